@@ -1,0 +1,50 @@
+# Two commands do all the set-up: `make demo` and `make test`. Each makes .venv once and reuses it afterwards.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+ROOMS := builders hub_cards metrics perturbations reports runner teacher
+
+.PHONY: demo test lint typecheck format bench docs teach clean help
+
+help:
+	@echo "make demo       score the packaged models on the shapes world and print the table"
+	@echo "make test       lint, type-check and run every test"
+	@echo "make bench      run the benchmarks and print their tables"
+	@echo "make teach      repair the plain temporal checkpoint with LLM-teacher on the shapes world"
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/video-contrast metrics install
+	HF_HUB_OFFLINE=1 $(BIN)/video-contrast demo --output demo
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# Type checkers read packages from folders, so the rooms are linked into the shape they are installed in.
+typecheck: $(STAMP)
+	@rm -rf build/types && mkdir -p build/types/video_contrast
+	@for path in video_contrast/*; do ln -s "$(CURDIR)/$$path" build/types/video_contrast/; done
+	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
+	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
+
+test: lint typecheck
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope -q
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+teach: $(STAMP)
+	HF_HUB_OFFLINE=1 $(BIN)/video-contrast teach --demo --output teach
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,101 @@
+"""The registries of text and visual perturbations: a name, what it is, and the function.
+
+A perturbation is one function with a decorator. Importing `video_contrast.perturbations.text` or `.video`
+fills its registry; nothing else happens at import.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from video_contrast.errors import unknown_name
+
+Origin = Literal["natural", "machine", "synthetic"]
+Acts = Literal["frame", "temporal", "codec"]
+Profile = Literal["paper", "released", "monotone"]
+
+
+@dataclass(frozen=True)
+class TextSpec:
+    """One text perturbation.
+
+    `function(caption, rng, **options) -> str`; a `batched` one is `function(captions, rngs, **options) -> list[str]`
+    (models are never called one caption at a time).
+    """
+
+    name: str
+    category: str
+    origin: Origin
+    function: Callable[..., Any]
+    version: str
+    needs: tuple[str, ...] = ()  # e.g. ("tags",), ("wordnet",), ("model:bert-base-uncased",)
+    batched: bool = False
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class VideoSpec:
+    """One visual perturbation.
+
+    acts "frame":    `function(frame uint8[H,W,3], severity, rng, **constants) -> uint8[H',W',3]`
+    acts "temporal": `function(T, severity, rng, **constants) -> int64[T']`, an index map; no pixel is touched
+    acts "codec":    `function(frames uint8[T,H,W,3], severity, **constants) -> uint8[T,H,W,3]`
+    """
+
+    name: str
+    category: str
+    acts: Acts
+    function: Callable[..., Any]
+    version: str
+    summary: str = ""
+    profiles: dict[str, dict[str, Any]] = field(default_factory=dict)  # profile -> constants for `function`
+
+
+TEXT: dict[str, TextSpec] = {}
+VIDEO: dict[str, VideoSpec] = {}
+
+
+def text_perturbation(
+    name: str, *, category: str, origin: Origin, version: str = "1", needs: tuple[str, ...] = (), batched: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a text perturbation under `name`; its summary is the first line of the docstring."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        TEXT[name] = TextSpec(name, category, origin, function, version, needs, batched, _first_line(function))
+        return function
+
+    return register
+
+
+def video_perturbation(
+    name: str, *, category: str, acts: Acts, version: str = "1", profiles: dict[str, dict[str, Any]] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a visual perturbation under `name`; its summary is the first line of the docstring."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        VIDEO[name] = VideoSpec(name, category, acts, function, version, _first_line(function), profiles or {})
+        return function
+
+    return register
+
+
+def text_spec(name: str) -> TextSpec:
+    """The text perturbation called `name`; an unknown name is an error that suggests the nearest."""
+    import video_contrast.perturbations.text  # noqa: F401  fills the registry
+
+    if name not in TEXT:
+        raise unknown_name("text perturbation", name, list(TEXT))
+    return TEXT[name]
+
+
+def video_spec(name: str) -> VideoSpec:
+    """The visual perturbation called `name`; an unknown name is an error that suggests the nearest."""
+    import video_contrast.perturbations.video  # noqa: F401  fills the registry
+
+    if name not in VIDEO:
+        raise unknown_name("visual perturbation", name, list(VIDEO))
+    return VIDEO[name]
+
+
+def _first_line(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or "").strip().partition("\n")[0]

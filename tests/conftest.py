@@ -1,0 +1,40 @@
+"""Fixtures that many tests share: where the real data lies, and an environment that never reaches the network."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real captions, sets and clips: $VIDEO_CONTRAST_DATA, or `shared/data` beside the checkout."""
+    path = Path(os.environ.get("VIDEO_CONTRAST_DATA") or REPOSITORY.parent / "shared" / "data")
+    if not path.is_dir():
+        pytest.skip(f"the real captions and clips are not at {path} (set VIDEO_CONTRAST_DATA)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def nltk_data() -> Path:
+    """An NLTK data folder: $NLTK_DATA, or `shared/nltk_data` beside the checkout."""
+    path = Path(os.environ.get("NLTK_DATA") or REPOSITORY.parent / "shared" / "nltk_data")
+    if not path.is_dir():
+        pytest.skip(f"no NLTK data at {path} (set NLTK_DATA)")
+    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Sets built on first use go to a folder of the test run, never to the user's cache."""
+    os.environ["VIDEO_CONTRAST_CACHE"] = str(tmp_path_factory.getbasetemp() / "video-contrast-cache")

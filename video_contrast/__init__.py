@@ -1,0 +1,58 @@
+"""video-contrast: does a video-text model understand who did what, or does it match objects to words?
+
+    video_contrast.load_dataset("shapes", "verb_mc")     a contrast set, built into the cache on first use
+    video_contrast.build("msrvtt", ["gender_mc"], ...)   a contrast set from your own copy of the data
+    video_contrast.score(model, dataset, config, ...)    a model's scores on it
+    video_contrast.register()                            `evaluate.load("video_contrast_mc")` by bare name
+
+Everything heavy (torch, transformers, datasets, evaluate) is imported where it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.version import __version__
+
+if TYPE_CHECKING:
+    from video_contrast.builders import build, load_dataset
+    from video_contrast.checkpoints import checkpoint_path
+    from video_contrast.metrics.modules import metric_path, register
+    from video_contrast.perturbations import TextPerturbation, VideoPerturbation
+    from video_contrast.runner import score
+
+# public name -> the module that holds it, imported at first use
+_LAZY = {
+    "build": "video_contrast.builders",
+    "load_dataset": "video_contrast.builders",
+    "checkpoint_path": "video_contrast.checkpoints",
+    "metric_path": "video_contrast.metrics.modules",
+    "register": "video_contrast.metrics.modules",
+    "TextPerturbation": "video_contrast.perturbations",
+    "VideoPerturbation": "video_contrast.perturbations",
+    "score": "video_contrast.runner",
+}
+
+__all__ = [
+    "TextPerturbation",
+    "UsageError",
+    "VideoContrastError",
+    "VideoPerturbation",
+    "__version__",
+    "build",
+    "checkpoint_path",
+    "load_dataset",
+    "metric_path",
+    "register",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'video_contrast' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The subcommands of `video-contrast`, one file each."""

@@ -1,0 +1,98 @@
+"""Files: written whole or not at all, and never outside the folder they belong to."""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yields a temporary name beside `path`; it becomes `path` if the block ends well and is removed if not.
+
+    The temporary name keeps the suffix, since encoders choose their container by it.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.parent / f".{target.stem}.{uuid.uuid4().hex[:12]}.tmp{target.suffix}"
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Writes `data` to `path` atomically."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+    return Path(path)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Writes UTF-8 text with `\\n` line ends to `path` atomically."""
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> Path:
+    """Writes JSON with sorted keys, so equal values give equal bytes. NaN and infinity are refused."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return write_text(path, text + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Reads a JSON file.
+
+    Raises:
+        VideoContrastError: the file is missing or not JSON; the message names it.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise VideoContrastError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
+
+
+def is_safe_relative(path: str) -> bool:
+    """Whether a path from a table is relative, POSIX, and stays below its root as written."""
+    if not path or "\\" in path or "\0" in path or path.startswith("/") or (len(path) > 1 and path[1] == ":"):
+        return False
+    return ".." not in PurePosixPath(path).parts
+
+
+def resolve_under(root: str | os.PathLike[str], relative: str) -> Path:
+    """`root / relative`, sure to lie below `root`, also after symbolic links are followed.
+
+    Raises:
+        VideoContrastError: the path is absolute, has `..` or backslashes, or a link leads outside.
+    """
+    if not is_safe_relative(relative):
+        raise VideoContrastError(f"video path {relative!r} must be relative, with '/' and without '..'")
+    base = Path(root)
+    full = base / relative
+    # Links inside the root are fine (people link their video folders); a link out of a *linked* root is not a
+    # leak of the data set's making only if the root itself was given by the user, so both sides are resolved.
+    if not full.resolve().is_relative_to(base.resolve()):
+        raise VideoContrastError(f"video path {relative!r} leads outside of {base}")
+    return full
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """The sha256 of a file, in hexadecimal."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def cache_dir() -> Path:
+    """Where sets built on first use, stores and word tables are kept: `VIDEO_CONTRAST_CACHE` or the user's cache."""
+    chosen = os.environ.get("VIDEO_CONTRAST_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "video-contrast"
