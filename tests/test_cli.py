@@ -1,0 +1,70 @@
+"""The command line: one line an error, the right exit code, nothing heavy before it is needed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from video_contrast import __version__, cli
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"video-contrast {__version__}"
+
+
+def test_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["scoer"]) == 2
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command.replace("_", "-"), "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Example: video-contrast" in shown
+
+
+def test_an_unknown_config_suggests_the_nearest_and_exits_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["build", "shapes", "verb_cm", "--output", str(tmp_path / "set")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: unknown config of shapes 'verb_cm': did you mean 'verb_mc'?")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "set").exists()
+
+
+def test_debug_shows_the_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--debug", "build", "shapes", "verb_cm", "--output", str(tmp_path / "set")]) == 2
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import errno
+
+    import video_contrast.builders
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "sets/shapes")
+
+    monkeypatch.setattr(video_contrast.builders, "build", full)
+    assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 1
+    assert capsys.readouterr().err.startswith("error: no space left on the device (sets/shapes): free some")
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, video_contrast; "
+        "heavy = {'torch', 'transformers', 'datasets', 'evaluate', 'pandas', 'cv2', 'spacy'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from video_contrast.cli import main; main(['--help']); "
+        "heavy = {'torch', 'transformers', 'datasets', 'evaluate', 'spacy', 'sklearn'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

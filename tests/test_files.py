@@ -1,0 +1,63 @@
+"""Files appear whole or not at all, and paths from tables stay below their root."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path, is_safe_relative, read_json, resolve_under, write_json
+
+
+def test_a_failure_while_writing_leaves_the_former_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "scores.json"
+    target.write_text("former")
+    with pytest.raises(RuntimeError), atomic_path(target) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError("killed")
+    assert target.read_text() == "former"
+    assert os.listdir(tmp_path) == ["scores.json"]
+
+
+def test_the_temporary_name_keeps_the_suffix(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "clip.mp4") as temporary:
+        assert temporary.suffix == ".mp4"
+        temporary.write_bytes(b"x")
+    assert (tmp_path / "clip.mp4").read_bytes() == b"x"
+
+
+def test_json_refuses_nan(tmp_path: Path) -> None:
+    with pytest.raises(ValueError):
+        write_json(tmp_path / "metrics.json", {"accuracy": float("nan")})
+    assert not (tmp_path / "metrics.json").exists()
+
+
+def test_broken_json_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    path.write_text("{")
+    with pytest.raises(VideoContrastError, match=r"set\.json is not valid JSON"):
+        read_json(path)
+
+
+@given(st.text(max_size=30))
+def test_a_safe_path_never_leads_outside(text: str) -> None:
+    if is_safe_relative(text):
+        full = os.path.normpath(os.path.join("/root-of-set", text))
+        assert full == "/root-of-set" or full.startswith("/root-of-set/")
+
+
+def test_a_link_that_leads_outside_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "set"
+    root.mkdir()
+    (tmp_path / "secret.mp4").write_bytes(b"x")
+    (root / "clip.mp4").symlink_to(tmp_path / "secret.mp4")
+    with pytest.raises(VideoContrastError, match="leads outside"):
+        resolve_under(root, "clip.mp4")
+
+
+def test_a_linked_root_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "clip.mp4").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert resolve_under(tmp_path / "link", "clip.mp4").read_bytes() == b"x"

@@ -1,0 +1,95 @@
+"""`video-contrast list builders|perturbations|metrics|models`: what there is, and what each needs."""
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    builders = "builders"
+    perturbations = "perturbations"
+    metrics = "metrics"
+    models = "models"
+
+
+Row = dict[str, str]
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command `list`."""
+
+    @app.command("list", epilog="Example: video-contrast list perturbations")
+    def list_(
+        what: Annotated[What, typer.Argument(help="What to list.")],
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    ) -> None:
+        """List what there is and what each needs (data, a checkpoint, nothing)."""
+        rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
+        if as_json:
+            print(json.dumps(rows, indent=2))
+        else:
+            _print_table(rows)
+
+
+def builders() -> list[Row]:
+    """One row a builder."""
+    from video_contrast.builders import all_builders
+
+    return [
+        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.needs}
+        for b in all_builders().values()
+    ]
+
+
+def perturbations() -> list[Row]:
+    """One row a perturbation: the text ones, then the visual ones."""
+    import video_contrast.perturbations.text
+    import video_contrast.perturbations.video  # noqa: F401  fills the registry
+    from video_contrast.perturbations.registry import TEXT, VIDEO
+    from video_contrast.perturbations.text import how_to_get
+
+    rows = [
+        {"name": f"text:{s.name}", "category": s.category, "origin": s.origin, "what": s.summary, "needs": how_to_get(s)}
+        for s in TEXT.values()
+    ]
+    rows += [
+        {"name": f"visual:{s.name}", "category": s.category, "origin": s.acts, "what": s.summary, "needs": "nothing"}
+        for s in VIDEO.values()
+    ]
+    return rows
+
+
+def metrics() -> list[Row]:
+    """One row an `evaluate` module."""
+    from video_contrast.metrics.modules import MODULES
+
+    return [
+        {"name": module.name, "type": module.kind, "what": module.summary, "needs": module.needs}
+        for module in MODULES.values()
+    ]
+
+
+def models() -> list[Row]:
+    """One row a model kind: its name, the classes it takes, and what it needs."""
+    from video_contrast.runner.kinds import all_kinds
+
+    return [
+        {"name": kind.name, "what": kind.summary, "classes": ", ".join(kind.classes), "needs": kind.needs}
+        for kind in all_kinds().values()
+    ]
+
+
+def _print_table(rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in rows[0] if rows else ():
+        table.add_column(column, overflow="fold", no_wrap=column == "name")
+    for row in rows:
+        table.add_row(*row.values())
+    Console().print(table)
