@@ -1,7 +1,7 @@
 """Builders: captioned video sets in, contrast sets and robustness sets out.
 
-    build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
-    load_dataset("shapes", "verb_mc")    builds into the cache on first use
+build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
+load_dataset("shapes", "verb_mc")    builds into the cache on first use
 """
 
 from pathlib import Path

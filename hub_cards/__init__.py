@@ -45,12 +45,14 @@ def dataset_card(record: dict[str, Any], root: Path) -> str:
     front["configs"] = [
         {
             "config_name": config,
-            "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]],
+            "data_files": [
+                {"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]
+            ],
         }
         for config, entry in record["configs"].items()
     ]
-    template = jinja2.Environment(keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True).from_string(
-        (files(__name__) / "dataset.md.jinja").read_text(encoding="utf-8")
-    )
+    template = jinja2.Environment(
+        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+    ).from_string((files(__name__) / "dataset.md.jinja").read_text(encoding="utf-8"))
     header = yaml.safe_dump(front, sort_keys=True, allow_unicode=True)
     return f"---\n{header}---\n" + template.render(record=record, facts=facts)

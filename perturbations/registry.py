@@ -56,7 +56,13 @@ VIDEO: dict[str, VideoSpec] = {}
 
 
 def text_perturbation(
-    name: str, *, category: str, origin: Origin, version: str = "1", needs: tuple[str, ...] = (), batched: bool = False
+    name: str,
+    *,
+    category: str,
+    origin: Origin,
+    version: str = "1",
+    needs: tuple[str, ...] = (),
+    batched: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a text perturbation under `name`; its summary is the first line of the docstring."""
 
@@ -68,7 +74,12 @@ def text_perturbation(
 
 
 def video_perturbation(
-    name: str, *, category: str, acts: Acts, version: str = "1", profiles: dict[str, dict[str, Any]] | None = None
+    name: str,
+    *,
+    category: str,
+    acts: Acts,
+    version: str = "1",
+    profiles: dict[str, dict[str, Any]] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a visual perturbation under `name`; its summary is the first line of the docstring."""
 

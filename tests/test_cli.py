@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from video_contrast import __version__, cli
 
 

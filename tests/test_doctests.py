@@ -5,6 +5,7 @@ import pkgutil
 from importlib import import_module
 
 import pytest
+
 import video_contrast
 
 MODULES = sorted(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, is_safe_relative, read_json, resolve_under, write_json
 

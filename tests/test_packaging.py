@@ -62,7 +62,8 @@ def test_the_wheel_holds_the_tree_and_nothing_else(repository: Path, built: Path
 def test_the_sdist_holds_what_the_wheel_holds(built: Path) -> None:
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     in_wheel = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    in_sdist = {re.sub(r"^[^/]+/", "", name) for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        in_sdist = {re.sub(r"^[^/]+/", "", name) for name in archive.getnames()}
     for name in in_wheel:
         assert name in in_sdist or name.removeprefix("video_contrast/") in in_sdist, name
 

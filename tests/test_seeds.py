@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from video_contrast.seeds import Streams, digest, stream
 
 PART = st.one_of(st.text(max_size=10), st.integers(-(2**60), 2**60), st.none(), st.booleans())

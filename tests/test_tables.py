@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from video_contrast import tables
 from video_contrast.errors import VideoContrastError
 

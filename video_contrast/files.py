@@ -23,7 +23,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = target.parent / f".{target.stem}.{uuid.uuid4().hex[:12]}.tmp{target.suffix}"
     try:
         yield temporary
-        os.replace(temporary, target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -58,9 +58,7 @@ def _command(builder: Builder) -> Callable[..., None]:
         if get_origin(hint) is Annotated:
             hint, text = get_args(hint)[0], str(get_args(hint)[1])
         parameters.append(
-            parameter.replace(
-                kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, typer.Option(help=text)]
-            )
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, typer.Option(help=text)])
         )
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

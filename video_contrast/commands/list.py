@@ -53,11 +53,23 @@ def perturbations() -> list[Row]:
     from video_contrast.perturbations.text import how_to_get
 
     rows = [
-        {"name": f"text:{s.name}", "category": s.category, "origin": s.origin, "what": s.summary, "needs": how_to_get(s)}
+        {
+            "name": f"text:{s.name}",
+            "category": s.category,
+            "origin": s.origin,
+            "what": s.summary,
+            "needs": how_to_get(s),
+        }
         for s in TEXT.values()
     ]
     rows += [
-        {"name": f"visual:{s.name}", "category": s.category, "origin": s.acts, "what": s.summary, "needs": "nothing"}
+        {
+            "name": f"visual:{s.name}",
+            "category": s.category,
+            "origin": s.acts,
+            "what": s.summary,
+            "needs": "nothing",
+        }
         for s in VIDEO.values()
     ]
     return rows
