@@ -1,0 +1,94 @@
+"""Lemmas and inflected forms: a cached front of lemminflect, whose tables lie in its wheel (no download)."""
+
+import sys
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+_UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
+_BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
+_CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
+_CACHED_WORDS = 1 << 17
+
+
+class _WithoutSpacy:
+    """An import finder that refuses spaCy: lemminflect imports it only to register an extension (two seconds)."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuses `spacy`, leaves every other name to the next finder."""
+        if name == "spacy":
+            raise ModuleNotFoundError("not needed here", name=name)
+
+
+@cache
+def _lemminflect() -> Any:
+    """lemminflect, without loading spaCy where nobody has loaded it."""
+    if "lemminflect" in sys.modules or "spacy" in sys.modules:
+        return import_module("lemminflect")
+    sys.meta_path.insert(0, _WithoutSpacy)  # type: ignore[arg-type]
+    try:
+        module = import_module("lemminflect")
+    finally:
+        sys.meta_path.remove(_WithoutSpacy)  # type: ignore[arg-type]
+    # A later `import lemminflect` by someone else runs its __init__ again and registers the extension then.
+    del sys.modules["lemminflect"]
+    return module
+
+
+@lru_cache(_CACHED_WORDS)
+def lemma(word: str, tag: str = "NN") -> str:
+    """The dictionary form of `word` read as `tag` (Penn), in lower case.
+
+    >>> lemma("Men", "NNS"), lemma("dicing", "VBG"), lemma("sat", "VBD"), lemma("is", "VBZ"), lemma("the", "DT")
+    ('man', 'dice', 'sit', 'be', 'the')
+    """
+    low = word.lower()
+    if low in _CLITICS:
+        return _CLITICS[low]
+    if low in ("'s", "’s"):
+        return "be" if tag.startswith("V") else low
+    universal = _UNIVERSAL.get(tag[:1]) if tag[:2] in ("VB", "NN", "JJ", "RB") else None
+    if universal is None or not low.isascii() or not low.isalpha() or len(low) > 40:
+        return low
+    # Unknown adjectives and adverbs ("wagging") keep their form: the rules for them cut real endings.
+    found = _lemminflect().getLemma(low, universal, lemmatize_oov=universal in ("VERB", "NOUN"))
+    return found[0] if found else low
+
+
+@lru_cache(_CACHED_WORDS)
+def inflect(lemma: str, tag: str) -> str:
+    """The form of `lemma` that carries the Penn `tag`; of several words, the first is inflected.
+
+    A lemma that has no such form comes back as it is.
+
+    >>> inflect("run", "VBG"), inflect("pick up", "VBZ"), inflect("woman", "NNS"), inflect("be", "VBP")
+    ('running', 'picks up', 'women', 'are')
+    """
+    head, space, rest = lemma.partition(" ")
+    if head == "be" and tag in _BE:
+        return _BE[tag] + space + rest
+    if tag in ("VB", "NN", "NNP", "JJ", "RB"):
+        return lemma
+    found = _lemminflect().getInflection(head, tag)
+    if not found and tag == "VBN":  # regular verbs share the form, and the table lists it once
+        found = _lemminflect().getInflection(head, "VBD")
+    return (found[0] if found else head) + space + rest
+
+
+@lru_cache(_CACHED_WORDS)
+def verb_tags(word: str) -> frozenset[str]:
+    """The verb tags that the form `word` can carry; empty if no dictionary verb has this form.
+
+    >>> sorted(verb_tags("talks")), sorted(verb_tags("put")), sorted(verb_tags("tennis"))
+    (['VBZ'], ['VB', 'VBD', 'VBN', 'VBP'], [])
+    """
+    low = word.lower()
+    if not low.isascii() or not low.isalpha() or len(low) > 40:
+        return frozenset()
+    tags = set()
+    for base in _lemminflect().getAllLemmas(low, upos="VERB").get("VERB", ()):
+        for tag, forms in _lemminflect().getAllInflections(base, upos="VERB").items():
+            if low in forms:
+                tags |= {tag, "VBN"} if tag == "VBD" and low.endswith("ed") else {tag}
+    return frozenset(tags)
