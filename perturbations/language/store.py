@@ -28,7 +28,7 @@ class TagStore:
             for first in range(0, len(pending), _BATCH):
                 part = pending[first : first + _BATCH]
                 marks = ",".join("?" * len(part))
-                for key, tags in connection.execute(f"SELECT key, tags FROM tags WHERE key IN ({marks})", part):  # noqa: S608
+                for key, tags in connection.execute(f"SELECT key, tags FROM tags WHERE key IN ({marks})", part):
                     found[keys[key]] = tags
         finally:
             connection.close()

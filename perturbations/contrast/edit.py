@@ -1,0 +1,69 @@
+"""What every contrast generator returns: the changed caption and what was changed in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from video_contrast import tables
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A contrast to a caption.
+
+    Attributes:
+        text: the changed caption; `text[start : start + len(new)] == new`.
+        old, new: the words that were replaced and what stands in their place.
+        start: character offset of `new` in `text`.
+        antonym: whether `new` is a WordNet antonym of `old`.
+        generator: what proposed it, e.g. "table6", "cast", "lexical", "t5-base".
+        scores: what each constraint measured, by its name.
+        also: further replacements that follow from the first (pronouns, later ids), as (old, new) in reading order.
+    """
+
+    text: str
+    old: str
+    new: str
+    start: int
+    generator: str
+    antonym: bool = False
+    scores: Mapping[str, float] = field(default_factory=dict)
+    also: tuple[tuple[str, str], ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The edit as a multiple-choice table stores it (`tables.EDIT`)."""
+        return tables.edit(
+            self.old, self.new, self.start, generator=self.generator, antonym=self.antonym, scores=self.scores
+        )
+
+
+def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, *, generator: str) -> Edit:
+    """The edit that makes all `changes` (start, end, new text; in reading order, not overlapping).
+
+    `main` is the index of the change that the edit is about.
+
+    >>> replace_spans("he sees his dog", [(0, 2, "she"), (8, 11, "her")], 0, generator="g").text
+    'she sees her dog'
+    """
+    parts, at, offset, place = [], 0, 0, 0
+    for number, (start, end, new) in enumerate(changes):
+        parts += [caption[at:start], new]
+        if number == main:
+            place = start + offset
+        offset += len(new) - (end - start)
+        at = end
+    old = [caption[start:end] for start, end, _ in changes]
+    also = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
+    text = "".join([*parts, caption[at:]])
+    return Edit(text, old[main], changes[main][2], place, generator, also=also)
+
+
+def like_case(new: str, old: str) -> str:
+    """`new` in the case of `old`: lower, Capitalised or UPPER.
+
+    >>> like_case("woman", "Man"), like_case("woman", "MAN"), like_case("woman", "man"), like_case("she", "I")
+    ('Woman', 'WOMAN', 'woman', 'She')
+    """
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new

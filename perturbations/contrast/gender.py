@@ -1,0 +1,184 @@
+"""Gender contrasts: one gendered noun swapped, and the pronouns that go with it (contrast-set paper, 3.1 and A.1).
+
+Only one noun is swapped, since "man and woman" with both swapped describes the same video. Pronouns of the noun's
+gender follow in correct English: "her" becomes "his" or "him" by its role.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.contrast.edit import Edit, like_case, replace_spans
+from video_contrast.perturbations.language import Token, tag
+from video_contrast.seeds import Streams
+
+VERSION = "1"
+
+# Table 6 of the paper, word for word; number is kept.
+MALE = {
+    "man": ("woman",),
+    "men": ("women",),
+    "boy": ("girl",),
+    "boys": ("girls",),
+    "guy": ("woman", "girl"),
+    "guys": ("women", "girls", "ladies"),
+}
+FEMALE = {
+    "woman": ("man",),
+    "women": ("men", "guys"),
+    "girl": ("boy", "guy"),
+    "girls": ("boys", "guys"),
+    "lady": ("man", "guy"),
+    "ladies": ("men", "guys"),
+}
+
+# The extended list: (male, female) singulars. Plurals are formed by the rule below.
+_PAIRS = """
+    gentleman lady, father mother, dad mom, daddy mommy, papa mama, grandfather grandmother, grandpa grandma,
+    son daughter, grandson granddaughter, brother sister, uncle aunt, nephew niece, husband wife,
+    boyfriend girlfriend, groom bride, bridegroom bride, widower widow, king queen, prince princess, duke duchess,
+    emperor empress, lord lady, actor actress, waiter waitress, host hostess, steward stewardess, hero heroine,
+    heir heiress, god goddess, wizard witch, sorcerer sorceress, monk nun, policeman policewoman,
+    businessman businesswoman, salesman saleswoman, sportsman sportswoman, spokesman spokeswoman,
+    cameraman camerawoman, anchorman anchorwoman, weatherman weatherwoman, fireman firewoman,
+    fisherman fisherwoman, horseman horsewoman, swordsman swordswoman, gunman gunwoman, stuntman stuntwoman,
+    congressman congresswoman, chairman chairwoman, craftsman craftswoman, frenchman frenchwoman,
+    englishman englishwoman, irishman irishwoman, cowboy cowgirl, schoolboy schoolgirl, ballboy ballgirl,
+    dude chick, lad lass, bloke gal, male female, masculine feminine, mr mrs, sir madam, stepfather stepmother,
+    stepson stepdaughter, stepbrother stepsister, godfather godmother, landlord landlady, masseur masseuse
+"""
+_NO_PLURAL = ("masculine", "feminine", "mr", "mrs", "sir", "madam")
+
+# A pronoun -> its counterpart. "her" (his, him) and "his" (her, hers) go by their role instead.
+_PRONOUNS = {"he": "she", "him": "her", "himself": "herself", "she": "he", "hers": "his", "herself": "himself"}
+_MALE_PRONOUNS = ("he", "him", "his", "himself")
+_FEMALE_PRONOUNS = ("she", "her", "hers", "herself")
+
+_POSSESSED = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "VBN")
+_NEVER_POSSESSED = ("IN", "DT", "CC", "TO", "RP", "MD", "WRB", "WP", "WDT", "PRP", "PRP$", ",", ".", "''", "VBZ", "VBP")
+
+
+def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[Token] | None = None) -> Edit | None:
+    """The caption with one gendered noun swapped and its pronouns with it; None where no noun matches.
+
+    Args:
+        caption: any text. Only whole words match: "man" not in "woman", "manly", "man-made" or "batman".
+        rng: chooses the noun where there are several, and its counterpart where there are several.
+        extended: use a list of some 70 more pairs (father, actress, cowboys ...) beside the paper's Table 6.
+        tokens: the caption's tokens, if the caller has tagged it; only read where "her" needs its role.
+
+    >>> import numpy as np
+    >>> swap("A woman is pushing her stroller", np.random.default_rng(0)).text
+    'A man is pushing his stroller'
+    """
+    nouns = list(_pattern(extended).finditer(caption))
+    if not nouns:
+        return None
+    noun = nouns[int(rng.integers(len(nouns)))] if len(nouns) > 1 else nouns[0]
+    word = noun.group().lower()
+    male, female = _maps(extended)
+    from_male = word in male
+    options = (male if from_male else female)[word]
+    new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
+    changes = [(noun.start(), noun.end(), like_case(new, noun.group()))]
+    for pronoun in (_HIS if from_male else _HER).finditer(caption):
+        changes.append((*pronoun.span(), like_case(_counterpart(caption, pronoun, tokens), pronoun.group())))
+    main = changes[0]
+    changes.sort()
+    return replace_spans(caption, changes, changes.index(main), generator="extended" if extended else "table6")
+
+
+def contrasts(
+    captions: Sequence[str], ids: Sequence[str], *, seed: int = 0, extended: bool = False, tagger: str = "auto"
+) -> tuple[list[Edit | None], Counter[str]]:
+    """`swap` for many captions, each with the stream of its id, and how many came out how.
+
+    Returns:
+        One edit or None a caption, and counts: "edited", "no_gender_noun".
+    """
+    streams, edits = Streams(), []
+    need = [caption for caption in captions if _HER.search(caption)]
+    tagged = dict(zip(need, tag(need, tagger=tagger), strict=True)) if need else {}
+    for caption, identifier in zip(captions, ids, strict=True):
+        rng = streams.at(seed, "gender", VERSION, identifier)
+        edits.append(swap(caption, rng, extended, tokens=tagged.get(caption)))
+    return edits, Counter("no_gender_noun" if edit is None else "edited" for edit in edits)
+
+
+def covers(caption: str, extended: bool = False) -> bool:
+    """Whether `swap` would change the caption.
+
+    >>> covers("two guys"), covers("a father"), covers("a father", extended=True)
+    (True, False, True)
+    """
+    return _pattern(extended).search(caption) is not None
+
+
+def _counterpart(caption: str, pronoun: re.Match[str], tokens: list[Token] | None) -> str:
+    low = pronoun.group().lower()
+    if low == "his":
+        return "her" if _HIS_THING.match(caption, pronoun.end()) else "hers"
+    if low == "her":
+        found = tokens if tokens is not None else tag([caption])[0]
+        return "his" if _is_possessive(found, pronoun.start()) else "him"
+    return _PRONOUNS[low]
+
+
+def _is_possessive(tokens: list[Token], start: int) -> bool:
+    """Whether the "her" at `start` owns something: by the tag of what follows, else by its own."""
+    place = next(n for n, token in enumerate(tokens) if token.end > start)
+    after = tokens[place + 1].tag if place + 1 < len(tokens) else "."
+    if after in _POSSESSED:
+        return True
+    return after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$"
+
+
+def _whole_words(words: Sequence[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(longest_first)})(?![\w-])", re.IGNORECASE)
+
+
+_HIS = _whole_words(_MALE_PRONOUNS)
+_HER = _whole_words(_FEMALE_PRONOUNS)
+# "his" stands alone ("a friend of his") at the end, before a mark, or before a word that no noun phrase begins with.
+_HIS_THING = re.compile(
+    r"\s+(?!(?:and|or|but|is|was|are|were|has|had|in|on|at|to|from|with|by|of|for|as|while|when|who|that|which)\b)\w",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _maps(extended: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Male -> female and female -> male nouns. Table 6 wins over the extended pairs."""
+    if not extended:
+        return MALE, FEMALE
+    male: dict[str, tuple[str, ...]] = {}
+    female: dict[str, tuple[str, ...]] = {}
+    for pair in _PAIRS.split(","):
+        a, b = pair.split()
+        pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (_plural(a), _plural(b))]
+        for he, she in pairs:
+            male[he] = (*male.get(he, ()), she)
+            female[she] = (*female.get(she, ()), he)
+    return male | MALE, female | FEMALE
+
+
+def _plural(word: str) -> str:
+    if word.endswith("man"):
+        return word[:-3] + "men"
+    if word.endswith("wife"):
+        return word[:-2] + "ves"
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1] + "ies"
+    if word == "hero":
+        return "heroes"
+    return word + ("es" if word.endswith(("s", "ss", "ch")) else "s")
+
+
+@cache
+def _pattern(extended: bool) -> re.Pattern[str]:
+    male, female = _maps(extended)
+    return _whole_words([*male, *female])
