@@ -1,0 +1,273 @@
+"""Tiny checkpoints of the real generative classes, made on the fly and saved as `from_pretrained` folders."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+SPECIAL = [
+    "<pad>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<image>", "<video>", "<|vision_start|>", "<|vision_end|>",
+    "<|image_pad|>", "<|video_pad|>", "<img>", "</img>", "<IMG_CONTEXT>", "<fake_token_around_image>",
+    "<end_of_utterance>", "<global-img>", "<start_of_image>", "<end_of_image>", "<image_soft_token>",
+]  # fmt: skip
+
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'video' %}VIDEO{% elif part['type'] == 'image' %}IMAGE{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def chat(video: str, image: str) -> str:
+    """A chat template with the class's own placeholders."""
+    return CHAT.replace("VIDEO", video).replace("IMAGE", image)
+
+
+def tokenizer(**named: str) -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer with whole words for the answers, and the special tokens of every class."""
+    words = ["Yes", "No", "yes", "no", *"ABCDEFGH"]
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    entries = [*alphabet, *[w for w in words if len(w) > 1], "Ġ" + "Yes", "Ġ" + "No"]
+    vocabulary = {token: i for i, token in enumerate(dict.fromkeys(entries))}
+    merges = [("Y", "e"), ("Ye", "s"), ("N", "o"), ("y", "e"), ("ye", "s"), ("n", "o")]
+    for left, right in merges:
+        vocabulary.setdefault(left + right, len(vocabulary))
+    inner = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=inner, pad_token="<pad>", bos_token="<s>", eos_token="<|im_end|>", extra_special_tokens=named
+    )
+    made.add_special_tokens({"additional_special_tokens": [t for t in SPECIAL if t not in made.get_vocab()]})
+    return made
+
+
+def _text(size: int, **more: Any) -> dict[str, Any]:
+    return {
+        "vocab_size": size, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 4096, **more,
+    }  # fmt: skip
+
+
+def _save(model: Any, processor: Any, folder: Path) -> Path:
+    # Larger weights than the libraries' default: with tiny ones every caption would score about the same.
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim >= 2:
+                parameter.copy_(torch.randn(parameter.shape, generator=generator) * (0.6 / parameter.shape[-1] ** 0.5))
+    model.eval().save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+def _qwen(folder: Path, name: str) -> Path:
+    import transformers as t
+
+    tok = tokenizer(image_token="<|image_pad|>", video_token="<|video_pad|>")
+    ids = {
+        "image_token_id": tok.convert_tokens_to_ids("<|image_pad|>"),
+        "video_token_id": tok.convert_tokens_to_ids("<|video_pad|>"),
+        "vision_start_token_id": tok.convert_tokens_to_ids("<|vision_start|>"),
+        "vision_end_token_id": tok.convert_tokens_to_ids("<|vision_end|>"),
+    }
+    template = chat("<|vision_start|><|video_pad|><|vision_end|>", "<|vision_start|><|image_pad|><|vision_end|>")
+    size = {"shortest_edge": 28 * 28, "longest_edge": 56 * 56}
+    rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
+    text = _text(len(tok), rope_parameters=rope)
+    vision: dict[str, Any] = {"depth": 2, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2}
+    if name == "qwen2_vl":
+        config = t.Qwen2VLConfig(
+            text_config=text, vision_config={**vision, "embed_dim": 32, "hidden_size": 32, "mlp_ratio": 2}, **ids
+        )
+        model, video, cls = t.Qwen2VLForConditionalGeneration, t.Qwen2VLVideoProcessor, t.Qwen2VLProcessor
+    elif name == "qwen2_5_vl":
+        vision |= {"hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32, "fullatt_block_indexes": [1]}
+        config = t.Qwen2_5_VLConfig(text_config=text, vision_config={**vision, "window_size": 56}, **ids)
+        model, video, cls = t.Qwen2_5_VLForConditionalGeneration, t.Qwen2VLVideoProcessor, t.Qwen2_5_VLProcessor
+    else:
+        vision |= {
+            "hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32, "patch_size": 16,
+            "deepstack_visual_indexes": [0], "num_position_embeddings": 16,
+        }  # fmt: skip
+        config = t.Qwen3VLConfig(text_config={**text, "head_dim": 8}, vision_config=vision, **ids)
+        model, video, cls = t.Qwen3VLForConditionalGeneration, t.Qwen3VLVideoProcessor, t.Qwen3VLProcessor
+        size = {"shortest_edge": 32 * 32, "longest_edge": 8 * 64 * 64}
+    patch = vision["patch_size"]
+    processor = cls(
+        image_processor=t.Qwen2VLImageProcessor(size=size, patch_size=patch),
+        tokenizer=tok,
+        video_processor=video(size=size, patch_size=patch),
+        chat_template=template,
+    )
+    return _save(model(config), processor, folder)
+
+
+def qwen2_vl(folder: Path) -> Path:
+    return _qwen(folder, "qwen2_vl")
+
+
+def qwen2_5_vl(folder: Path) -> Path:
+    return _qwen(folder, "qwen2_5_vl")
+
+
+def qwen3_vl(folder: Path) -> Path:
+    return _qwen(folder, "qwen3_vl")
+
+
+_SIGLIP = {
+    "model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "image_size": 28, "patch_size": 14, "vision_use_head": False,
+}  # fmt: skip
+
+
+def llava_onevision(folder: Path) -> Path:
+    import transformers as t
+
+    tok = tokenizer(image_token="<image>", video_token="<video>")
+    config = t.LlavaOnevisionConfig(
+        text_config={"model_type": "qwen2", **_text(len(tok))},
+        vision_config=_SIGLIP,
+        image_token_index=tok.convert_tokens_to_ids("<image>"),
+        video_token_index=tok.convert_tokens_to_ids("<video>"),
+        image_grid_pinpoints=[[28, 28]],
+    )
+    processor = t.LlavaOnevisionProcessor(
+        image_processor=t.LlavaOnevisionImageProcessor(
+            size={"height": 28, "width": 28}, image_grid_pinpoints=[[28, 28]]
+        ),
+        tokenizer=tok,
+        video_processor=t.LlavaOnevisionVideoProcessor(size={"height": 28, "width": 28}),
+        num_image_tokens=4,
+        vision_feature_select_strategy="full",
+        chat_template=chat("<video>\n", "<image>\n"),
+    )
+    return _save(t.LlavaOnevisionForConditionalGeneration(config), processor, folder)
+
+
+def llava_next_video(folder: Path) -> Path:
+    import transformers as t
+
+    tok = tokenizer(image_token="<image>", video_token="<video>")
+    config = t.LlavaNextVideoConfig(
+        text_config={"model_type": "llama", **_text(len(tok))},
+        vision_config={
+            "model_type": "clip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "image_size": 56, "patch_size": 14,
+        },
+        image_token_index=tok.convert_tokens_to_ids("<image>"),
+        video_token_index=tok.convert_tokens_to_ids("<video>"),
+        image_grid_pinpoints=[[56, 56]],
+    )  # fmt: skip
+    size = {"height": 56, "width": 56}
+    processor = t.LlavaNextVideoProcessor(
+        video_processor=t.LlavaNextVideoVideoProcessor(size=size, crop_size=size),
+        image_processor=t.LlavaNextImageProcessor(
+            size={"shortest_edge": 56}, crop_size=size, image_grid_pinpoints=[[56, 56]]
+        ),
+        tokenizer=tok,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=chat("<video>\n", "<image>\n"),
+    )
+    return _save(t.LlavaNextVideoForConditionalGeneration(config), processor, folder)
+
+
+def internvl(folder: Path) -> Path:
+    import transformers as t
+
+    tok = tokenizer(
+        start_image_token="<img>", end_image_token="</img>", context_image_token="<IMG_CONTEXT>", video_token="<video>"
+    )
+    config = t.InternVLConfig(
+        text_config={"model_type": "qwen2", **_text(len(tok))},
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": [28, 28], "patch_size": [7, 7],
+        },
+        image_token_id=tok.convert_tokens_to_ids("<IMG_CONTEXT>"),
+        image_seq_length=4,
+    )  # fmt: skip
+    size = {"height": 28, "width": 28}
+    processor = t.InternVLProcessor(
+        image_processor=t.GotOcr2ImageProcessor(size=size),
+        tokenizer=tok,
+        video_processor=t.InternVLVideoProcessor(size=size),
+        image_seq_length=4,
+        chat_template=chat("<video>\n", "<IMG_CONTEXT>\n"),
+    )
+    return _save(t.InternVLForConditionalGeneration(config), processor, folder)
+
+
+def smolvlm(folder: Path) -> Path:
+    import transformers as t
+
+    tok = tokenizer(
+        image_token="<image>", video_token="<video>", fake_image_token="<fake_token_around_image>",
+        global_image_token="<global-img>", end_of_utterance_token="<end_of_utterance>",
+    )  # fmt: skip
+    config = t.SmolVLMConfig(
+        text_config={"model_type": "llama", **_text(len(tok))},
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": 28, "patch_size": 7,
+        },
+        image_token_id=tok.convert_tokens_to_ids("<image>"),
+        scale_factor=2,
+        pad_token_id=tok.pad_token_id,
+    )  # fmt: skip
+    size = {"longest_edge": 28}
+    processor = t.SmolVLMProcessor(
+        image_processor=t.SmolVLMImageProcessor(size=size, max_image_size=size, do_image_splitting=False),
+        tokenizer=tok,
+        video_processor=t.SmolVLMVideoProcessor(
+            size=size,
+            max_image_size=size,
+            num_frames=8,
+            fps=1,
+            video_sampling={"video_size": size, "max_frames": 8, "fps": 1},
+        ),
+        image_seq_len=4,
+        chat_template=chat("<video>\n", "<image>\n"),
+    )
+    return _save(t.SmolVLMForConditionalGeneration(config), processor, folder)
+
+
+def gemma3(folder: Path) -> Path:
+    """An image-only model: the runner shows it the frames as several images."""
+    import transformers as t
+
+    tok = tokenizer(boi_token="<start_of_image>", eoi_token="<end_of_image>", image_token="<image_soft_token>")
+    config = t.Gemma3Config(
+        text_config={**_text(len(tok)), "head_dim": 8, "sliding_window": 64, "query_pre_attn_scalar": 8},
+        vision_config=_SIGLIP | {"image_size": 56},
+        mm_tokens_per_image=4,
+        boi_token_index=tok.convert_tokens_to_ids("<start_of_image>"),
+        eoi_token_index=tok.convert_tokens_to_ids("<end_of_image>"),
+        image_token_index=tok.convert_tokens_to_ids("<image_soft_token>"),
+    )
+    processor = t.Gemma3Processor(
+        image_processor=t.Gemma3ImageProcessor(size={"height": 56, "width": 56}),
+        tokenizer=tok,
+        image_seq_length=4,
+        chat_template=chat("<start_of_image>", "<start_of_image>"),
+    )
+    return _save(t.Gemma3ForConditionalGeneration(config), processor, folder)
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    "qwen2_vl": qwen2_vl,
+    "qwen2_5_vl": qwen2_5_vl,
+    "qwen3_vl": qwen3_vl,
+    "llava_onevision": llava_onevision,
+    "llava_next_video": llava_next_video,
+    "internvl": internvl,
+    "smolvlm": smolvlm,
+    "gemma3": gemma3,
+}
