@@ -304,7 +304,7 @@ class GenerativeScorer:
 
     def _ids_of(self, asked: Asked, frames: Any, question: str, times: Any) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again."""
-        head, found, tail = asked.text.rpartition(asked.question)
+        _, found, tail = asked.text.rpartition(asked.question)
         if found:
             old = self.tokenizer.encode(asked.question + tail, add_special_tokens=False)
             if asked.ids[-len(old) :] == old:
