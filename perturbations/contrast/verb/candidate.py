@@ -1,0 +1,82 @@
+"""What passes between generators and constraints: a caption with its chosen phrase, and a proposed replacement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from numpy.random import Generator as Random
+
+from video_contrast.perturbations.contrast.edit import like_case
+from video_contrast.perturbations.contrast.verb.phrases import Phrase
+from video_contrast.perturbations.language import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A caption whose `phrase` is to be replaced.
+
+    `verbs` are the lemmas of the caption's own verbs, `sibling_words` what the video's other captions call things.
+    """
+
+    caption: str
+    tokens: list[Token]
+    phrase: Phrase
+    verbs: frozenset[str]
+    sibling_words: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A proposed caption: `text[start : start + len(new)] == new`.
+
+    `lemmas` are the verbs in `new` (the main one first) and `tag` the form of the main one; a generator that knows
+    them fills them in, the pipeline tags the text for the others. No verb: no lemmas.
+    """
+
+    text: str
+    new: str
+    start: int
+    lemmas: tuple[str, ...] | None = None
+    tag: str = ""
+    antonym: bool = False
+
+
+class Verdict(NamedTuple):
+    """Whether a constraint lets a candidate pass, and what it measured (None where there is nothing to measure)."""
+
+    ok: bool
+    score: float | None = None
+
+
+class Generator(Protocol):
+    """Proposes replacements. Never rejects: that is the constraints' part.
+
+    `name` goes into every edit, `kind` is the kind of the option in a table ("verb_lexical" ...), and `draw` says
+    how one of the accepted is taken: "first" in the order of the proposals, or "uniform".
+    """
+
+    name: str
+    kind: str
+    draw: str
+
+    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
+        """The candidates of each original; each stream belongs to one original."""
+
+
+class Constraint(Protocol):
+    """Accepts candidates or not. Looks at many at once, so that models see batches."""
+
+    name: str
+
+    def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
+        """One verdict for each pair `originals[i]`, `candidates[i]`."""
+
+    def record(self) -> dict[str, object]:
+        """Thresholds, models and files, for the record of a set."""
+
+
+def fill(original: Original, new: str) -> Candidate:
+    """The candidate with `new` in place of the original's phrase, in the case of the phrase."""
+    phrase, caption = original.phrase, original.caption
+    shown = like_case(new, caption[phrase.start : phrase.end])
+    return Candidate(caption[: phrase.start] + shown + caption[phrase.end :], shown, phrase.start)

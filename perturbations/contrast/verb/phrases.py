@@ -1,0 +1,86 @@
+"""Finds the verb phrases of a caption: verb; verb + particle or preposition; verb + particle + preposition."""
+
+from typing import NamedTuple
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token
+
+# Auxiliaries and copulas: swapping them changes the grammar, not the action.
+# Auxiliaries and copulas: swapping them changes the grammar, not the action.
+_COPULAS = frozenset({"be", "become", "seem", "s", "ve", "re", "ll", "m", "let"})
+_AUXILIARIES = frozenset({"have", "do", "get"})
+# "as", "while" ... open a clause: they are no part of the verb.
+_CLAUSE = frozenset("as while because if that before after since although though until unless than whether".split())  # noqa: SIM905
+
+
+class Phrase(NamedTuple):
+    """A verb and its particles: `caption[start:end]` is the phrase; `tag` is the verb's Penn tag."""
+
+    start: int
+    end: int
+    lemma: str
+    tag: str
+    particles: tuple[str, ...]
+    place: int  # index of the verb in the caption's tokens
+
+    @property
+    def base(self) -> str:
+        """The dictionary form with its particles, e.g. "stand up"."""
+        return " ".join((self.lemma, *self.particles))
+
+
+def phrases(tokens: list[Token]) -> list[Phrase]:
+    """All verb phrases, in reading order, each verb with the longer patterns after the shorter.
+
+    >>> from video_contrast.perturbations.language import tag
+    >>> [p.base for p in phrases(tag(["a man is walking up to the door"], tagger="hanta")[0])]
+    ['walk', 'walk up', 'walk up to']
+    """
+    found = []
+    for place, token in enumerate(tokens):
+        if not token.tag.startswith("VB") or not is_content_verb(tokens, place):
+            continue
+        found.append(Phrase(token.start, token.end, token.lemma, token.tag, (), place))
+        particles: tuple[str, ...] = ()
+        for next_token in tokens[place + 1 : place + 3]:
+            low = next_token.text.lower()
+            second = bool(particles)  # after a particle only a preposition goes on with the phrase
+            fits = next_token.tag == "IN" or (low == "to" if second else next_token.tag == "RP")
+            if not fits or low in _CLAUSE:
+                break
+            particles = (*particles, low)
+            found.append(Phrase(token.start, next_token.end, token.lemma, token.tag, particles, place))
+    return found
+
+
+def choose(found: list[Phrase], rng: Generator) -> Phrase | None:
+    """One phrase: a verb drawn uniformly, then one of its patterns; None if there is none."""
+    if not found:
+        return None
+    verbs = sorted({phrase.place for phrase in found})
+    verb = verbs[int(rng.integers(len(verbs)))] if len(verbs) > 1 else verbs[0]
+    patterns = [phrase for phrase in found if phrase.place == verb]
+    return patterns[int(rng.integers(len(patterns)))] if len(patterns) > 1 else patterns[0]
+
+
+def is_content_verb(tokens: list[Token], place: int) -> bool:
+    """Whether the verb at `place` says what is done: no copula, and no auxiliary of a later verb."""
+    token = tokens[place]
+    if token.lemma in _COPULAS or not token.text[0].isalpha():
+        return False
+    if token.lemma not in _AUXILIARIES:
+        return True
+    for following in tokens[place + 1 : place + 4]:
+        if following.tag.startswith("VB"):
+            return False
+        if following.tag not in ("RB", "PRP"):
+            break
+    return token.lemma != "have"  # "a man has a hat" is a state as much as "is" is
+
+
+def verb_lemmas(tokens: list[Token]) -> frozenset[str]:
+    """The lemmas of all verbs but auxiliaries and copulas."""
+    return frozenset(
+        token.lemma for n, token in enumerate(tokens) if token.tag.startswith("VB") and is_content_verb(tokens, n)
+    )

@@ -1,0 +1,250 @@
+"""Propose, then accept: the verb contrasts of many captions, with every rejection counted by its reason."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.edit import Edit
+from video_contrast.perturbations.contrast.verb.antonyms import are_antonyms
+from video_contrast.perturbations.contrast.verb.candidate import Candidate, Constraint, Generator, Original
+from video_contrast.perturbations.contrast.verb.counts import VerbCounts, count, words_used
+from video_contrast.perturbations.contrast.verb.phrases import choose, is_content_verb, phrases, verb_lemmas
+from video_contrast.perturbations.contrast.verb.settings import (
+    Settings,
+    constraint_names,
+    make_constraint,
+    make_generator,
+)
+from video_contrast.perturbations.language import Token, tag, tagger_name
+from video_contrast.seeds import Streams
+
+VERSION = "1"
+_ROUND = 2_000  # captions whose candidates are in memory at a time
+
+
+class VerbPipeline:
+    """A generator and its constraints, ready to run on any number of captions.
+
+    Args:
+        generator: "lexical", "t5", "mlm", "llm", or an object with the same methods (`candidate.Generator`).
+        constraints: names in the order in which they are applied; None for the generator's default set.
+        counts: the training captions' verbs (`counts.count`); needed by `lexical` and by the constraint `frequency`.
+        seed: of every choice.
+        tagger, num_proc: for tagging (`language.tag`).
+        generator_options: arguments of the generator, e.g. {"model": "t5-base", "k": 50}.
+        settings: thresholds, models and files of the constraints (`Settings`).
+
+    Raises:
+        UsageError: an unknown name, or something that was asked for and not given.
+        VideoContrastError: a model or file is absent.
+    """
+
+    def __init__(
+        self,
+        generator: str | Generator = "lexical",
+        constraints: Iterable[str] | None = None,
+        *,
+        counts: VerbCounts | None = None,
+        seed: int = 0,
+        tagger: str = "auto",
+        num_proc: int = 1,
+        generator_options: Mapping[str, Any] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.names = constraint_names(generator, constraints)
+        self.constraints: list[Constraint] = [make_constraint(name, self.settings, counts) for name in self.names]
+        self.generator = make_generator(generator, counts, self.settings, dict(generator_options or {}))
+        self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
+
+    def run(
+        self, captions: Sequence[str], ids: Sequence[str], siblings: Sequence[Sequence[str]] | None = None
+    ) -> tuple[list[Edit | None], Counter[str]]:
+        """One edit or None a caption, and counts.
+
+        Args:
+            captions: any texts.
+            ids: one unique id a caption; with the seed it names the caption's random stream.
+            siblings: for each caption the captions of the same video (its own among them does no harm).
+
+        Returns:
+            The edits, and a Counter of the captions by outcome ("edited", "empty", "no_verb", "no_proposal",
+            "all_rejected") and of the candidates ("candidates:proposed", "candidates:accepted",
+            "candidates:rejected:NAME" for each constraint; a candidate counts for the first that rejects it).
+        """
+        if len(ids) != len(captions) or (siblings is not None and len(siblings) != len(captions)):
+            raise UsageError("captions, ids and siblings must have the same length")
+        if siblings is None and "siblings" in self.names:
+            raise UsageError(
+                "the constraint 'siblings' needs the other captions of each video: give siblings=, "
+                f"or ask for constraints without it ({','.join(n for n in self.names if n != 'siblings')})"
+            )
+        edits: list[Edit | None] = []
+        counts: Counter[str] = Counter({f"candidates:rejected:{name}": 0 for name in self.names})
+        for first in range(0, len(captions), _ROUND):
+            part = slice(first, first + _ROUND)
+            edits += self._round(captions[part], ids[part], siblings[part] if siblings is not None else None, counts)
+        return edits, counts
+
+    def record(self) -> dict[str, Any]:
+        """Generator, tagger, constraints with their thresholds and models, and those that were not applied."""
+        return {
+            "generator": self.generator.name,
+            "kind": self.generator.kind,
+            "version": VERSION,
+            "seed": self._seed,
+            "tagger": tagger_name(self._tagger),
+            "constraints": {constraint.name: constraint.record() for constraint in self.constraints},
+            "not_applied": [name for name in constraint_names(None, None) if name not in self.names],
+        }
+
+    def _round(
+        self,
+        captions: Sequence[str],
+        ids: Sequence[str],
+        siblings: Sequence[Sequence[str]] | None,
+        counts: Counter[str],
+    ) -> list[Edit | None]:
+        originals = self._originals(captions, ids, siblings, counts)
+        places = [place for place, original in enumerate(originals) if original is not None]
+        present = [original for original in originals if original is not None]
+        # One generator object a caption: they are alive at the same time.
+        randoms = [Streams().at(self._seed, "verb", VERSION, self.generator.name, ids[place]) for place in places]
+        proposals = self.generator.propose(present, randoms)
+        self._analyse(present, proposals)
+        accepted = self._accept(present, proposals, counts)
+        edits: list[Edit | None] = [None] * len(captions)
+        for place, proposed, passed, random in zip(places, proposals, accepted, randoms, strict=True):
+            counts["edited" if passed else "all_rejected" if proposed else "no_proposal"] += 1
+            if passed:
+                number = int(random.integers(len(passed))) if self.generator.draw == "uniform" else 0
+                edits[place] = self._edit(originals[place], *passed[number])
+        return edits
+
+    def _originals(
+        self,
+        captions: Sequence[str],
+        ids: Sequence[str],
+        siblings: Sequence[Sequence[str]] | None,
+        counts: Counter[str],
+    ) -> list[Original | None]:
+        """Each caption with one phrase chosen; None, counted, where there is none."""
+        used = self._sibling_words(captions, siblings) if "siblings" in self.names and siblings is not None else None
+        streams, originals = Streams(), []
+        for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
+            phrase = choose(phrases(tokens), streams.at(self._seed, "phrase", VERSION, ids[place]))
+            if phrase is None:
+                counts["no_verb" if captions[place].strip() else "empty"] += 1
+                originals.append(None)
+                continue
+            words = used[place] if used is not None else frozenset()
+            originals.append(Original(captions[place], tokens, phrase, verb_lemmas(tokens), words))
+        return originals
+
+    def _sibling_words(self, captions: Sequence[str], siblings: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+        unique = list(dict.fromkeys(text for texts in siblings for text in texts))
+        tagged = tag(unique, tagger=self._tagger, num_proc=self._num_proc)
+        words = {text: words_used(tokens) for text, tokens in zip(unique, tagged, strict=True)}
+        return [
+            frozenset().union(*(words[text] for text in texts if text != caption))
+            for caption, texts in zip(captions, siblings, strict=True)
+        ]
+
+    def _analyse(self, originals: list[Original], proposals: list[list[Candidate]]) -> None:
+        """Fills in lemmas, tags and the antonym flag of candidates whose generator does not know them."""
+        unknown = [
+            (original, made)
+            for original, proposed in zip(originals, proposals, strict=True)
+            for made in proposed
+            if made.lemmas is None
+        ]
+        tagged = tag([made.text for _, made in unknown], tagger=self._tagger, num_proc=self._num_proc)
+        for (original, made), tokens in zip(unknown, tagged, strict=True):
+            verbs = list(_verbs_within(tokens, made.start, made.start + len(made.new)))
+            made.lemmas = tuple(token.lemma for token in verbs)
+            made.tag = verbs[0].tag if verbs else ""
+            if verbs:
+                _, _, rest = made.new.lower().partition(" ")
+                made.antonym = are_antonyms(original.phrase.base, f"{verbs[0].lemma} {rest}".strip())
+
+    def _accept(
+        self, originals: list[Original], proposals: list[list[Candidate]], counts: Counter[str]
+    ) -> list[list[tuple[Candidate, dict[str, float]]]]:
+        """Runs the constraints one after the other over all candidates that are still in."""
+        alive = [
+            (place, made, dict[str, float]()) for place, proposed in enumerate(proposals) for made in _unique(proposed)
+        ]
+        counts["candidates:proposed"] += len(alive)
+        for constraint in self.constraints:
+            verdicts = constraint.check([originals[place] for place, _, _ in alive], [made for _, made, _ in alive])
+            passed = []
+            for (place, made, scores), verdict in zip(alive, verdicts, strict=True):
+                if verdict.score is not None:
+                    scores[constraint.name] = round(verdict.score, 6)
+                if verdict.ok:
+                    passed.append((place, made, scores))
+            counts[f"candidates:rejected:{constraint.name}"] += len(alive) - len(passed)
+            alive = passed
+        counts["candidates:accepted"] += len(alive)
+        accepted: list[list[tuple[Candidate, dict[str, float]]]] = [[] for _ in proposals]
+        for place, made, scores in alive:
+            accepted[place].append((made, scores))
+        return accepted
+
+    def _edit(self, original: Original | None, made: Candidate, scores: dict[str, float]) -> Edit:
+        assert original is not None  # only captions with a phrase have candidates
+        old = original.caption[original.phrase.start : original.phrase.end]
+        return Edit(made.text, old, made.new, made.start, self.generator.name, made.antonym, scores)
+
+
+def contrasts(
+    captions: Sequence[str],
+    ids: Sequence[str],
+    *,
+    siblings: Sequence[Sequence[str]] | None = None,
+    train_captions: Sequence[str] | None = None,
+    counts: VerbCounts | None = None,
+    generator: str | Generator = "lexical",
+    constraints: Iterable[str] | None = None,
+    seed: int = 0,
+    tagger: str = "auto",
+    num_proc: int = 1,
+    generator_options: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> tuple[list[Edit | None], Counter[str]]:
+    """Verb contrasts in one call: see `VerbPipeline` for the arguments and `VerbPipeline.run` for what comes back.
+
+    `train_captions` are counted here; give `counts` instead when several calls share them. Further keywords are the
+    fields of `Settings` (`vectors=`, `language_model=`, `frequency_limit=` ...).
+
+    >>> train = ["a man is singing", "a man is dancing", "a man is eating"] * 3
+    >>> edits, counts = contrasts(["a woman is walking"], ["1"], train_captions=train,
+    ...                           siblings=[["she walks"]], tagger="hanta")
+    >>> edits[0].old, edits[0].text != "a woman is walking", counts["edited"]
+    ('walking', True, 1)
+    """
+    if counts is None and train_captions is not None:
+        counts = count(train_captions, tagger=tagger, num_proc=num_proc)
+    pipeline = VerbPipeline(
+        generator,
+        constraints,
+        counts=counts,
+        seed=seed,
+        tagger=tagger,
+        num_proc=num_proc,
+        generator_options=generator_options,
+        settings=Settings.of(**settings),
+    )
+    return pipeline.run(captions, ids, siblings)
+
+
+def _verbs_within(tokens: list[Token], start: int, end: int) -> Iterator[Token]:
+    for place, token in enumerate(tokens):
+        inside = token.start >= start and token.end <= end
+        if inside and token.tag.startswith("VB") and is_content_verb(tokens, place):
+            yield token
+
+
+def _unique(proposed: list[Candidate]) -> list[Candidate]:
+    return list({made.text: made for made in reversed(proposed)}.values())[::-1]
