@@ -1,1 +1,123 @@
-"""kinds."""
+"""The model kinds: their registry, and which of them takes a given model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.runner.kinds.base import (
+    KINDS,
+    Clip,
+    DualEncoder,
+    Encoder,
+    Kind,
+    LateJoinEncoder,
+    Option,
+    PairScorer,
+    Scored,
+    Settings,
+    Source,
+    TextScorer,
+    kind,
+)
+
+__all__ = [
+    "Clip",
+    "DualEncoder",
+    "Encoder",
+    "Kind",
+    "LateJoinEncoder",
+    "Option",
+    "PairScorer",
+    "Scored",
+    "Settings",
+    "Source",
+    "TextScorer",
+    "all_kinds",
+    "choose",
+    "kind",
+    "options_for",
+]
+
+# One file of this folder a line. Importing them imports neither torch nor transformers.
+MODULES = ("dual_encoder", "xclip", "baselines")
+ENTRY_POINTS = "video_contrast.models"
+_loaded_plugins = False
+
+
+def all_kinds() -> dict[str, Kind]:
+    """Every kind by name: ours in the order of `MODULES`, then those of other packages."""
+    global _loaded_plugins
+    for module in MODULES:
+        import_module(f"video_contrast.runner.kinds.{module}")
+    if not _loaded_plugins:
+        _loaded_plugins = True
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=ENTRY_POINTS):
+            try:
+                point.load()
+            except Exception as error:  # a foreign package: name it, since its traceback would not
+                raise VideoContrastError(
+                    f"the package that provides the model kind {point.name!r} ({point.value}) cannot be imported: "
+                    f"{type(error).__name__}: {error}; repair or uninstall it"
+                ) from error
+    return KINDS
+
+
+def choose(source: Source, override: str | None = None) -> Kind:
+    """The kind that takes a model.
+
+    In this order: the override, a name ("random"), sentence-transformers' modules.json, `architectures[0]`,
+    `model_type`. Nothing is guessed from weights.
+
+    Raises:
+        UsageError: no such kind, or no kind takes the model; the message names the model's class.
+    """
+    known = all_kinds()
+    if override:
+        if override not in known:
+            raise unknown_name("model kind", override, list(known))
+        return known[override]
+    for chosen in known.values():
+        if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in chosen.names):
+            return chosen
+    for chosen in known.values():
+        if source.architecture and source.architecture in chosen.architectures:
+            return chosen
+    if source.modules is not None and "sentence_transformers" in known:
+        return known["sentence_transformers"]
+    for chosen in known.values():
+        if source.model_type and source.model_type in chosen.model_types:
+            return chosen
+    what = source.architecture or source.model_type
+    if not what:
+        raise UsageError(
+            f"{source.name}: its config.json names neither architectures nor model_type, so it is unknown how to run "
+            f"it; give --kind ({', '.join(known)})"
+        )
+    raise UsageError(
+        f"{source.name}: no kind takes a model of class {what}; give --kind if one of these does: {', '.join(known)}"
+    )
+
+
+def options_for(chosen: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind's options with defaults filled in.
+
+    Raises:
+        UsageError: an option that the kind does not have, or a value that it does not take.
+    """
+    known = {option.name: option for option in chosen.options}
+    for name, value in given.items():
+        if name not in known:
+            flag = "--" + name.replace("_", "-")
+            having = ", ".join("--" + other.replace("_", "-") for other in known) or "none"
+            raise UsageError(f"{flag} is not an option of the kind {chosen.name} (it has: {having})")
+        option = known[name]
+        if option.choices and value not in option.choices:
+            raise UsageError(f"--{name.replace('_', '-')} {value!r} is not one of {', '.join(option.choices)}")
+        if not isinstance(value, option.type) and not (option.type is float and isinstance(value, int)):
+            raise UsageError(f"--{name.replace('_', '-')} {value!r} is not {option.type.__name__}")
+    return {name: given.get(name, option.default) for name, option in known.items()}
