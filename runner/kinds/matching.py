@@ -1,0 +1,162 @@
+"""Matching heads: models that read a frame and a caption together and say whether they belong to each other.
+
+BLIP, BLIP-2, BridgeTower and ViLT. Every frame is paired with every caption; a caption's score is the mean (or the
+maximum) over frames of the probability of a match. Where the vision tower stands apart (BLIP, BLIP-2) each frame
+goes through it once, whatever the number of captions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+
+Aggregate = Literal["mean", "max"]
+
+
+class MatchingScorer:
+    """Scores captions of one clip with an image-text matching head.
+
+    Args:
+        model: one of the classes of `HEADS`, in evaluation mode.
+        processor: its processor.
+        aggregate: how the frames' probabilities become one score.
+        batch_size: pairs (frame, caption) in one forward pass.
+    """
+
+    def __init__(self, model: Any, processor: Any, aggregate: Aggregate = "mean", batch_size: int = 32) -> None:
+        name = type(model).__name__
+        if name not in HEADS:
+            raise VideoContrastError(f"{name} has no matching head; known: {', '.join(HEADS)}")
+        if aggregate not in ("mean", "max"):
+            raise UsageError(f"--itm-aggregate {aggregate!r} is not one of mean, max")
+        self.model = model
+        self.processor = processor
+        self.aggregate = aggregate
+        self.batch_size = batch_size
+        self._match = HEADS[name]
+
+    def score(
+        self,
+        frames: np.ndarray | None,
+        captions: Sequence[str],
+        *,
+        times: Sequence[float] | None = None,
+        position: int = 0,
+    ) -> tuple[np.ndarray, list[dict[str, float]]]:
+        """Scores of `captions` for one clip, and the probability of every frame as raw parts.
+
+        Args:
+            frames: uint8[T, H, W, 3], as sampled.
+            captions: k texts.
+            times: not used by these models.
+            position: not used by these models.
+
+        Returns:
+            float64[k] in 0..1, and k dicts `frame0`, `frame1` ...
+        """
+        if frames is None:
+            raise UsageError("a matching head cannot score a caption without a frame; leave the blind control out")
+        import torch
+
+        with torch.inference_mode():
+            probabilities = self._match(self.model, self.processor, list(frames), list(captions), self.batch_size)
+        table = probabilities.double().cpu().numpy()  # [T, k]
+        scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
+        parts = [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T]
+        return scores, parts
+
+
+def _pixels(model: Any, processor: Any, frames: list[np.ndarray]) -> Any:
+    pixels = processor.image_processor(images=frames, return_tensors="pt")["pixel_values"]
+    return pixels.to(model.device, dtype=model.dtype)
+
+
+def _tokens(model: Any, processor: Any, captions: list[str]) -> Any:
+    limit = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512
+    return processor.tokenizer(
+        captions, padding=True, truncation=True, max_length=min(limit, 512), return_tensors="pt"
+    ).to(model.device)
+
+
+def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Any, Any]]:
+    """Index tensors (frame, caption) of all pairs, in batches."""
+    import torch
+
+    frame, caption = torch.meshgrid(torch.arange(n_frames), torch.arange(n_captions), indexing="ij")
+    return list(zip(frame.reshape(-1).split(batch_size), caption.reshape(-1).split(batch_size), strict=True))
+
+
+def _blip(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+    """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
+    import torch
+
+    images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
+    text = _tokens(model, processor, captions)
+    found = []
+    for frame, caption in _pairs(len(frames), len(captions), batch_size):
+        patches = images[frame]
+        states = model.text_encoder(
+            input_ids=text["input_ids"][caption],
+            attention_mask=text["attention_mask"][caption],
+            encoder_hidden_states=patches,
+            encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
+        ).last_hidden_state
+        found.append(model.itm_head(states[:, 0]).float().softmax(-1)[:, 1])
+    return torch.cat(found).reshape(len(frames), len(captions))
+
+
+def _blip2(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+    """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
+    import torch
+
+    images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
+    text = _tokens(model, processor, captions)
+    found = []
+    for frame, caption in _pairs(len(frames), len(captions), batch_size):
+        patches = images[frame]
+        queries = model.query_tokens.expand(len(frame), -1, -1)
+        seen = torch.ones(queries.shape[:-1], dtype=torch.long, device=patches.device)
+        embedded = model.embeddings(input_ids=text["input_ids"][caption], query_embeds=queries)
+        states = model.qformer(
+            query_embeds=embedded,
+            query_length=queries.shape[1],
+            attention_mask=torch.cat([seen, text["attention_mask"][caption]], 1),
+            encoder_hidden_states=patches,
+            encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
+        ).last_hidden_state
+        logits = model.itm_head(states[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(1)
+        found.append(logits.float().softmax(-1)[:, 1])
+    return torch.cat(found).reshape(len(frames), len(captions))
+
+
+def _single_stream(two_classes: bool) -> Callable[..., Any]:
+    """BridgeTower (two classes) and ViLT (one ranking logit): frame and caption go through together."""
+
+    def match(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+        import torch
+
+        batch = processor.image_processor(images=frames, return_tensors="pt").to(model.device, dtype=model.dtype)
+        text = _tokens(model, processor, captions)
+        found = []
+        for frame, caption in _pairs(len(frames), len(captions), batch_size):
+            logits = model(
+                **{name: value[caption] for name, value in text.items()},
+                **{name: value[frame] for name, value in batch.items()},
+            ).logits.float()
+            found.append(logits.softmax(-1)[:, 1] if two_classes else logits[:, 0].sigmoid())
+        return torch.cat(found).reshape(len(frames), len(captions))
+
+    return match
+
+
+# transformers class -> probability of a match, float32[T, k]
+HEADS: dict[str, Callable[..., Any]] = {
+    "BlipForImageTextRetrieval": _blip,
+    "Blip2ForImageTextRetrieval": _blip2,
+    "BridgeTowerForImageAndTextRetrieval": _single_stream(two_classes=True),
+    "ViltForImageAndTextRetrieval": _single_stream(two_classes=False),
+}

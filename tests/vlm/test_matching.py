@@ -1,0 +1,94 @@
+"""Matching heads: each class scores as its own forward pass does, frame by frame."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.matching import HEADS, MatchingScorer
+
+CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
+
+
+@pytest.fixture(scope="module")
+def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
+    import transformers
+
+    cache: dict[str, tuple[Any, Any]] = {}
+
+    def get(name: str) -> tuple[Any, Any]:
+        if name not in cache:
+            folder = tiny_vlm(name)
+            model = getattr(transformers, name).from_pretrained(folder).eval()
+            cache[name] = (model, transformers.AutoProcessor.from_pretrained(folder, backend="pil"))
+        return cache[name]
+
+    return get
+
+
+def own_forward(name: str, model: Any, processor: Any, frame: np.ndarray, caption: str) -> float:
+    """The probability of a match as the model card of each class computes it."""
+    import torch
+
+    pixels = processor.image_processor(images=[frame], return_tensors="pt")
+    text = processor.tokenizer([caption], return_tensors="pt")
+    text.pop("token_type_ids", None)
+    with torch.inference_mode():
+        if name == "BlipForImageTextRetrieval":
+            logits = model(**text, pixel_values=pixels["pixel_values"], use_itm_head=True).itm_score
+        elif name == "Blip2ForImageTextRetrieval":
+            output = model(**text, pixel_values=pixels["pixel_values"], use_image_text_matching_head=True)
+            logits = output.logits_per_image
+        else:
+            logits = model(**text, **pixels).logits
+    logits = logits.float()
+    return float(logits.sigmoid()[0, 0] if logits.shape[1] == 1 else logits.softmax(-1)[0, 1])
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: Any, clip: np.ndarray) -> None:
+    model, processor = loaded(name)
+    expected = np.array([[own_forward(name, model, processor, f, c) for c in CAPTIONS] for f in clip])
+    scores, parts = MatchingScorer(model, processor).score(clip, CAPTIONS)
+    np.testing.assert_allclose(scores, expected.mean(0), atol=1e-5)
+    np.testing.assert_allclose([list(p.values()) for p in parts], expected.T, atol=1e-5)
+    best, _ = MatchingScorer(model, processor, aggregate="max").score(clip, CAPTIONS)
+    np.testing.assert_allclose(best, expected.max(0), atol=1e-5)
+    assert np.ptp(expected) > 1e-3
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: np.ndarray) -> None:
+    model, processor = loaded(name)
+    scores, _ = MatchingScorer(model, processor).score(clip, CAPTIONS)
+    small, _ = MatchingScorer(model, processor, batch_size=2).score(clip, CAPTIONS)
+    some, _ = MatchingScorer(model, processor).score(clip, [CAPTIONS[2], CAPTIONS[0]])
+    np.testing.assert_allclose(small, scores, atol=1e-5)
+    np.testing.assert_allclose(some, scores[[2, 0]], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
+def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: np.ndarray) -> None:
+    model, processor = loaded(name)
+    frames: list[int] = []
+    handle = model.vision_model.register_forward_hook(lambda _m, _i, out: frames.append(len(out.last_hidden_state)))
+    try:
+        MatchingScorer(model, processor, batch_size=5).score(clip, CAPTIONS)
+    finally:
+        handle.remove()
+    assert sum(frames) == len(clip)
+
+
+def test_a_model_without_a_matching_head_is_refused() -> None:
+    with pytest.raises(VideoContrastError, match="Linear has no matching head"):
+        import torch
+
+        MatchingScorer(torch.nn.Linear(1, 1), None)
+
+
+def test_the_blind_control_is_refused(loaded: Any) -> None:
+    with pytest.raises(UsageError, match="without a frame"):
+        MatchingScorer(*loaded("ViltForImageAndTextRetrieval")).score(None, CAPTIONS)
