@@ -1,0 +1,5 @@
+"""placeholder"""
+
+
+def audit(rows, *, seed=0):
+    return {}

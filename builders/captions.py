@@ -1,0 +1,176 @@
+"""The builder `captions`: contrast sets from any table of videos and captions."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.builders.clips import Clip
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import is_safe_relative
+
+CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc")
+
+
+@builder("captions", configs=CONFIGS, needs="a table of videos and captions (CSV, TSV, JSON lines, parquet, Hub)")
+def captions(
+    configs: list[str],
+    *,
+    captions: Annotated[str, "table of captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub"],
+    video_column: Annotated[str, "column with the video file, relative to the video root"] = "video",
+    caption_column: Annotated[str, "column with the caption, or a list of captions"] = "caption",
+    id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None,
+    start_column: Annotated[str | None, "column with the clip's start in seconds"] = None,
+    end_column: Annotated[str | None, "column with the clip's end in seconds"] = None,
+    movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None,
+    cast: Annotated[Path | None, "table movie, name, gender: the characters, for person_id_mc"] = None,
+    video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None,
+    source_split: Annotated[str | None, "split of the Hub data set"] = None,
+    split: Annotated[str, "name of the split that is written"] = "test",
+    caption: Annotated[str, "caption that a contrast is built on: eligible or base"] = "eligible",
+    extended: Annotated[bool, "gender: use the longer list of nouns beside the paper's Table 6"] = False,
+    seed: Annotated[int, "of every draw"] = 0,
+    num_proc: Annotated[int, "processes that share the work"] = 1,
+) -> BuiltSet:
+    """Contrast sets from your own table of videos and captions."""
+    from video_contrast.builders import configs as making
+    from video_contrast.builders.contrasts import Gender, PersonId
+
+    clips, counts = read_clips(
+        captions,
+        video_column=video_column,
+        caption_column=caption_column,
+        id_column=id_column,
+        start_column=start_column,
+        end_column=end_column,
+        movie_column=movie_column,
+        video_root=video_root,
+        source_split=source_split,
+    )
+    everything = set(configs) == set(CONFIGS)
+    generators: dict[str, Any] = {"gender_mc": lambda: Gender(seed, extended)}
+    missing = {}
+    if cast is None:
+        missing["person_id_mc"] = "give --cast FILE, a table movie, name, gender"
+    else:
+        generators["person_id_mc"] = lambda: PersonId(read_casts(cast), seed)
+    plan = making.Plan(
+        seed=seed,
+        caption=caption,  # type: ignore[arg-type]  # checked where it is used
+        num_proc=num_proc,
+        generators=generators,
+        missing=missing,
+    )
+    facts = {
+        "summary": "Contrast sets made from a table of captions.",
+        "sources": [Path(captions).name if Path(captions).is_file() else captions],
+        "options": {"caption": caption, "extended": extended},
+        "counts": counts,
+    }
+    return making.built_set("captions", configs, {split: clips}, plan, facts=facts, optional=everything)
+
+
+def read_clips(
+    source: str | Path,
+    *,
+    video_column: str = "video",
+    caption_column: str = "caption",
+    id_column: str | None = None,
+    start_column: str | None = None,
+    end_column: str | None = None,
+    movie_column: str | None = None,
+    video_root: str | Path | None = None,
+    source_split: str | None = None,
+) -> tuple[list[Clip], dict[str, int]]:
+    """Clips of a table, in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions").
+
+    Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
+
+    Raises:
+        UsageError: no such file or column.
+        VideoContrastError: a path that leaves the video root, a bad time, or one id for two videos; names the line.
+    """
+    from video_contrast.builders.reading import column, read_table, seconds, texts
+
+    found: dict[Any, dict[str, Any]] = {}
+    rows = empty = 0
+    for place, row in read_table(source, split=source_split):
+        rows += 1
+        path = _relative(column(row, video_column, place, "--video-column"), video_root, place, video_column)
+        start = (
+            seconds(column(row, start_column, place, "--start-column"), start_column, place) if start_column else None
+        )
+        end = seconds(column(row, end_column, place, "--end-column"), end_column, place) if end_column else None
+        movie = str(column(row, movie_column, place, "--movie-column")) if movie_column else ""
+        name = str(column(row, id_column, place, "--id-column")) if id_column else None
+        said = texts(column(row, caption_column, place, "--caption-column"))
+        empty += not said
+        where = (path, start, end)
+        entry = found.setdefault(name if name is not None else where, {"where": where, "movie": movie, "texts": []})
+        if entry["where"] != where:
+            raise VideoContrastError(f"{place}: id {name!r} stands for {entry['where']} and for {where}")
+        entry["texts"] += said
+    if not rows:
+        raise VideoContrastError(f"{source}: no rows")
+    clips = [_clip(name, entry) for name, entry in found.items() if entry["texts"]]
+    if not clips:
+        raise VideoContrastError(f"{source}: every caption in column {caption_column!r} is empty")
+    _check_ids(clips, source)
+    spoken = sum(len(clip.captions) for clip in clips)
+    counts = {"rows": rows, "clips": len(clips), "captions": spoken, "empty_captions": empty}
+    return clips, counts | {"clips_without_caption": len(found) - len(clips)}
+
+
+def read_casts(path: Path) -> dict[str, dict[str, str]]:
+    """Movie -> name -> gender of a table with the columns movie (may be left out for one movie), name, gender."""
+    from video_contrast.builders.reading import read_table
+    from video_contrast.perturbations.contrast import person_id
+
+    return person_id.read_casts([{"movie": "", **row} for _, row in read_table(path)], str(path))
+
+
+def _clip(name: Any, entry: dict[str, Any]) -> Clip:
+    path, start, end = entry["where"]
+    stem = path.rsplit(".", 1)[0] if "." in path.rsplit("/", 1)[-1] else path
+    times = "" if start is None and end is None else f"_{start or 0:g}" + (f"_{end:g}" if end is not None else "")
+    return Clip(
+        id=name if isinstance(name, str) else stem + times,
+        video_id=stem,
+        video_path=path,
+        captions=tuple(entry["texts"]),
+        cluster=stem,
+        pool=entry["movie"],
+        start=start,
+        end=end,
+        meta={"movie": entry["movie"]} if entry["movie"] else {},
+    )
+
+
+def _relative(value: Any, root: str | Path | None, place: str, name: str) -> str:
+    """The video's path as the tables store it: relative, POSIX."""
+    text = str(value or "").strip()
+    path = Path(text)
+    if path.is_absolute() and root is not None:
+        try:
+            text = path.resolve().relative_to(Path(root).resolve()).as_posix()
+        except ValueError:
+            raise VideoContrastError(f"{place}: {text!r} does not lie under --video-root {root}") from None
+    if text.startswith("./"):
+        text = text[2:]
+    if not is_safe_relative(text):
+        hint = "; give --video-root" if path.is_absolute() else ""
+        raise VideoContrastError(
+            f"{place}: column {name!r} must be a path relative to the video root, with '/' and without '..', "
+            f"not {text!r}{hint}"
+        )
+    return text
+
+
+def _check_ids(clips: list[Clip], source: str | Path) -> None:
+    seen: dict[str, Clip] = {}
+    for clip in clips:
+        other = seen.setdefault(clip.id, clip)
+        if other is not clip:
+            raise UsageError(
+                f"{source}: {other.video_path} and {clip.video_path} would both have the id {clip.id!r}; "
+                "give each clip an id of its own with --id-column"
+            )

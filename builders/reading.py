@@ -1,0 +1,177 @@
+"""Reads tables of captions: CSV, TSV, JSON lines, parquet, or a data set of the Hub, row by row.
+
+Every row comes with its place in the file, so that an error can name it.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+
+csv.field_size_limit(2**31 - 1)
+
+
+def read_table(source: str | Path, *, split: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a table with their places ("captions.csv, line 2"), in the order of the file.
+
+    Args:
+        source: a .csv, .tsv (no quoting), .jsonl, .json (a list of objects) or .parquet file, or the name of a data
+            set of the Hub (`owner/name`, or `owner/name:config`), which `datasets.load_dataset` loads.
+        split: the split of a Hub data set; `test` if not given.
+
+    Raises:
+        UsageError: neither a file nor the name of a data set; a suffix that is not known.
+        VideoContrastError: the file is not UTF-8, a row has another number of fields than the header, or a line is
+            not JSON; the message names the line.
+    """
+    path = Path(source)
+    if path.is_file():
+        reader = _READERS.get(path.suffix.lower())
+        if reader is None:
+            raise UsageError(f"{path}: unknown kind of table; known are {', '.join(_SUFFIXES)}")
+        try:
+            yield from reader(path)
+        except UnicodeDecodeError as error:
+            raise VideoContrastError(f"{path}: not UTF-8 text ({error}); convert it first") from error
+        return
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give the file of captions in it")
+    name, _, config = str(source).partition(":")
+    if path.suffix.lower() in _SUFFIXES or not _HUB_NAME.fullmatch(name):
+        raise UsageError(f"no such file: {path}")
+    yield from _hub(name, config or None, split or "test")
+
+
+def column(row: Mapping[str, Any], name: str, place: str, option: str) -> Any:
+    """The value of a column; a column that the table lacks is an error that lists what there is.
+
+    Raises:
+        UsageError: no such column.
+    """
+    if name not in row:
+        raise UsageError(f"{place}: no column {name!r}; the table has {', '.join(map(str, row))}. Choose with {option}")
+    return row[name]
+
+
+def texts(value: Any) -> list[str]:
+    """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
+
+    >>> texts(" a man runs "), texts(["a", None, " "]), texts(None)
+    (['a man runs'], ['a'], [])
+    """
+    if value is None:
+        return []
+    cells: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+    return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
+
+
+def seconds(value: Any, name: str, place: str) -> float | None:
+    """A time in seconds from a cell; empty means none.
+
+    Raises:
+        VideoContrastError: not a number.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise VideoContrastError(f"{place}: column {name!r} must be seconds, not {value!r}") from None
+
+
+def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        reader = csv.reader(handle)
+        header = next(reader, None)
+        if not header:
+            raise VideoContrastError(f"{path}: empty; the first line must name the columns")
+        for cells in reader:
+            if cells:
+                yield _row(path, reader.line_num, header, cells)
+
+
+def _tsv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    # No quoting: the released contrast sets hold quotation marks as plain text.
+    with path.open(encoding="utf-8-sig", newline="\n") as handle:
+        header = handle.readline().rstrip("\r\n").split("\t")
+        if header == [""]:
+            raise VideoContrastError(f"{path}: empty; the first line must name the columns")
+        for number, line in enumerate(handle, 2):
+            if line.strip("\r\n"):
+                yield _row(path, number, header, line.rstrip("\r\n").split("\t"))
+
+
+def _row(path: Path, number: int, header: list[str], cells: list[str]) -> tuple[str, dict[str, Any]]:
+    place = f"{path.name}, line {number}"
+    if len(cells) != len(header):
+        raise VideoContrastError(f"{place}: {len(cells)} fields, but the header names {len(header)}")
+    return place, dict(zip(header, cells, strict=True))
+
+
+def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8-sig") as handle:
+        for number, line in enumerate(handle, 1):
+            if line.strip():
+                place = f"{path.name}, line {number}"
+                try:
+                    row = json.loads(line)
+                except ValueError as error:
+                    raise VideoContrastError(f"{place}: not JSON: {error}") from error
+                yield place, _object(row, place)
+
+
+def _json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    from video_contrast.files import read_json
+
+    rows = read_json(path)
+    if not isinstance(rows, list):
+        raise VideoContrastError(f"{path.name}: must be a list of objects")
+    for number, row in enumerate(rows):
+        yield f"{path.name}, row {number}", _object(row, f"{path.name}, row {number}")
+
+
+def _object(row: Any, place: str) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise VideoContrastError(f"{place}: must be a JSON object, not {type(row).__name__}")
+    return row
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    import pyarrow.parquet as pq
+
+    number = 0
+    for batch in pq.ParquetFile(path).iter_batches(1000):
+        for row in batch.to_pylist():
+            yield f"{path.name}, row {number}", row
+            number += 1
+
+
+def _hub(name: str, config: str | None, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    import datasets
+
+    try:
+        rows = datasets.load_dataset(name, config, split=split)
+    except Exception as error:  # the library raises many kinds; all mean that the set cannot be had
+        raise UsageError(
+            f"no file and no data set called {name!r} (split {split!r}) could be loaded: {type(error).__name__}: {error}"
+        ) from error
+    # Reading a Video or Image column would decode it; only its path is wanted.
+    for column_name, feature in rows.features.items():
+        if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):
+            rows = rows.cast_column(column_name, type(feature)(decode=False))
+    for number, row in enumerate(rows):
+        yield f"{name}, row {number}", {key: _path_of(value) for key, value in row.items()}
+
+
+def _path_of(value: Any) -> Any:
+    return value["path"] if isinstance(value, dict) and set(value) == {"bytes", "path"} else value
+
+
+_READERS = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}

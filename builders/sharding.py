@@ -1,0 +1,74 @@
+"""Deals a build's work out to processes: `num_proc` of this machine, or the ranks of `torchrun`.
+
+Work is cut into chunks of one fixed size whatever the number of processes, every chunk depends on nothing but itself,
+and results are put together in the order of the chunks. So the bytes that are written are the same for any number.
+"""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TypeVar
+
+from video_contrast.errors import UsageError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+CHUNK = 500  # items; large enough for batches of a model, small enough to deal out evenly
+
+
+def world_size() -> int:
+    """How many processes `torchrun` or `accelerate launch` started; 1 without them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_writer() -> bool:
+    """Whether this process writes files: the only one, or rank 0."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def wait_for_writer() -> None:
+    """Keeps all ranks until each has come here; nothing to do for a single process."""
+    if world_size() > 1:
+        from accelerate import PartialState
+
+        PartialState().wait_for_everyone()
+
+
+def spread(
+    function: Callable[[Sequence[Item]], Result], items: Sequence[Item], *, num_proc: int = 1, chunk: int = CHUNK
+) -> list[Result]:
+    """`function` of every chunk of `items`, in order; under `torchrun` every rank gets all results.
+
+    Args:
+        function: takes a chunk (a list) and must be picklable where several processes are used.
+        items: cut into chunks of `chunk`.
+        num_proc: processes that this process (each rank) starts.
+
+    Raises:
+        UsageError: num_proc is below 1.
+    """
+    if num_proc < 1:
+        raise UsageError(f"num_proc must be at least 1, not {num_proc}")
+    chunks = [items[first : first + chunk] for first in range(0, len(items), chunk)]
+    if world_size() == 1:
+        return _run(function, chunks, num_proc)
+    from accelerate import PartialState
+    from accelerate.utils import gather_object
+
+    state = PartialState()
+    mine = list(range(state.process_index, len(chunks), state.num_processes))
+    done: list[tuple[int, Any]] = list(
+        zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True)
+    )
+    # Indices may differ in number between ranks: gather_object takes lists of any length.
+    return [result for _, result in sorted(gather_object(done), key=lambda pair: pair[0])]
+
+
+def _run(function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int) -> list[Result]:
+    if num_proc == 1 or len(chunks) < 2:
+        return [function(chunk) for chunk in chunks]
+    # Forked workers share what is loaded (word tables, taggers); elsewhere each loads its own.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    with ProcessPoolExecutor(num_proc, mp_context=multiprocessing.get_context(method)) as pool:
+        return list(pool.map(function, chunks))
