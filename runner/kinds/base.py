@@ -119,7 +119,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Model(ABC):
+class Model(ABC):  # noqa: B024  its families have the abstract methods
     """What all families have.
 
     Attributes:
