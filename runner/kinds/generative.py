@@ -12,13 +12,14 @@ Three ways to score a caption, all from one forward pass over the video (`Prefix
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, common_length, unshared_logits
 
 Scoring = Literal["yesno", "loglik", "letter"]
@@ -66,10 +67,10 @@ class Asked:
     inputs: dict[str, Any]
     text: str
     question: str
-    ids: list[int] = field(default_factory=list)
+    ids: list[int]
 
 
-class GenerativeScorer:
+class GenerativeScorer(PairScorer):
     """Scores captions of one clip with a generative model.
 
     Args:
@@ -108,21 +109,13 @@ class GenerativeScorer:
         self._unconditional: dict[str, float] = {}
         self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders()}, key=len, reverse=True)
 
-    def score(
-        self,
-        frames: np.ndarray | None,
-        captions: Sequence[str],
-        *,
-        times: Sequence[float] | None = None,
-        position: int = 0,
-    ) -> tuple[np.ndarray, Parts]:
+    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
         """Scores of `captions` for one clip, higher is better, and the raw parts they are made of.
 
         Args:
-            frames: uint8[T, H, W, 3], as sampled; None asks without a video (the blind control).
+            clip: the frames as sampled; their times are told to the model (some write them into the prompt). None
+                asks without a video (the blind control).
             captions: k texts.
-            times: seconds of each frame in its clip; some models write them into the prompt. One frame a second
-                where not given.
             position: the number of the item in its set (for `latin`).
 
         Returns:
@@ -134,22 +127,34 @@ class GenerativeScorer:
         texts = [self._safe(caption) for caption in captions]
         self.counters.items += 1
         if self.options.scoring == "yesno":
-            return self._yesno(frames, texts, times)
+            return self._yesno(clip, texts)
         if self.options.scoring == "loglik":
-            return self._loglik(frames, texts, times)
-        return self._letter(frames, texts, times, position)
+            return self._loglik(clip, texts)
+        return self._letter(clip, texts, position)
 
-    def _yesno(self, frames: Any, texts: list[str], times: Any) -> tuple[np.ndarray, Parts]:
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The class, the options, the first rendered prompt with its hash, the cost, and how the prefix was shared."""
+        return {
+            "class": type(self.model).__name__,
+            **asdict(self.options),
+            "prompt": self.prompt,
+            "prompt_hash": prompts.prompt_hash(self.prompt or ""),
+            "shared_prefix": self.sharing,
+            "counters": asdict(self.counters),
+        }
+
+    def _yesno(self, clip: Clip | None, texts: list[str]) -> Scored:
         questions = [prompts.YESNO.format(caption=text) for text in texts]
-        rows = self._last_logits(frames, questions, times)
+        rows = self._last_logits(clip, questions)
         parts: Parts = []
         for row in rows:
             log = row.log_softmax(-1)
             parts.append({"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))})
         odds = np.array([part["yes"] - part["no"] for part in parts], dtype=np.float64)
-        return 1.0 / (1.0 + np.exp(-odds)), parts
+        return Scored(1.0 / (1.0 + np.exp(-odds)), parts)
 
-    def _letter(self, frames: Any, texts: list[str], times: Any, position: int) -> tuple[np.ndarray, Parts]:
+    def _letter(self, clip: Clip | None, texts: list[str], position: int) -> Scored:
         k = len(texts)
         if k > len(prompts.LETTERS):
             raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
@@ -162,7 +167,7 @@ class GenerativeScorer:
         # Rotation r shows caption (i + r) mod k at place i.
         orders = [[(i + r) % k for i in range(k)] for r in rotations]
         questions = [prompts.letter_question([texts[i] for i in order]) for order in orders]
-        rows = self._last_logits(frames, questions, times)
+        rows = self._last_logits(clip, questions)
         letters = [prompts.single_tokens(self.tokenizer, (c, f" {c}")) for c in prompts.LETTERS[:k]]
         if not all(letters):
             raise VideoContrastError("the tokenizer splits the option letters; use --scoring yesno or loglik")
@@ -175,10 +180,10 @@ class GenerativeScorer:
             for place, caption in enumerate(order):
                 parts[caption][f"rotation{rotation}"] = float(found[place])
                 total[caption] += found[place]
-        return total / len(rotations), parts
+        return Scored(total / len(rotations), parts)
 
-    def _loglik(self, frames: Any, texts: list[str], times: Any) -> tuple[np.ndarray, Parts]:
-        asked = self._ask(frames, prompts.DESCRIBE, times)
+    def _loglik(self, clip: Clip | None, texts: list[str]) -> Scored:
+        asked = self._ask(clip, prompts.DESCRIBE)
         sums, counts = self._caption_loglik(asked, texts)
         parts: Parts = [
             {"sum": s, "n_tokens": float(n), "n_chars": float(len(text))}
@@ -187,11 +192,11 @@ class GenerativeScorer:
         if self.options.norm == "pmi":
             fresh = [text for text in dict.fromkeys(texts) if text not in self._unconditional]
             if fresh:
-                alone, _ = self._caption_loglik(self._ask(None, prompts.DESCRIBE, None), fresh)
+                alone, _ = self._caption_loglik(self._ask(None, prompts.DESCRIBE), fresh)
                 self._unconditional.update(zip(fresh, alone, strict=True))
             for part, text in zip(parts, texts, strict=True):
                 part["unconditional"] = self._unconditional[text]
-        return np.array([self._normalised(part) for part in parts], dtype=np.float64), parts
+        return Scored(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
 
     def _normalised(self, part: dict[str, float]) -> float:
         if self.options.norm == "pmi":
@@ -217,10 +222,10 @@ class GenerativeScorer:
             sums.append(float(sum(log[j, token] for j, token in enumerate(ending))))
         return sums, [len(ending) for ending in endings]
 
-    def _last_logits(self, frames: Any, questions: list[str], times: Any) -> list[Any]:
+    def _last_logits(self, clip: Clip | None, questions: list[str]) -> list[Any]:
         """The logits after each prompt; the prompts differ in the question only."""
-        asked = self._ask(frames, questions[0], times)
-        sequences = [asked.ids, *(self._ids_of(asked, frames, question, times) for question in questions[1:])]
+        asked = self._ask(clip, questions[0])
+        sequences = [asked.ids, *(self._ids_of(asked, clip, question) for question in questions[1:])]
         if len(sequences) == 1:
             shared = len(asked.ids) - 1
         else:
@@ -273,12 +278,13 @@ class GenerativeScorer:
                 f"video and prompt make {length} tokens but the model's context holds {limit}; give fewer --frames"
             )
 
-    def _ask(self, frames: Any, question: str, times: Any) -> Asked:
+    def _ask(self, clip: Clip | None, question: str) -> Asked:
         """The processor's inputs for one question about the clip."""
+        frames = None if clip is None else clip.frames
         text = self._render(frames, question)
         given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
-        if frames is not None and self.takes_video:
-            given |= {"videos": [frames], "do_sample_frames": False, "video_metadata": [_metadata(frames, times)]}
+        if clip is not None and self.takes_video:
+            given |= {"videos": [frames], "do_sample_frames": False, "video_metadata": [_metadata(clip)]}
         elif frames is not None:
             given["images"] = [[frame for frame in frames]]
         # The chat template already begins with the model's own first token where it has one.
@@ -302,7 +308,7 @@ class GenerativeScorer:
         chat = [{"role": "user", "content": content}]
         return self.processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
 
-    def _ids_of(self, asked: Asked, frames: Any, question: str, times: Any) -> list[int]:
+    def _ids_of(self, asked: Asked, clip: Clip | None, question: str) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again."""
         _, found, tail = asked.text.rpartition(asked.question)
         if found:
@@ -310,7 +316,7 @@ class GenerativeScorer:
             if asked.ids[-len(old) :] == old:
                 new = self.tokenizer.encode(question + tail, add_special_tokens=False)
                 return asked.ids[: -len(old)] + new
-        return self._ask(frames, question, times).ids
+        return self._ask(clip, question).ids
 
     def _video_end(self, ids: list[int]) -> int:
         """How many tokens stand up to the last pixel placeholder."""
@@ -337,12 +343,12 @@ class GenerativeScorer:
         return safe
 
 
-def _metadata(frames: np.ndarray, times: Sequence[float] | None) -> Any:
+def _metadata(clip: Clip) -> Any:
     """What a video processor is told of the frames: they are a clip of `len(frames)` frames, at their own times."""
     from transformers.video_utils import VideoMetadata
 
-    count, height, width = frames.shape[:3]
-    spacing = float(np.mean(np.diff(times))) if times is not None and count > 1 else 1.0
+    count, height, width = clip.frames.shape[:3]
+    spacing = float(np.mean(np.diff(clip.times))) if len(clip.times) == count > 1 else 1.0
     fps = 1.0 / spacing if spacing > 0 else 1.0
     return VideoMetadata(
         total_num_frames=count,

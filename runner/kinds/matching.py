@@ -13,11 +13,12 @@ from typing import Any, Literal
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
 
 Aggregate = Literal["mean", "max"]
 
 
-class MatchingScorer:
+class MatchingScorer(PairScorer):
     """Scores captions of one clip with an image-text matching head.
 
     Args:
@@ -39,35 +40,31 @@ class MatchingScorer:
         self.batch_size = batch_size
         self._match = HEADS[name]
 
-    def score(
-        self,
-        frames: np.ndarray | None,
-        captions: Sequence[str],
-        *,
-        times: Sequence[float] | None = None,
-        position: int = 0,
-    ) -> tuple[np.ndarray, list[dict[str, float]]]:
+    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
         """Scores of `captions` for one clip, and the probability of every frame as raw parts.
 
         Args:
-            frames: uint8[T, H, W, 3], as sampled.
+            clip: the frames as sampled.
             captions: k texts.
-            times: not used by these models.
             position: not used by these models.
 
         Returns:
             float64[k] in 0..1, and k dicts `frame0`, `frame1` ...
         """
-        if frames is None:
+        if clip is None:
             raise UsageError("a matching head cannot score a caption without a frame; leave the blind control out")
         import torch
 
         with torch.inference_mode():
-            probabilities = self._match(self.model, self.processor, list(frames), list(captions), self.batch_size)
-        table = probabilities.double().cpu().numpy()  # [T, k]
+            found = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
+        table = found.double().cpu().numpy()  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
-        parts = [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T]
-        return scores, parts
+        return Scored(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The class and how frames are aggregated."""
+        return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 
 
 def _pixels(model: Any, processor: Any, frames: list[np.ndarray]) -> Any:

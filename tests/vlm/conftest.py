@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from video_contrast.runner.kinds.base import Clip
+
 HERE = Path(__file__).parent
 
 
@@ -51,9 +53,9 @@ def tiny_vlm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def clip() -> np.ndarray:
-    """Four frames of noise with a moving bar, 60 x 80."""
+def clip() -> Clip:
+    """Four frames of noise with a moving bar, 60 x 80, two a second."""
     frames = np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8)
     for t in range(4):
         frames[t, :, 10 * t : 10 * t + 20] = (200, 40, 40)
-    return frames
+    return Clip(frames, (0.0, 0.5, 1.0, 1.5))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Clip
 from video_contrast.runner.kinds.matching import HEADS, MatchingScorer
 
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
@@ -49,29 +50,30 @@ def own_forward(name: str, model: Any, processor: Any, frame: np.ndarray, captio
 
 
 @pytest.mark.parametrize("name", list(HEADS))
-def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: Any, clip: np.ndarray) -> None:
+def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: Any, clip: Clip) -> None:
     model, processor = loaded(name)
-    expected = np.array([[own_forward(name, model, processor, f, c) for c in CAPTIONS] for f in clip])
-    scores, parts = MatchingScorer(model, processor).score(clip, CAPTIONS)
+    expected = np.array([[own_forward(name, model, processor, f, c) for c in CAPTIONS] for f in clip.frames])
+    found = MatchingScorer(model, processor).score(clip, CAPTIONS)
+    scores, parts = found.scores, found.parts or []
     np.testing.assert_allclose(scores, expected.mean(0), atol=1e-5)
     np.testing.assert_allclose([list(p.values()) for p in parts], expected.T, atol=1e-5)
-    best, _ = MatchingScorer(model, processor, aggregate="max").score(clip, CAPTIONS)
+    best = MatchingScorer(model, processor, aggregate="max").score(clip, CAPTIONS).scores
     np.testing.assert_allclose(best, expected.max(0), atol=1e-5)
     assert np.ptp(expected) > 1e-3
 
 
 @pytest.mark.parametrize("name", list(HEADS))
-def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: np.ndarray) -> None:
+def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: Clip) -> None:
     model, processor = loaded(name)
-    scores, _ = MatchingScorer(model, processor).score(clip, CAPTIONS)
-    small, _ = MatchingScorer(model, processor, batch_size=2).score(clip, CAPTIONS)
-    some, _ = MatchingScorer(model, processor).score(clip, [CAPTIONS[2], CAPTIONS[0]])
+    scores = MatchingScorer(model, processor).score(clip, CAPTIONS).scores
+    small = MatchingScorer(model, processor, batch_size=2).score(clip, CAPTIONS).scores
+    some = MatchingScorer(model, processor).score(clip, [CAPTIONS[2], CAPTIONS[0]]).scores
     np.testing.assert_allclose(small, scores, atol=1e-5)
     np.testing.assert_allclose(some, scores[[2, 0]], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
-def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: np.ndarray) -> None:
+def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: Clip) -> None:
     model, processor = loaded(name)
     frames: list[int] = []
     handle = model.vision_model.register_forward_hook(lambda _m, _i, out: frames.append(len(out.last_hidden_state)))
@@ -79,7 +81,7 @@ def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: np.
         MatchingScorer(model, processor, batch_size=5).score(clip, CAPTIONS)
     finally:
         handle.remove()
-    assert sum(frames) == len(clip)
+    assert sum(frames) == len(clip.frames)
 
 
 def test_a_model_without_a_matching_head_is_refused() -> None:

@@ -1,0 +1,181 @@
+"""Asking a chat model behind an OpenAI-compatible endpoint: retried, bounded, and every answer kept.
+
+Answers lie in a JSONL file keyed by everything that was asked, so an interrupted run goes on where it stopped and a
+repeated run asks nothing. `huggingface_hub.InferenceClient` speaks to vLLM, TGI, Inference Providers and others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+
+RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+
+
+class AnswerStore:
+    """An append-only file of answers, safe to kill at any moment and to read afterwards.
+
+    Args:
+        path: the JSONL file; None keeps the answers in memory only.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = Path(path) if path is not None else None
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._lock = threading.Lock()
+        if self.path is not None and self.path.exists():
+            data = self.path.read_bytes()
+            for line in data.split(b"\n"):
+                if not line:
+                    continue
+                try:
+                    record = json.loads(line)
+                    self._answers[record["key"]] = record["answer"]
+                except (ValueError, KeyError, TypeError):
+                    continue  # a line torn by a kill: its question is asked again
+            if data and not data.endswith(b"\n"):
+                with self.path.open("ab") as handle:
+                    handle.write(b"\n")  # the next answer must not be glued to the torn line
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The answer to the request called `key`, or None."""
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: dict[str, Any]) -> None:
+        """Keeps an answer; it is on disk when this returns."""
+        line = json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n"
+        with self._lock:
+            self._answers[key] = answer
+            if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("ab") as handle:
+                    handle.write(line.encode("utf-8"))
+                    handle.flush()
+                    os.fsync(handle.fileno())
+
+
+@dataclass
+class Cost:
+    """What asking cost: requests sent, answers taken from the store, retries, and the tokens the server counted."""
+
+    requests: int = 0
+    stored: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass
+class ChatModel:
+    """A chat model behind an endpoint.
+
+    Attributes:
+        model: the model's name at the endpoint.
+        endpoint: base URL, such as `http://localhost:8000/v1`; None uses Hugging Face Inference Providers.
+        api_key: sent as the bearer token; the environment's HF token where not given.
+        store: where answers are kept.
+        concurrency: requests in flight at most.
+        retries: how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds.
+        parameters: sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
+    """
+
+    model: str
+    endpoint: str | None = None
+    api_key: str | None = None
+    store: AnswerStore = field(default_factory=lambda: AnswerStore(None))
+    concurrency: int = 4
+    retries: int = 5
+    backoff: float = 1.0
+    timeout: float = 120.0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    cost: Cost = field(default_factory=Cost)
+    sleep: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        from huggingface_hub import InferenceClient
+
+        if self.endpoint is not None:
+            self._client = InferenceClient(base_url=self.endpoint, api_key=self.api_key, timeout=self.timeout)
+        else:
+            self._client = InferenceClient(model=self.model, api_key=self.api_key, timeout=self.timeout)
+        self._lock = threading.Lock()
+
+    def key(self, messages: Sequence[Mapping[str, Any]]) -> str:
+        """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
+        asked = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
+        return blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+        """One answer a conversation, in order: `{"text": str, "logprobs": [[token, log p], ...] or None}`.
+
+        Stored answers are not asked for again; equal conversations are asked once.
+
+        Raises:
+            VideoContrastError: the endpoint refused or kept failing; answers that came are stored.
+        """
+        keys = [self.key(messages) for messages in conversations]
+        missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
+        with self._lock:
+            self.cost.stored += len(keys) - len(missing)
+        if missing:
+            with ThreadPoolExecutor(max_workers=max(1, self.concurrency)) as pool:
+                futures = [pool.submit(self._ask_one, key, list(c)) for key, c in missing.items()]
+                failures = [error for error in (future.exception() for future in futures) if error is not None]
+            if failures:
+                raise failures[0]
+        return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
+
+    def _ask_one(self, key: str, messages: list[dict[str, Any]]) -> None:
+        for attempt in range(self.retries + 1):
+            try:
+                output = self._client.chat_completion(messages, model=self.model, **self.parameters)
+                answer = _answer(output)
+                break
+            except Exception as error:
+                status = getattr(getattr(error, "response", None), "status_code", None)
+                worth_it = status in RETRIED or (status is None and isinstance(error, OSError | ValueError | KeyError))
+                if attempt == self.retries or not worth_it:
+                    tried = f" after {attempt + 1} tries" if attempt else ""
+                    where = self.endpoint or "Hugging Face Inference Providers"
+                    raise VideoContrastError(
+                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {str(error)[:200]}; "
+                        "answers so far are stored, run the same command again to go on"
+                    ) from error
+                with self._lock:
+                    self.cost.retries += 1
+                self.sleep(self.backoff * 2**attempt)
+        usage = getattr(output, "usage", None)
+        with self._lock:
+            self.cost.requests += 1
+            self.cost.prompt_tokens += getattr(usage, "prompt_tokens", 0) or 0
+            self.cost.completion_tokens += getattr(usage, "completion_tokens", 0) or 0
+        self.store.put(key, answer)
+
+
+def _answer(output: Any) -> dict[str, Any]:
+    """The text and the first token's alternatives of a chat completion; half an answer is an error, and retried."""
+    choices = getattr(output, "choices", None)
+    if not choices or getattr(choices[0], "message", None) is None:
+        raise ValueError("the server returned half an answer")
+    text = choices[0].message.content
+    if text is None:
+        raise ValueError("the server returned an answer without text")
+    content = getattr(getattr(choices[0], "logprobs", None), "content", None)
+    alternatives = None
+    if content:
+        top = content[0].top_logprobs or [content[0]]
+        alternatives = [[entry.token, float(entry.logprob)] for entry in top]
+    return {"text": text, "logprobs": alternatives}
