@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Frames = npt.NDArray[np.uint8]
 Quality = Literal["high", "lossless"]
 
-# h264 constant rate factor 12 at 4:2:0 costs about 45 dB against the source: below what any model notices.
+# h264 constant rate factor 12 at 4:2:0 costs about 43 dB against the source: below what any model notices.
 _CRF = {"high": "12", "lossless": "0"}
 _KEY_FRAME_EVERY = 24
 # x264's macroblock tree looks ahead into memory that was never set: with it, the first file of a process differs
@@ -68,7 +68,7 @@ def write_video(
         frames: uint8[T, H, W, 3], RGB, T >= 1. Any size of at least 2x2: with an odd side the chroma is kept at
             full resolution (4:4:4), so that the size does not change.
         fps: frames a second.
-        quality: "high" (about 45 dB, plays everywhere) or "lossless" (`read_video` gives the same bits back).
+        quality: "high" (about 43 dB, plays everywhere) or "lossless" (`read_video` gives the same bits back).
 
     Raises:
         UsageError: the frames are not uint8 RGB, there is none, or a side is shorter than 2.
@@ -127,12 +127,12 @@ def read_video(
     times: list[float] = []
     first = -1
     fps = 0.0
-    for index, (time, fps, convert) in enumerate(_decode(path, high)):
+    for index, (time, rate, convert) in enumerate(_decode(path, high)):
         # half a millisecond of slack: 1.0 s at 30000/1001 fps is frame 30, although its time prints as 1.001
         if time < low - 5e-4:
             continue
         if first < 0:
-            first = index
+            first, fps = index, rate
         if keep is None or keep(index - first):
             pictures.append(convert())
             times.append(time)
