@@ -1,5 +1,6 @@
 """What passes between generators and constraints: a caption with its chosen phrase, and a proposed replacement."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -15,13 +16,14 @@ from video_contrast.perturbations.language import Token
 class Original:
     """A caption whose `phrase` is to be replaced.
 
-    `verbs` are the lemmas of the caption's own verbs, `sibling_words` what the video's other captions call things.
+    `own` are the lemmas of the caption's own verbs (nouns), `sibling_words`
+    are what the other captions of the video call things.
     """
 
     caption: str
     tokens: list[Token]
     phrase: Phrase
-    verbs: frozenset[str]
+    own: frozenset[str]
     sibling_words: frozenset[str] = frozenset()
 
 
@@ -41,6 +43,11 @@ class Candidate:
     antonym: bool = False
 
 
+# Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
+_VOWEL_SOUND = re.compile(r"(?!(?:uni|use|usu|one|eu|once))[aeiou]|hour|honest|heir", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?<![\w'-])(an?)\s+$", re.IGNORECASE)
+
+
 class Verdict(NamedTuple):
     """Whether a constraint lets a candidate pass, and what it measured (None where there is nothing to measure)."""
 
@@ -51,12 +58,11 @@ class Verdict(NamedTuple):
 class Generator(Protocol):
     """Proposes replacements. Never rejects: that is the constraints' part.
 
-    `name` goes into every edit, `kind` is the kind of the option in a table ("verb_lexical" ...), and `draw` says
-    how one of the accepted is taken: "first" in the order of the proposals, or "uniform".
+    `name` goes into every edit, and `draw` says how one of the accepted is taken: "first" in the order of the
+    proposals, or "uniform".
     """
 
     name: str
-    kind: str
     draw: str
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
@@ -76,7 +82,16 @@ class Constraint(Protocol):
 
 
 def fill(original: Original, new: str) -> Candidate:
-    """The candidate with `new` in place of the original's phrase, in the case of the phrase."""
+    """The candidate with `new` in place of the original's phrase, in its case; an article before it is made to fit.
+
+    Where "a" must become "an", the article belongs to the replaced span.
+    """
     phrase, caption = original.phrase, original.caption
-    shown = like_case(new, caption[phrase.start : phrase.end])
-    return Candidate(caption[: phrase.start] + shown + caption[phrase.end :], shown, phrase.start)
+    start, shown = phrase.start, like_case(new, caption[phrase.start : phrase.end])
+    article = _ARTICLE.search(caption, 0, start)
+    if article:
+        fitting = "an" if _VOWEL_SOUND.match(new) else "a"
+        if fitting != article.group(1).lower():
+            start = article.start(1)
+            shown = like_case(fitting, article.group(1)) + caption[article.end(1) : phrase.start] + shown
+    return Candidate(caption[:start] + shown + caption[phrase.end :], shown, start)

@@ -1,35 +1,33 @@
-"""What the training captions say about verbs: how often each is used, and in what company."""
+"""What the training captions say about words: how often each is used, and in what company."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from video_contrast.perturbations.contrast.verb.phrases import phrases, verb_lemmas
-from video_contrast.perturbations.language import Token, iterate, tagger_name
+from video_contrast.perturbations.contrast.verb.target import Target
+from video_contrast.perturbations.language import iterate, tagger_name
 
-PAPER_LIMIT = 30  # a verb must be used more often than this in the training captions (A.3)
+PAPER_LIMIT = 30  # a word must be used more often than this in the training captions (A.3)
 PAPER_SIZE = 100_000  # captions from which on the paper's limit holds; MSR-VTT trains on 130,260
-_LEAST_VERB = 0.1  # share of verb uses under which a word is taken for a noun with some tagging errors
-_NOMINAL = ("DT", "PRP$", "PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "WP", "EX")
-_NOUNS = ("NN", "NNS", "NNP", "NNPS")
+_LEAST_SHARE = 0.1  # share of its uses under which a word is taken for another class with some tagging errors
 
 
 @dataclass(frozen=True)
-class VerbCounts:
-    """Counts over a training corpus.
+class WordCounts:
+    """Counts over a training corpus, of its verbs or of its nouns.
 
     Attributes:
         size: number of captions.
-        verbs: lemma -> in how many places it is used as a verb.
-        frames: frame -> phrase in dictionary form -> count; a frame is the class of what follows the phrase.
-        nouns: lemma -> in how many places it is used as a noun.
-        company: (frame, noun) -> phrase -> count; the noun is the first one after the phrase.
+        uses: lemma -> in how many places it is used.
+        otherwise: lemma -> in how many places it is another part of speech.
+        frames: frame -> phrase in dictionary form -> count; a frame is the class of what stands beside the phrase.
+        company: (frame, neighbour) -> phrase -> count; the neighbour is the nearest word that says what goes on.
         tagger: what tagged the captions.
     """
 
     size: int
-    verbs: Counter[str]
-    nouns: Counter[str] = field(repr=False)
+    uses: Counter[str]
+    otherwise: Counter[str] = field(repr=False)
     frames: dict[str, Counter[str]] = field(repr=False)
     company: dict[tuple[str, str], Counter[str]] = field(repr=False)
     tagger: str
@@ -39,69 +37,26 @@ class VerbCounts:
         """The paper's limit of 30, scaled down with corpora under 100,000 captions, never below 2."""
         return max(2.0, PAPER_LIMIT * min(1.0, self.size / PAPER_SIZE))
 
-    def is_verb(self, lemma: str) -> bool:
-        """Whether the corpus uses the word mainly as a verb: "hair" is tagged as one now and then by mistake."""
-        return self.verbs[lemma] >= _LEAST_VERB * (self.verbs[lemma] + self.nouns[lemma])
+    def is_typical(self, lemma: str) -> bool:
+        """Whether the corpus uses the word mainly so: "hair" is tagged as a verb now and then, by mistake."""
+        return self.uses[lemma] >= _LEAST_SHARE * (self.uses[lemma] + self.otherwise[lemma])
 
 
-def count(captions: Sequence[str] | Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -> VerbCounts:
-    """Counts the verbs of training captions.
-
-    >>> counts = count(["a man is running", "two dogs run on grass", "a man has a hat"], tagger="hanta")
-    >>> counts.verbs["run"], counts.verbs["have"], counts.limit
-    (2, 0, 2.0)
-    """
+def count_words(captions: Iterable[str], target: Target, *, tagger: str = "auto", num_proc: int = 1) -> WordCounts:
+    """Counts the phrases of `target` in training captions."""
     texts = captions if isinstance(captions, Sequence) else list(captions)
-    verbs, nouns = Counter[str](), Counter[str]()
+    uses, otherwise = Counter[str](), Counter[str]()
     frames: dict[str, Counter[str]] = {}
     company: dict[tuple[str, str], Counter[str]] = {}
     for tokens in iterate(texts, tagger=tagger, num_proc=num_proc):
-        nouns.update(token.lemma for token in tokens if token.tag in _NOUNS)
-        for phrase in phrases(tokens):
-            if not phrase.particles:
-                verbs[phrase.lemma] += 1
-            after = phrase.place + 1 + len(phrase.particles)
-            kind = frame(tokens, after)
+        seen = set()
+        for phrase in target.find(tokens):
+            if phrase.place not in seen:
+                uses[phrase.lemma] += 1
+                seen.add(phrase.place)
+            kind, neighbour = target.context(tokens, phrase)
             frames.setdefault(kind, Counter())[phrase.base] += 1
-            if noun := next_noun(tokens, after):
-                company.setdefault((kind, noun), Counter())[phrase.base] += 1
-    return VerbCounts(len(texts), verbs, nouns, frames, company, tagger_name(tagger))
-
-
-def frame(tokens: list[Token], after: int) -> str:
-    """The class of what stands at `after`: a noun phrase, one certain preposition, an adverb, the end ...
-
-    A phrase seen in the same frame fits there: "looking at" before a noun phrase, "sitting" before "on".
-    """
-    if after >= len(tokens):
-        return "end"
-    token = tokens[after]
-    if token.tag in _NOMINAL:
-        return "noun"
-    if token.tag in ("IN", "TO", "RP"):
-        return "word:" + token.text.lower()
-    if token.tag in (".", ",", "CC", "''", "-LRB-", "-RRB-"):
-        return "end"
-    return token.tag[:2]
-
-
-def next_noun(tokens: list[Token], after: int) -> str | None:
-    """The lemma of the head of the first noun phrase from `after` on, if no verb comes before it."""
-    for place in range(after, min(after + 6, len(tokens))):
-        tag = tokens[place].tag
-        if tag.startswith("VB"):
-            return None
-        if tag in _NOUNS and (place + 1 == len(tokens) or tokens[place + 1].tag not in _NOUNS):
-            return tokens[place].lemma
-    return None
-
-
-def words_used(tokens: list[Token]) -> frozenset[str]:
-    """Everything that a caption may call an action by: its verbs, and its nouns and adjectives read as verbs."""
-    from video_contrast.perturbations.language import lemma
-
-    used = set(verb_lemmas(tokens))
-    for token in tokens:
-        if token.tag[:2] in ("NN", "JJ"):
-            used |= {token.lemma, lemma(token.text, "VB")}
-    return frozenset(used)
+            if neighbour:
+                company.setdefault((kind, neighbour), Counter())[phrase.base] += 1
+        otherwise.update(token.lemma for token in tokens if token.tag in target.other_tags)
+    return WordCounts(len(texts), uses, otherwise, frames, company, tagger_name(tagger))

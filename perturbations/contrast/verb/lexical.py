@@ -1,4 +1,4 @@
-"""Verb phrases of the training captions and WordNet antonyms, inflected to fit: needs no model and no download."""
+"""Phrases of the training captions and WordNet antonyms, inflected to fit: needs no model and no download."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from numpy.random import Generator as Random
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.verb.antonyms import antonyms
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
-from video_contrast.perturbations.contrast.verb.counts import VerbCounts, frame, next_noun
-from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.contrast.verb.counts import WordCounts
+from video_contrast.perturbations.contrast.verb.target import VERB, Target
 
 _COMPANY = 0.5  # share of the draws made among phrases seen with the caption's own noun, where there are any
 
@@ -23,19 +23,18 @@ class LexicalGenerator:
     keeps them plausible, so a text-only model finds little to tell them by.
 
     Args:
-        counts: the training captions' verbs.
+        counts: the training captions' phrases.
         k: proposals a caption, beside the antonyms.
         antonym_share: how often the antonyms, where the verb has any, come first in the list rather than last.
     """
 
     name = "lexical"
-    kind = "verb_lexical"
     draw = "first"
 
-    def __init__(self, counts: VerbCounts, k: int = 20, antonym_share: float = 0.3) -> None:
+    def __init__(self, counts: WordCounts, k: int = 20, antonym_share: float = 0.3, target: Target = VERB) -> None:
         if k < 1 or not 0 <= antonym_share <= 1:
             raise UsageError(f"k must be at least 1 and antonym_share in 0..1, not {k} and {antonym_share}")
-        self._counts, self._k, self._antonym_share = counts, k, antonym_share
+        self._counts, self._k, self._antonym_share, self._target = counts, k, antonym_share, target
         self._vocabulary = lru_cache(4096)(self._make_vocabulary)
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
@@ -43,31 +42,29 @@ class LexicalGenerator:
         return [self._propose(original, random) for original, random in zip(originals, randoms, strict=True)]
 
     def _propose(self, original: Original, random: Random) -> list[Candidate]:
-        phrase = original.phrase
-        after = phrase.place + 1 + len(phrase.particles)
-        drawn = self._draw(frame(original.tokens, after), next_noun(original.tokens, after), random)
-        opposite = self._antonyms(original)
+        drawn = self._draw(*self._target.context(original.tokens, original.phrase), random)
+        opposite = self._antonyms(original) if self._target is VERB else []
         antonyms_first = bool(random.random() < self._antonym_share)
         bases = dict.fromkeys([*opposite, *drawn] if antonyms_first else [*drawn, *opposite])
         return [self._candidate(original, base, base in opposite) for base in bases]
 
-    def _draw(self, kind: str, noun: str | None, random: Random) -> list[str]:
-        names, shares = self._vocabulary(kind, noun)
+    def _draw(self, kind: str, neighbour: str | None, random: Random) -> list[str]:
+        names, shares = self._vocabulary(kind, neighbour)
         if not len(names):
             return []
         chosen = random.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
         return [names[n] for n in chosen]
 
-    def _make_vocabulary(self, kind: str, noun: str | None) -> tuple[list[str], np.ndarray]:
-        wide = self._counts.frames.get(kind) or self._counts.verbs
-        near = self._counts.company.get((kind, noun), Counter()) if noun else Counter[str]()
-        names = sorted(name for name in wide if self._counts.is_verb(name.partition(" ")[0]))
+    def _make_vocabulary(self, kind: str, neighbour: str | None) -> tuple[list[str], np.ndarray]:
+        wide = self._counts.frames.get(kind) or self._counts.uses
+        near = self._counts.company.get((kind, neighbour), Counter()) if neighbour else Counter[str]()
+        names = sorted(name for name in wide if self._counts.is_typical(self._head(name)))
         shares = np.array([wide[name] for name in names], np.float64)
         shares /= max(shares.sum(), 1.0)
         if near:
-            with_noun = np.array([near[name] for name in names], np.float64)
-            if with_noun.sum():
-                shares = (1 - _COMPANY) * shares + _COMPANY * with_noun / with_noun.sum()
+            beside = np.array([near[name] for name in names], np.float64)
+            if beside.sum():
+                shares = (1 - _COMPANY) * shares + _COMPANY * beside / beside.sum()
         return names, shares
 
     def _antonyms(self, original: Original) -> list[str]:
@@ -84,9 +81,11 @@ class LexicalGenerator:
     def _known_phrases(self) -> frozenset[str]:
         return frozenset(base for counts in self._counts.frames.values() for base in counts)
 
-    @staticmethod
-    def _candidate(original: Original, base: str, antonym: bool) -> Candidate:
+    def _candidate(self, original: Original, base: str, antonym: bool) -> Candidate:
         tag = original.phrase.tag
-        made = fill(original, inflect(base, tag))
-        made.lemmas, made.tag, made.antonym = (base.partition(" ")[0],), tag, antonym
+        made = fill(original, self._target.inflect(base, tag))
+        made.lemmas, made.tag, made.antonym = (self._head(base),), tag, antonym
         return made
+
+    def _head(self, base: str) -> str:
+        return base.split(" ")[0 if self._target is VERB else -1]

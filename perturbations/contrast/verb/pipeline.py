@@ -1,22 +1,23 @@
-"""Propose, then accept: the verb contrasts of many captions, with every rejection counted by its reason."""
+"""Propose, then accept: the contrasts of many captions, with every rejection counted by its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.verb.antonyms import are_antonyms
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Constraint, Generator, Original
-from video_contrast.perturbations.contrast.verb.counts import VerbCounts, count, words_used
-from video_contrast.perturbations.contrast.verb.phrases import choose, is_content_verb, phrases, verb_lemmas
+from video_contrast.perturbations.contrast.verb.counts import WordCounts, count_words
+from video_contrast.perturbations.contrast.verb.phrases import choose
 from video_contrast.perturbations.contrast.verb.settings import (
     Settings,
     constraint_names,
     make_constraint,
     make_generator,
 )
-from video_contrast.perturbations.language import Token, tag, tagger_name
+from video_contrast.perturbations.contrast.verb.target import VERB, words_used
+from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -40,12 +41,14 @@ class VerbPipeline:
         VideoContrastError: a model or file is absent.
     """
 
+    target = VERB
+
     def __init__(
         self,
         generator: str | Generator = "lexical",
         constraints: Iterable[str] | None = None,
         *,
-        counts: VerbCounts | None = None,
+        counts: WordCounts | None = None,
         seed: int = 0,
         tagger: str = "auto",
         num_proc: int = 1,
@@ -53,9 +56,9 @@ class VerbPipeline:
         settings: Settings | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.names = constraint_names(generator, constraints)
+        self.names = self._names(generator, constraints)
         self.constraints: list[Constraint] = [make_constraint(name, self.settings, counts) for name in self.names]
-        self.generator = make_generator(generator, counts, self.settings, dict(generator_options or {}))
+        self.generator = make_generator(generator, counts, self.settings, dict(generator_options or {}), self.target)
         self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
 
     def run(
@@ -73,31 +76,41 @@ class VerbPipeline:
             "all_rejected") and of the candidates ("candidates:proposed", "candidates:accepted",
             "candidates:rejected:NAME" for each constraint; a candidate counts for the first that rejects it).
         """
+        lists, counts = self.run_many(captions, ids, siblings, n=1)
+        return [edits[0] if edits else None for edits in lists], counts
+
+    def run_many(
+        self, captions: Sequence[str], ids: Sequence[str], siblings: Sequence[Sequence[str]] | None = None, *, n: int
+    ) -> tuple[list[list[Edit]], Counter[str]]:
+        """Up to `n` different edits of the same phrase a caption, the one of `run` first; counts as of `run`."""
         if len(ids) != len(captions) or (siblings is not None and len(siblings) != len(captions)):
             raise UsageError("captions, ids and siblings must have the same length")
         if siblings is None and "siblings" in self.names:
             raise UsageError(
                 "the constraint 'siblings' needs the other captions of each video: give siblings=, "
-                f"or ask for constraints without it ({','.join(n for n in self.names if n != 'siblings')})"
+                f"or ask for constraints without it ({','.join(name for name in self.names if name != 'siblings')})"
             )
-        edits: list[Edit | None] = []
+        edits: list[list[Edit]] = []
         counts: Counter[str] = Counter({f"candidates:rejected:{name}": 0 for name in self.names})
         for first in range(0, len(captions), _ROUND):
             part = slice(first, first + _ROUND)
-            edits += self._round(captions[part], ids[part], siblings[part] if siblings is not None else None, counts)
+            edits += self._round(captions[part], ids[part], siblings[part] if siblings is not None else None, counts, n)
         return edits, counts
 
     def record(self) -> dict[str, Any]:
         """Generator, tagger, constraints with their thresholds and models, and those that were not applied."""
         return {
             "generator": self.generator.name,
-            "kind": self.generator.kind,
             "version": VERSION,
             "seed": self._seed,
             "tagger": tagger_name(self._tagger),
             "constraints": {constraint.name: constraint.record() for constraint in self.constraints},
-            "not_applied": [name for name in constraint_names(None, None) if name not in self.names],
+            "not_applied": [name for name in self._names(None, None) if name not in self.names],
         }
+
+    @staticmethod
+    def _names(generator: str | Generator | None, asked: Iterable[str] | None) -> list[str]:
+        return constraint_names(generator, asked)
 
     def _round(
         self,
@@ -105,21 +118,24 @@ class VerbPipeline:
         ids: Sequence[str],
         siblings: Sequence[Sequence[str]] | None,
         counts: Counter[str],
-    ) -> list[Edit | None]:
+        n: int,
+    ) -> list[list[Edit]]:
         originals = self._originals(captions, ids, siblings, counts)
         places = [place for place, original in enumerate(originals) if original is not None]
         present = [original for original in originals if original is not None]
         # One generator object a caption: they are alive at the same time.
-        randoms = [Streams().at(self._seed, "verb", VERSION, self.generator.name, ids[place]) for place in places]
+        randoms = [
+            Streams().at(self._seed, self.target.name, VERSION, self.generator.name, ids[place]) for place in places
+        ]
         proposals = self.generator.propose(present, randoms)
         self._analyse(present, proposals)
         accepted = self._accept(present, proposals, counts)
-        edits: list[Edit | None] = [None] * len(captions)
+        edits: list[list[Edit]] = [[] for _ in captions]
         for place, proposed, passed, random in zip(places, proposals, accepted, randoms, strict=True):
             counts["edited" if passed else "all_rejected" if proposed else "no_proposal"] += 1
-            if passed:
-                number = int(random.integers(len(passed))) if self.generator.draw == "uniform" else 0
-                edits[place] = self._edit(originals[place], *passed[number])
+            if self.generator.draw == "uniform":
+                passed = [passed[number] for number in random.permutation(len(passed))]
+            edits[place] = [self._edit(originals[place], *chosen) for chosen in passed[:n]]
         return edits
 
     def _originals(
@@ -133,13 +149,15 @@ class VerbPipeline:
         used = self._sibling_words(captions, siblings) if "siblings" in self.names and siblings is not None else None
         streams, originals = Streams(), []
         for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
-            phrase = choose(phrases(tokens), streams.at(self._seed, "phrase", VERSION, ids[place]))
+            phrase = choose(
+                self.target.find(tokens), streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place])
+            )
             if phrase is None:
-                counts["no_verb" if captions[place].strip() else "empty"] += 1
+                counts["no_" + self.target.name if captions[place].strip() else "empty"] += 1
                 originals.append(None)
                 continue
             words = used[place] if used is not None else frozenset()
-            originals.append(Original(captions[place], tokens, phrase, verb_lemmas(tokens), words))
+            originals.append(Original(captions[place], tokens, phrase, self.target.lemmas(tokens), words))
         return originals
 
     def _sibling_words(self, captions: Sequence[str], siblings: Sequence[Sequence[str]]) -> list[frozenset[str]]:
@@ -161,10 +179,10 @@ class VerbPipeline:
         ]
         tagged = tag([made.text for _, made in unknown], tagger=self._tagger, num_proc=self._num_proc)
         for (original, made), tokens in zip(unknown, tagged, strict=True):
-            verbs = list(_verbs_within(tokens, made.start, made.start + len(made.new)))
+            verbs = self.target.within(tokens, made.start, made.start + len(made.new))
             made.lemmas = tuple(token.lemma for token in verbs)
             made.tag = verbs[0].tag if verbs else ""
-            if verbs:
+            if verbs and self.target is VERB:
                 _, _, rest = made.new.lower().partition(" ")
                 made.antonym = are_antonyms(original.phrase.base, f"{verbs[0].lemma} {rest}".strip())
 
@@ -194,7 +212,7 @@ class VerbPipeline:
 
     def _edit(self, original: Original | None, made: Candidate, scores: dict[str, float]) -> Edit:
         assert original is not None  # only captions with a phrase have candidates
-        old = original.caption[original.phrase.start : original.phrase.end]
+        old = original.caption[made.start : original.phrase.end]
         return Edit(made.text, old, made.new, made.start, self.generator.name, made.antonym, scores)
 
 
@@ -204,7 +222,7 @@ def contrasts(
     *,
     siblings: Sequence[Sequence[str]] | None = None,
     train_captions: Sequence[str] | None = None,
-    counts: VerbCounts | None = None,
+    counts: WordCounts | None = None,
     generator: str | Generator = "lexical",
     constraints: Iterable[str] | None = None,
     seed: int = 0,
@@ -225,7 +243,7 @@ def contrasts(
     ('walking', True, 1)
     """
     if counts is None and train_captions is not None:
-        counts = count(train_captions, tagger=tagger, num_proc=num_proc)
+        counts = count_words(train_captions, VERB, tagger=tagger, num_proc=num_proc)
     pipeline = VerbPipeline(
         generator,
         constraints,
@@ -237,13 +255,6 @@ def contrasts(
         settings=Settings.of(**settings),
     )
     return pipeline.run(captions, ids, siblings)
-
-
-def _verbs_within(tokens: list[Token], start: int, end: int) -> Iterator[Token]:
-    for place, token in enumerate(tokens):
-        inside = token.start >= start and token.end <= end
-        if inside and token.tag.startswith("VB") and is_content_verb(tokens, place):
-            yield token
 
 
 def _unique(proposed: list[Candidate]) -> list[Candidate]:

@@ -1,18 +1,22 @@
-"""Constraints that need no model: a verb, another verb, a known verb, none that the video's other captions use."""
+"""Constraints that need no model: a verb, another verb, a known verb, none that the video's other captions use.
+
+The same rules hold for nouns in object contrasts.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
-from video_contrast.perturbations.contrast.verb.counts import VerbCounts
-from video_contrast.perturbations.language import verb_tags
+from video_contrast.perturbations.contrast.verb.counts import WordCounts
+from video_contrast.perturbations.language import inflect
 
 
-class HasVerb:
-    """Rejects a replacement in which the tagger sees no verb (paper, 3.2, criterion 1)."""
+class HasWord:
+    """Rejects a replacement in which the tagger sees no verb (paper, 3.2, criterion 1), or no noun for objects."""
 
-    name = "has_verb"
+    def __init__(self, name: str = "has_verb") -> None:
+        self.name = name
 
     def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
         """No score."""
@@ -30,9 +34,7 @@ class OtherLemma:
 
     def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
         """No score."""
-        return [
-            Verdict(not original.verbs & set(made.lemmas or ())) for original, made in _pairs(originals, candidates)
-        ]
+        return [Verdict(not original.own & set(made.lemmas or ())) for original, made in _pairs(originals, candidates)]
 
     def record(self) -> dict[str, object]:
         """Nothing to set."""
@@ -44,13 +46,13 @@ class Frequency:
 
     name = "frequency"
 
-    def __init__(self, counts: VerbCounts, limit: float | None = None) -> None:
+    def __init__(self, counts: WordCounts, limit: float | None = None) -> None:
         self._counts = counts
         self._limit = counts.limit if limit is None else limit
 
     def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
         """The score is the count of the rarest verb in the replacement."""
-        rarest = [min((self._counts.verbs[lemma] for lemma in made.lemmas or ()), default=0) for made in candidates]
+        rarest = [min((self._counts.uses[lemma] for lemma in made.lemmas or ()), default=0) for made in candidates]
         return [Verdict(uses > self._limit, float(uses)) for uses in rarest]
 
     def record(self) -> dict[str, object]:
@@ -105,7 +107,9 @@ class Inflection:
     @staticmethod
     def _fits(original: Original, made: Candidate) -> bool:
         wanted = original.phrase.tag
-        return bool(made.lemmas) and (made.tag == wanted or wanted in verb_tags(made.new.split()[0]))
+        if not made.lemmas:
+            return False
+        return made.tag == wanted or inflect(made.lemmas[0], wanted) in made.new.lower().split()
 
 
 def _pairs(originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[tuple[Original, Candidate]]:

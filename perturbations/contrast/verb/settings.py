@@ -9,8 +9,9 @@ from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.verb.candidate import Constraint, Generator
-from video_contrast.perturbations.contrast.verb.counts import VerbCounts
-from video_contrast.perturbations.contrast.verb.rules import Frequency, HasVerb, Inflection, OtherLemma, Siblings
+from video_contrast.perturbations.contrast.verb.counts import WordCounts
+from video_contrast.perturbations.contrast.verb.rules import Frequency, HasWord, Inflection, OtherLemma, Siblings
+from video_contrast.perturbations.contrast.verb.target import VERB, Target
 
 GENERATORS = ("lexical", "t5", "mlm", "llm")
 RULES = ("has_verb", "lemma", "frequency", "siblings", "inflection")  # need no model
@@ -89,7 +90,7 @@ def constraint_names(generator: str | Generator | None, asked: Iterable[str] | N
     return [name for name in every if name in wanted]
 
 
-def make_constraint(name: str, settings: Settings, counts: VerbCounts | None) -> Constraint:
+def make_constraint(name: str, settings: Settings, counts: WordCounts | None) -> Constraint:
     """The constraint called `name`, loaded with its model or file.
 
     Raises:
@@ -99,7 +100,8 @@ def make_constraint(name: str, settings: Settings, counts: VerbCounts | None) ->
     if name == "frequency":
         return Frequency(_needed(counts, "the constraint 'frequency'"), settings.frequency_limit)
     plain: dict[str, Callable[[], Constraint]] = {
-        "has_verb": HasVerb,
+        "has_verb": HasWord,
+        "has_noun": lambda: HasWord("has_noun"),
         "lemma": OtherLemma,
         "siblings": lambda: Siblings(settings.sibling_senses),
         "inflection": Inflection,
@@ -126,7 +128,11 @@ def make_constraint(name: str, settings: Settings, counts: VerbCounts | None) ->
 
 
 def make_generator(
-    generator: str | Generator, counts: VerbCounts | None, settings: Settings, options: dict[str, Any]
+    generator: str | Generator,
+    counts: WordCounts | None,
+    settings: Settings,
+    options: dict[str, Any],
+    target: Target = VERB,
 ) -> Generator:
     """The generator called so, with its options; an object is taken as it is.
 
@@ -145,7 +151,7 @@ def make_generator(
         known = _needed(counts, "the generator 'lexical'")
 
         def maker(**chosen: Any) -> Generator:
-            return LexicalGenerator(known, **chosen)
+            return LexicalGenerator(known, target=target, **chosen)
 
     elif generator == "t5":
         from video_contrast.perturbations.contrast.verb.t5 import T5Generator
@@ -168,7 +174,7 @@ def make_generator(
         raise UsageError(f"the generator {generator!r} does not take these options: {error}") from error
 
 
-def _needed(counts: VerbCounts | None, who: str) -> VerbCounts:
+def _needed(counts: WordCounts | None, who: str) -> WordCounts:
     if counts is None:
         raise UsageError(f"{who} needs training captions: give train_captions= (or counts=)")
     return counts

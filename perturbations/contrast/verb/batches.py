@@ -1,0 +1,57 @@
+"""Model steps in batches of like length: never one caption at a time, and little padding."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from video_contrast.errors import VideoContrastError
+
+Result = TypeVar("Result")
+
+
+def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Indices of the items in batches, longest first, none padded to more than `budget` tokens (but one item may be).
+
+    >>> list(by_length([3, 9, 4, 2], 10))
+    [[1], [2, 0], [3]]
+    """
+    order = sorted(range(len(lengths)), key=lambda n: (-lengths[n], n))
+    batch: list[int] = []
+    for n in order:
+        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(n)
+    if batch:
+        yield batch
+
+
+def once_each(texts: Sequence[str], compute: Callable[[list[str]], list[Result]]) -> list[Result]:
+    """`compute` over the unique texts, its results dealt out again in the order of `texts`."""
+    unique = list(dict.fromkeys(texts))
+    found = dict(zip(unique, compute(unique), strict=True)) if unique else {}
+    return [found[text] for text in texts]
+
+
+def device_of(wish: str) -> str:
+    """ "auto" made definite."""
+    if wish != "auto":
+        return wish
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def load(model: str, automatic: Any, option: str, **arguments: Any) -> Any:
+    """A model or tokenizer from a folder, the cache or the Hub.
+
+    Raises:
+        VideoContrastError: it cannot be had; the message names the model and the option that chooses it.
+    """
+    try:
+        return automatic.from_pretrained(model, **arguments)
+    except (OSError, ValueError, ImportError) as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise VideoContrastError(
+            f"{option}: the model {model!r} cannot be loaded ({first_line}). Download it on a machine with a network "
+            f"(hf download {model}) or give the folder of another one"
+        ) from error

@@ -1,0 +1,138 @@
+"""Word vectors from a file that the user supplies, and the cosine limit on them (paper: counter-fitted vectors)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import atomic_path, sha256
+from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
+from video_contrast.perturbations.language import verb_tags
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.contrast.verb.settings import Settings
+
+
+class Vectors:
+    """Words and their unit vectors."""
+
+    def __init__(self, words: Sequence[str], matrix: np.ndarray) -> None:
+        self.words = {word: row for row, word in enumerate(words)}
+        lengths = np.linalg.norm(matrix.astype(np.float32), axis=1, keepdims=True)
+        self.matrix = matrix.astype(np.float32) / np.maximum(lengths, 1e-12)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Vectors:
+        """A text file with a word and its numbers a line (word2vec's header line is allowed), or a shrunk `.npz`.
+
+        Raises:
+            VideoContrastError: the file is absent or a line is not a word and as many numbers as the first line's.
+        """
+        place = Path(path)
+        if not place.is_file():
+            raise VideoContrastError(
+                f"no word vectors at {place}: give the file of counter-fitted vectors (or any in text format) "
+                "with the option vectors, or leave the constraint 'word_vectors' out"
+            )
+        if place.suffix == ".npz":
+            with np.load(place, allow_pickle=False) as stored:
+                return cls([str(word) for word in stored["words"]], stored["vectors"])
+        words, rows = [], []
+        for word, row in _lines(place):
+            words.append(word)
+            rows.append(row)
+        if not words:
+            raise VideoContrastError(f"{place} holds no word vectors")
+        return cls(words, np.stack(rows))
+
+    def cosine(self, first: str, second: str) -> float | None:
+        """The cosine of two words; None if one of them has no vector."""
+        a, b = self.words.get(first), self.words.get(second)
+        return None if a is None or b is None else float(self.matrix[a] @ self.matrix[b])
+
+
+def shrink(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> tuple[int, int]:
+    """Keeps the dictionary forms of verbs, as float16: 3 MB instead of 100 and more.
+
+    Args:
+        source: vectors in text format.
+        target: a file ending in `.npz`.
+
+    Returns:
+        How many words there were and how many were kept.
+
+    Raises:
+        UsageError: the target does not end in `.npz`.
+        VideoContrastError: the source cannot be read, or holds no verb.
+    """
+    if Path(target).suffix != ".npz":
+        raise UsageError(f"the shrunk vectors need a name that ends in .npz, not {Path(target).name!r}")
+    if not Path(source).is_file():
+        raise VideoContrastError(f"no word vectors at {source}")
+    total, words, rows = 0, [], []
+    for word, row in _lines(Path(source)):
+        total += 1
+        if "VB" in verb_tags(word):
+            words.append(word)
+            rows.append(row.astype(np.float16))
+    if not words:
+        raise VideoContrastError(f"{source} holds vectors of {total} words, but none of them is an English verb")
+    with atomic_path(target) as temporary:
+        np.savez_compressed(temporary, words=np.array(words), vectors=np.stack(rows))
+    return total, len(words)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Words and vectors of a text file, one line in memory at a time."""
+    width = 0
+    with open(path, encoding="utf-8", errors="replace") as handle:
+        for number, line in enumerate(handle, 1):
+            parts = line.split()
+            if not parts or (number == 1 and len(parts) == 2):
+                continue
+            try:
+                row = np.array(parts[1:], np.float32)
+            except ValueError:
+                row = np.zeros(0, np.float32)
+            width = width or len(row)
+            if not len(row) or len(row) != width:
+                raise VideoContrastError(
+                    f"{path}: line {number} is not a word and {width or 'some'} numbers: {line[:40].rstrip()!r}"
+                )
+            yield parts[0], row
+
+
+class WordVectors:
+    """Rejects a verb too close to the original's; antonyms, which vectors put close, are exempt. Score: the cosine.
+
+    A verb without a vector passes, with no score: the file cannot say that it is close.
+    """
+
+    name = "word_vectors"
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.vectors is None:
+            raise UsageError(
+                "the constraint 'word_vectors' needs a file of word vectors: give vectors= (in text format, or from "
+                "`video-contrast vectors shrink`), or ask for constraints without it"
+            )
+        self._path, self._limit = Path(settings.vectors), settings.word_cosine
+        self._vectors = Vectors.read(self._path)
+
+    def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
+        """The score is the highest cosine of a verb in the replacement to the original's verb."""
+        verdicts = []
+        for original, made in zip(originals, candidates, strict=True):
+            cosines = [self._vectors.cosine(original.phrase.lemma, lemma) for lemma in made.lemmas or ()]
+            closest = max((cosine for cosine in cosines if cosine is not None), default=None)
+            verdicts.append(Verdict(made.antonym or closest is None or closest < self._limit, closest))
+        return verdicts
+
+    def record(self) -> dict[str, object]:
+        """The file by its name and hash, and the limit."""
+        return {"file": self._path.name, "sha256": sha256(self._path), "cosine_below": self._limit}
