@@ -1,0 +1,189 @@
+"""The shapes world: what a scene is, and how scenes are drawn at random.
+
+A scene says who (a coloured shape or a person), does what (one of 20 actions), with or beside whom, and where. All
+that a caption can claim follows from these fields; `jitter` moves, sizes and times the picture without changing them.
+
+Sixteen of the actions are eight pairs of antonyms. The second of a pair is rendered as the first played backwards, so
+the set of frames tells nothing about which of the two a clip shows: only their order does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from numpy.random import Generator
+
+from video_contrast.seeds import Streams, digest
+
+VERSION = "1"
+
+SHAPES = ("circle", "square", "triangle", "star", "cross", "diamond")
+PEOPLE = ("man", "woman", "boy", "girl")
+THINGS = ("ball", "box", "car", "house", "lamp", "tree")
+COLOURS = ("red", "green", "blue", "yellow", "purple", "white")
+SETTINGS = ("grass", "sand", "snow", "night")
+
+# Grown-ups of one colour are one person: the same name in every clip.
+NAMES = {
+    ("man", "red"): "Adam", ("man", "green"): "Boris", ("man", "blue"): "Carlos",
+    ("man", "yellow"): "David", ("man", "purple"): "Emil", ("man", "white"): "Felix",
+    ("woman", "red"): "Alice", ("woman", "green"): "Bella", ("woman", "blue"): "Clara",
+    ("woman", "yellow"): "Diana", ("woman", "purple"): "Emma", ("woman", "white"): "Fatima",
+}  # fmt: skip
+CAST = {name: "male" if kind == "man" else "female" for (kind, _), name in NAMES.items()}
+
+# (played forwards, played backwards)
+ANTONYMS = (
+    ("slides_right", "slides_left"),
+    ("rises", "falls"),
+    ("grows", "shrinks"),
+    ("appears", "vanishes"),
+    ("turns_clockwise", "turns_counter_clockwise"),
+    ("approaches", "leaves"),
+    ("pushes", "pulls"),
+    ("lifts", "lowers"),
+)
+FORWARD = tuple(first for first, _ in ANTONYMS)
+REVERSE = {a: b for a, b in ANTONYMS} | {b: a for a, b in ANTONYMS}
+SYMMETRIC = ("blinks", "bounces", "shakes", "stays_still")
+TRANSITIVE = ("approaches", "leaves", "pushes", "pulls", "lifts", "lowers")
+INTRANSITIVE = (*(action for pair in ANTONYMS[:5] for action in pair), *SYMMETRIC)
+ACTIONS = (*(action for pair in ANTONYMS for action in pair), *SYMMETRIC)
+
+Side = Literal["left", "right", "above", "below"]
+MIRROR_SIDE: dict[str, Side] = {"left": "right", "right": "left", "above": "above", "below": "below"}
+MIRROR_ACTION = {
+    "slides_right": "slides_left",
+    "slides_left": "slides_right",
+    "turns_clockwise": "turns_counter_clockwise",
+    "turns_counter_clockwise": "turns_clockwise",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A shape or person of a colour, or a thing (whose colour is its own: None)."""
+
+    kind: str
+    colour: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The person's name, if the figure is one of the cast."""
+        return NAMES.get((self.kind, self.colour)) if self.colour else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a clip shows.
+
+    Attributes:
+        subject: who acts.
+        action: one of `ACTIONS`.
+        setting: one of `SETTINGS`.
+        other: the object of a transitive action, or a landmark beside an intransitive one.
+        side: where the other stands, seen from the subject, all through the clip.
+        jitter: six numbers of 0..1 for place, size, extent and phase.
+    """
+
+    subject: Figure
+    action: str
+    setting: str
+    other: Figure | None = None
+    side: Side | None = None
+    jitter: tuple[float, ...] = (0.5,) * 6
+
+    def reversed(self) -> "Scene":
+        """The scene played backwards: frame t of the one is frame T - 1 - t of the other."""
+        return replace(self, action=REVERSE[self.action])
+
+    def mirrored(self) -> "Scene":
+        """The scene seen in a mirror (left and right swapped)."""
+        side = MIRROR_SIDE[self.side] if self.side else None
+        return replace(self, action=MIRROR_ACTION.get(self.action, self.action), side=side)
+
+    def key(self) -> tuple[str, ...]:
+        """What the scene shows, without the jitter."""
+        other = (self.other.kind, self.other.colour or "") if self.other else ("", "")
+        return (
+            self.subject.kind,
+            self.subject.colour or "",
+            self.action,
+            self.setting,
+            *other,
+            self.side or "",
+        )
+
+
+def held_out(scene: Scene) -> bool:
+    """Whether the scene belongs to the tenth of all scenes that training never shows.
+
+    A scene, its mirror image and both of them played backwards are held out together, so that mirroring or reversing
+    a training clip never makes a test scene.
+    """
+    family = [scene, scene.mirrored()]
+    if scene.action in REVERSE:
+        family += [member.reversed() for member in family]
+    return digest("shapes", "held out", *min(member.key() for member in family))[0] < 26
+
+
+def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Scene]:
+    """`count` scenes of a split from number `first` on; scene i depends on seed, split and i only.
+
+    Scenes of the split "train" come from the nine tenths that `held_out` does not keep for the others. Templates take
+    turns, so that every kind of contrast finds its items in any long enough run of scenes.
+    """
+    streams = Streams()
+    train = split == "train"
+    for number in range(first, first + count):
+        rng = streams.at("shapes", VERSION, seed, split, number)
+        scene = draw(rng, number)
+        while held_out(scene) == train:
+            scene = draw(rng, number)
+        yield scene
+
+
+# template -> (who acts, whether transitive, who else is there)
+_TEMPLATES = (
+    ("person", False, None),
+    ("person", False, "thing"),
+    ("person", True, "thing"),
+    ("person", True, "shape"),
+    ("shape", True, "shape"),
+    ("shape", False, None),
+    ("shape", True, "thing"),
+    ("shape", False, "thing"),
+)
+
+
+def draw(rng: Generator, template: int) -> Scene:
+    """A random scene of a template (0..7, counted round)."""
+    who, transitive, with_whom = _TEMPLATES[template % len(_TEMPLATES)]
+    kind = PEOPLE[int(rng.choice(4, p=(0.35, 0.35, 0.15, 0.15)))] if who == "person" else _pick(rng, SHAPES)
+    subject = Figure(kind, _pick(rng, COLOURS))
+    action = _pick(rng, TRANSITIVE if transitive else INTRANSITIVE)
+    other, side = None, None
+    if with_whom:
+        other = _other(rng, subject, with_whom)
+        side = _side(rng, action, transitive)
+    jitter = tuple(float(u) for u in rng.random(6))
+    return Scene(subject, action, _pick(rng, SETTINGS), other, side, jitter)
+
+
+def _other(rng: Generator, subject: Figure, what: str) -> Figure:
+    if what == "thing":
+        return Figure(_pick(rng, THINGS))
+    kinds = tuple(kind for kind in SHAPES if kind != subject.kind)
+    colours = tuple(colour for colour in COLOURS if colour != subject.colour)
+    return Figure(_pick(rng, kinds), _pick(rng, colours))
+
+
+def _side(rng: Generator, action: str, transitive: bool) -> Side:
+    if action in ("lifts", "lowers"):
+        return "above"
+    sides: tuple[Side, ...] = ("left", "right") if transitive else ("left", "right", "above", "below")
+    return sides[int(rng.integers(len(sides)))]
+
+
+def _pick(rng: Generator, options: tuple[str, ...]) -> str:
+    return options[int(rng.integers(len(options)))]
