@@ -1,11 +1,9 @@
 """Model steps in batches of like length: never one caption at a time, and little padding."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from video_contrast.errors import VideoContrastError
-
-Result = TypeVar("Result")
 
 
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -23,13 +21,6 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         batch.append(n)
     if batch:
         yield batch
-
-
-def once_each(texts: Sequence[str], compute: Callable[[list[str]], list[Result]]) -> list[Result]:
-    """`compute` over the unique texts, its results dealt out again in the order of `texts`."""
-    unique = list(dict.fromkeys(texts))
-    found = dict(zip(unique, compute(unique), strict=True)) if unique else {}
-    return [found[text] for text in texts]
 
 
 def device_of(wish: str) -> str:

@@ -14,6 +14,7 @@ from video_contrast.perturbations.contrast.verb.candidate import Candidate, Orig
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.verb.settings import Settings
 
+_KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
 
 
@@ -33,8 +34,10 @@ class LanguageModel:
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> list[float]:
-        """One perplexity a text, in float32 or better; equal texts are computed once in the life of this object."""
+        """One perplexity a text, in float32 or better; equal texts are computed once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if len(self._known) > _KEPT:
+            self._known, new = {}, list(dict.fromkeys(texts))
         if new:
             self._known.update(zip(new, self._compute(new), strict=True))
         return [self._known[text] for text in texts]

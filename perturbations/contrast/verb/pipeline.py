@@ -195,6 +195,8 @@ class VerbPipeline:
         ]
         counts["candidates:proposed"] += len(alive)
         for constraint in self.constraints:
+            if not alive:
+                break
             verdicts = constraint.check([originals[place] for place, _, _ in alive], [made for _, made, _ in alive])
             passed = []
             for (place, made, scores), verdict in zip(alive, verdicts, strict=True):
