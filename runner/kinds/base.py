@@ -198,6 +198,10 @@ class PairScorer(Model):
 class TextScorer(Model):
     """Scores texts for a clip that is known by name only."""
 
+    def begin(self, texts: Sequence[str]) -> None:
+        """Told all unique texts that one condition of one config will ask for, before it asks."""
+        return None
+
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
         """float64[N, M]: every clip with every text. Ids are those of the set (`item` and `item#caption`)."""

@@ -1,0 +1,143 @@
+"""Image-text dual encoders (CLIP, SigLIP, SigLIP 2, MetaCLIP 2, ALIGN ...): frames are encoded one by one.
+
+`--pooling` says how frames become one score:
+
+- `mean`          the mean of the normalised frame embeddings, normalised again; the cosine with the caption
+- `max`           the cosine of the caption with the frame that fits it best
+- `query-scored`  frames weighted by the softmax of their own cosines with the caption (temperature
+                  `--query-temperature`), as the CLIP-Hitchhiker's guide does
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.kinds.base import Clip, DualEncoder, Option, Settings, Source, kind
+from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
+
+ARCHITECTURES = (
+    "CLIPModel",
+    "SiglipModel",
+    "Siglip2Model",
+    "MetaClip2Model",
+    "AlignModel",
+    "AltCLIPModel",
+    "ChineseCLIPModel",
+    "GroupViTModel",
+    "VisionTextDualEncoderModel",
+    "Aimv2Model",
+)
+JOIN_BLOCK = 1 << 24  # numbers in one block of a pooled join, so that memory stays bounded
+
+
+class ImageTextEncoder(DualEncoder):
+    """A transformers model with `get_image_features` and `get_text_features`.
+
+    Args:
+        model: in evaluation mode.
+        processor: its processor, or None where image processor and tokenizer are given apart.
+        pooling: see the module.
+        temperature: of `query-scored`.
+        batch_size: images in one forward pass.
+    """
+
+    def __init__(
+        self, model: Any, processor: Any, *, pooling: str = "mean", temperature: float = 0.1, batch_size: int = 256
+    ) -> None:
+        self.model = model
+        self.images = processor.image_processor
+        self.tokens = Tokens(processor.tokenizer, model.config)
+        self.pooling = pooling
+        self.temperature = temperature
+        self.batch_size = batch_size
+        if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
+            raise VideoContrastError(f"{type(model).__name__} has no get_image_features and get_text_features")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The classes that ran, and how many captions were cut to the text tower's length."""
+        return {
+            "class": type(self.model).__name__,
+            "image_processor": type(self.images).__name__,
+            "pooling": self.pooling,
+            "text_limit": self.tokens.limit,
+            "truncated_texts": self.tokens.truncated,
+        }
+
+    def prepare(self, clip: Clip) -> dict[str, np.ndarray]:
+        """The processor's arrays for the clip's frames."""
+        return pixels_of(self.images, clip.frames)
+
+    def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
+        """float32[N, D] for `mean`, float32[N, T*D] otherwise."""
+        import torch
+
+        counts = [len(arrays["pixel_values"]) for arrays in prepared]
+        stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
+        found = []
+        with torch.inference_mode():
+            for begin in range(0, sum(counts), self.batch_size):
+                part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
+                output = self.model.get_image_features(**on_device(part, self.model))
+                found.append(unit(pooled(output)).cpu())
+        frames = torch.cat(found).numpy()
+        if self.pooling == "mean":
+            clips = np.split(frames, np.cumsum(counts)[:-1])
+            # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
+            means = np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips])
+            return (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+        if len(set(counts)) > 1:
+            raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
+        return frames.reshape(len(prepared), -1)
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D], rows of length 1."""
+        import torch
+
+        with torch.inference_mode():
+            output = self.model.get_text_features(**self.tokens(texts, self.model.device))
+            return unit(pooled(output)).cpu().numpy()
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M] cosines, pooled over frames where the rows are frames."""
+        if self.pooling == "mean":
+            return videos @ texts.T
+        count = videos.shape[1] // texts.shape[1]
+        frames = videos.reshape(len(videos), count, texts.shape[1])
+        out = np.empty((len(videos), len(texts)), np.float32)
+        step = max(1, JOIN_BLOCK // (count * max(1, len(texts))))
+        for begin in range(0, len(videos), step):
+            cosines = frames[begin : begin + step] @ texts.T  # [n, T, M]
+            if self.pooling == "max":
+                out[begin : begin + step] = cosines.max(axis=1)
+            else:
+                weights = np.exp((cosines - cosines.max(axis=1, keepdims=True)) / self.temperature)
+                out[begin : begin + step] = (weights * cosines).sum(axis=1) / weights.sum(axis=1)
+        return out
+
+
+@kind(
+    "dual_encoder",
+    family="encoder",
+    summary="image-text dual encoders: frames one by one, pooled",
+    architectures=ARCHITECTURES,
+    model_types=("clip", "siglip", "siglip2", "metaclip_2", "align", "altclip", "chinese_clip", "groupvit"),
+    options=(
+        Option("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
+        Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
+    ),
+)
+def load(source: Source, settings: Settings) -> ImageTextEncoder:
+    """Loads the class that the config names."""
+    model = load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
+    return ImageTextEncoder(
+        model,
+        load_processor(source, settings),
+        pooling=settings.options.get("pooling", "mean"),
+        temperature=settings.options.get("query_temperature", 0.1),
+        batch_size=8 * settings.batch_size,
+    )

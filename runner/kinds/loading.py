@@ -1,0 +1,137 @@
+"""What all transformers kinds share: loading a model and its processor, pixels, tokens, and the v5 return types."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Settings, Source
+
+# Families that were trained on captions padded to one length without an attention mask: padding is part of the text.
+PADDED = ("siglip", "siglip2")
+
+
+def load_model(source: Source, settings: Settings, class_name: str | None = None) -> Any:
+    """The model in evaluation mode, on its device, in its dtype.
+
+    Args:
+        class_name: the transformers class; AutoModel where not given.
+    """
+    import torch
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()  # ours says what takes long
+    loader = getattr(transformers, class_name) if class_name else transformers.AutoModel
+    placed = {"device_map": settings.device_map} if settings.device_map else {}
+    with explained(source):
+        model = loader.from_pretrained(
+            source.path,
+            dtype=getattr(torch, settings.dtype),
+            trust_remote_code=settings.trust_remote_code,
+            local_files_only=True,
+            **placed,
+        )
+    if not settings.device_map:
+        model = model.to(settings.device)
+    return model.eval()
+
+
+def load_processor(source: Source, settings: Settings) -> Any:
+    """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine."""
+    import transformers
+
+    with explained(source), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return transformers.AutoProcessor.from_pretrained(
+            source.path, backend="pil", trust_remote_code=settings.trust_remote_code, local_files_only=True
+        )
+
+
+@contextmanager
+def explained(source: Source) -> Iterator[None]:
+    """Turns the library's loading errors into one sentence."""
+    try:
+        yield
+    except VideoContrastError:
+        raise
+    except ImportError as error:
+        hint = "`pip install video-contrast[vlm]`" if "orchvision" in str(error) else "the package that it names"
+        raise VideoContrastError(f"{source.name} needs a package that is not installed: {error}; get {hint}") from error
+    except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as error:
+        if "trust_remote_code" in str(error):
+            raise UsageError(
+                f"{source.name} runs code from its own repository; read that code, then give --trust-remote-code"
+            ) from error
+        if "out of memory" in str(error).lower():
+            raise VideoContrastError(
+                f"{source.name} does not fit the memory of its device; give --device-map auto or --dtype bfloat16"
+            ) from error
+        raise VideoContrastError(f"{source.name} cannot be loaded: {error}") from error
+
+
+def pooled(output: Any) -> Any:
+    """The projected embedding of `get_*_features`: a tensor before transformers 5, `.pooler_output` since."""
+    tensor = output if not hasattr(output, "pooler_output") else output.pooler_output
+    return tensor.reshape(tensor.shape[0], -1) if tensor.ndim == 3 and tensor.shape[1] == 1 else tensor
+
+
+def unit(rows: Any) -> Any:
+    """Float32 rows of length 1. A zero row stays zero, and a NaN stays NaN (the engine refuses it)."""
+    rows = rows.float()
+    return rows / rows.norm(dim=-1, keepdim=True).clamp(min=1e-12)
+
+
+def pixels_of(image_processor: Any, frames: np.ndarray) -> dict[str, np.ndarray]:
+    """One clip through an image processor: arrays with a first axis of T."""
+    images = [np.ascontiguousarray(frame) for frame in frames]
+    found = image_processor(images=images, return_tensors="np", input_data_format="channels_last")
+    return {name: np.asarray(value) for name, value in found.items() if name.startswith(("pixel", "spatial"))}
+
+
+def on_device(arrays: dict[str, np.ndarray], model: Any) -> dict[str, Any]:
+    """Arrays as tensors on the model's device, floats in its dtype."""
+    import torch
+
+    found = {}
+    for name, value in arrays.items():
+        tensor = torch.from_numpy(np.ascontiguousarray(value)).to(model.device, non_blocking=True)
+        found[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
+    return found
+
+
+class Tokens:
+    """Captions to token ids, at their true length where padding does not change the result.
+
+    Attributes:
+        truncated: how many captions were longer than the model's text tower reads.
+    """
+
+    def __init__(self, tokenizer: Any, config: Any) -> None:
+        self.tokenizer = tokenizer
+        text = getattr(config, "text_config", None) or config
+        self.padded = getattr(config, "model_type", "") in PADDED
+        limits = [getattr(text, "max_position_embeddings", None), getattr(tokenizer, "model_max_length", None)]
+        self.limit = min(int(limit) for limit in [*limits, 512] if limit)
+        if "roberta" in getattr(text, "model_type", "") or getattr(config, "model_type", "") == "altclip":
+            self.limit = min(self.limit, int(text.max_position_embeddings) - 2)  # positions begin after the padding's
+        self.truncated = 0
+
+    def __call__(self, texts: Sequence[str], device: Any) -> dict[str, Any]:
+        """Tensors for a batch of texts."""
+        found = self.tokenizer(
+            list(texts),
+            padding="max_length" if self.padded else True,
+            truncation=True,
+            max_length=self.limit,
+            return_tensors="pt",
+        )
+        if found["input_ids"].shape[1] >= self.limit:
+            whole = self.tokenizer(list(texts))["input_ids"]
+            self.truncated += sum(len(ids) > self.limit for ids in whole)
+        names = ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
+        return {name: found[name].to(device) for name in names if name in found}

@@ -1,0 +1,124 @@
+"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub (its cache first).
+
+Nothing heavy is imported, and a local path is looked at before the Hub is, whose retries take half a minute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
+from video_contrast.runner.kinds.base import Source
+
+WEIGHTS = (".safetensors", ".bin", ".pt", ".npz", ".npy", ".parquet")
+NOT_NEEDED = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*", "*.gguf"]
+
+
+def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = ()) -> Source:
+    """Finds a model.
+
+    Args:
+        name: what the user gave.
+        revision: branch, tag or commit on the Hub.
+        names: names that are not checkpoints ("random"), and schemes that end in ":" ("https:").
+
+    Raises:
+        UsageError: a path that does not exist, or a name that can be neither a path nor a Hub id.
+        VideoContrastError: the Hub does not have it, does not let you, or cannot be reached.
+    """
+    if any(name == known or (known.endswith(":") and name.startswith(known)) for known in names):
+        return Source(name, revision="")
+    path = Path(name).expanduser()
+    if not path.exists():
+        packaged = _packaged(name)
+        if packaged is not None:
+            path = packaged
+        elif name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip("/"):
+            raise UsageError(f"--model {name}: no such folder")
+        else:
+            path = _from_hub(name, revision)
+            return _read(name, path, path.name)  # a snapshot's folder is named by its commit
+    return _read(name, path, "")
+
+
+def _packaged(name: str) -> Path | None:
+    try:
+        from video_contrast.checkpoints import checkpoint_path
+
+        return Path(checkpoint_path(name))
+    except (ImportError, VideoContrastError):
+        return None
+
+
+def _read(name: str, path: Path, revision: str) -> Source:
+    if path.is_file():
+        return Source(name, path, revision=revision or digest_of(path))
+    if not path.is_dir():
+        raise UsageError(f"--model {name}: no such folder")
+    config: dict[str, Any] = {}
+    modules = None
+    if (path / "modules.json").exists():
+        modules = read_json(path / "modules.json")
+    if (path / "config.json").exists():
+        config = read_json(path / "config.json")
+    elif modules is None and not (path / "precomputed.json").exists():
+        raise UsageError(f"--model {name}: the folder {path} has no config.json, so it is not a saved model")
+    return Source(name, path, config, modules, revision or digest_of(path))
+
+
+def _from_hub(name: str, revision: str | None) -> Path:
+    from huggingface_hub import errors as hub
+    from huggingface_hub import snapshot_download
+
+    get = f"`hf download {name}{f' --revision {revision}' if revision else ''}`"
+    try:
+        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED))
+    except hub.GatedRepoError as error:
+        raise VideoContrastError(
+            f"--model {name} is gated: accept its terms at https://huggingface.co/{name} and run `hf auth login`"
+        ) from error
+    except hub.RevisionNotFoundError as error:
+        raise VideoContrastError(f"--model {name} has no revision {revision!r} on the Hub") from error
+    except hub.RepositoryNotFoundError as error:
+        raise VideoContrastError(
+            f"--model {name}: no such folder here, and no such public model on the Hub (private ones need "
+            "`hf auth login`)"
+        ) from error
+    except hub.LocalEntryNotFoundError as error:
+        raise VideoContrastError(
+            f"--model {name}: no such folder here, it is not in the Hub cache, and there is no network (or "
+            f"HF_HUB_OFFLINE is set); get it with {get}"
+        ) from error
+    except hub.HFValidationError as error:
+        raise UsageError(f"--model {name}: no such folder, and not a Hub id (owner/name)") from error
+    except hub.HfHubHTTPError as error:
+        raise VideoContrastError(f"--model {name} cannot be fetched from the Hub: {error}; try {get}") from error
+    except OSError as error:
+        raise VideoContrastError(f"--model {name} cannot be fetched ({error}); get it with {get}") from error
+
+
+def signature(path: Path) -> dict[str, list[int]]:
+    """Size and time of change of a model's files: what tells cheaply whether they changed."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    found = {}
+    for file in files:
+        stat = file.stat()
+        found[file.relative_to(path).as_posix() if path.is_dir() else file.name] = [stat.st_size, stat.st_mtime_ns]
+    return found
+
+
+def digest_of(path: Path) -> str:
+    """A digest of a model's files; the same files elsewhere have the same one."""
+    whole = hashlib.sha256()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        if path.is_dir() and (file.suffix == ".md" or file.name.startswith(".")):
+            continue  # a card is not the model
+        with open(file, "rb") as handle:
+            inner = hashlib.file_digest(handle, "sha256").hexdigest()
+        whole.update(json.dumps([file.relative_to(path).as_posix() if path.is_dir() else "", inner]).encode())
+    return whole.hexdigest()[:40]

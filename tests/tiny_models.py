@@ -1,0 +1,188 @@
+"""Tiny checkpoints of the real transformers classes, made on the fly: random weights, real processors.
+
+Each maker saves a folder that `from_pretrained` loads offline in well under a second, and returns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SIZE = 32
+
+
+def tokenizer(eos_is_highest: bool = True, max_length: int = 48) -> Any:
+    """A byte-level BPE tokenizer that wraps a text in <bos> and <eos>; <eos> has the highest id (CLIP pools there)."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {token: i for i, token in enumerate(["<pad>", "<bos>", "<unk>", *alphabet, "<eos>"])}
+    core = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    core.post_processor = processors.TemplateProcessing(
+        single="<bos> $A <eos>", special_tokens=[("<bos>", 1), ("<eos>", len(vocabulary) - 1)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token="<pad>",
+        bos_token="<bos>",
+        eos_token="<eos>",
+        unk_token="<unk>",
+        model_max_length=max_length,
+    )
+
+
+def _ids(vocabulary: Any) -> dict[str, int]:
+    return {
+        "vocab_size": len(vocabulary),
+        "bos_token_id": vocabulary.bos_token_id,
+        "eos_token_id": vocabulary.eos_token_id,
+        "pad_token_id": vocabulary.pad_token_id,
+    }
+
+
+def _text(**changed: Any) -> dict[str, Any]:
+    return {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "max_position_embeddings": 48,
+        **_ids(tokenizer()),
+        **changed,
+    }
+
+
+def _vision(**changed: Any) -> dict[str, Any]:
+    return {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "image_size": SIZE,
+        "patch_size": 8,
+        **changed,
+    }
+
+
+def _save(model: Any, processor: Any, folder: Path) -> Path:
+    model.eval().save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+def _spread(model: Any) -> Any:
+    """Random projections large enough that two inputs differ clearly."""
+    import torch
+
+    for name, parameter in model.named_parameters():
+        if parameter.ndim >= 2 and "norm" not in name:
+            torch.nn.init.normal_(parameter, std=0.15)
+    return model
+
+
+def _seeded(seed: int = 0) -> Any:
+    import torch
+    import transformers
+
+    torch.manual_seed(seed)
+    return transformers
+
+
+def _square() -> dict[str, Any]:
+    return {"size": {"height": SIZE, "width": SIZE}}
+
+
+def _clip_images(transformers: Any) -> Any:
+    return transformers.CLIPImageProcessorPil(size={"shortest_edge": SIZE}, crop_size={"height": SIZE, "width": SIZE})
+
+
+def clip(folder: Path, *, seed: int = 0) -> Path:
+    """A `CLIPModel`."""
+    t = _seeded(seed)
+    config = t.CLIPConfig(text_config=_text(), vision_config=_vision(), projection_dim=24)
+    processor = t.CLIPProcessor(image_processor=_clip_images(t), tokenizer=tokenizer())
+    return _save(_spread(t.CLIPModel(config)), processor, folder)
+
+
+def metaclip2(folder: Path) -> Path:
+    """A `MetaClip2Model`."""
+    t = _seeded()
+    config = t.MetaClip2Config(text_config=_text(), vision_config=_vision(), projection_dim=24)
+    processor = t.CLIPProcessor(image_processor=_clip_images(t), tokenizer=tokenizer())
+    return _save(_spread(t.MetaClip2Model(config)), processor, folder)
+
+
+def siglip(folder: Path) -> Path:
+    """A `SiglipModel`, which reads captions padded to one length."""
+    t = _seeded()
+    config = t.SiglipConfig(text_config=_text(), vision_config=_vision())
+    processor = t.SiglipProcessor(image_processor=t.SiglipImageProcessorPil(**_square()), tokenizer=tokenizer())
+    return _save(_spread(t.SiglipModel(config)), processor, folder)
+
+
+def siglip2(folder: Path) -> Path:
+    """A `Siglip2Model` (patches with their own masks and shapes)."""
+    t = _seeded()
+    vision = _vision(num_patches=16)
+    vision.pop("image_size")
+    config = t.Siglip2Config(text_config=_text(), vision_config=vision)
+    images = t.Siglip2ImageProcessorPil(patch_size=8, max_num_patches=16)
+    return _save(
+        _spread(t.Siglip2Model(config)), t.Siglip2Processor(image_processor=images, tokenizer=tokenizer()), folder
+    )
+
+
+def align(folder: Path) -> Path:
+    """An `AlignModel` (EfficientNet and BERT)."""
+    t = _seeded()
+    vision = {
+        "image_size": SIZE, "hidden_dim": 32, "width_coefficient": 1.0, "depth_coefficient": 0.1,
+        "in_channels": [32, 16], "out_channels": [16, 32], "kernel_sizes": [3, 3], "strides": [1, 2],
+        "num_block_repeats": [1, 1], "expand_ratios": [1, 6], "depthwise_padding": [],
+    }  # fmt: skip
+    text = _text()
+    for name in ("bos_token_id", "eos_token_id"):
+        text.pop(name)
+    config = t.AlignConfig(text_config=text, vision_config=vision, projection_dim=32)
+    images = t.EfficientNetImageProcessorPil(**_square())
+    return _save(_spread(t.AlignModel(config)), t.AlignProcessor(image_processor=images, tokenizer=tokenizer()), folder)
+
+
+def xclip(folder: Path, *, frames: int = 4, prompt_alpha: float = 0.5, seed: int = 0) -> Path:
+    """An `XCLIPModel`; with `prompt_alpha` 0 its captions do not depend on the video."""
+    t = _seeded(seed)
+    vision = _vision(
+        num_frames=frames,
+        mit_hidden_size=24,
+        mit_intermediate_size=48,
+        mit_num_hidden_layers=1,
+        mit_num_attention_heads=2,
+    )
+    config = t.XCLIPConfig(
+        text_config=_text(), vision_config=vision, projection_dim=24, prompt_layers=1, prompt_num_attention_heads=2
+    )
+    config.prompt_alpha = prompt_alpha
+    model = _spread(t.XCLIPModel(config))
+    images = t.VideoMAEImageProcessorPil(size={"shortest_edge": SIZE}, crop_size={"height": SIZE, "width": SIZE})
+    return _save(model, t.XCLIPProcessor(image_processor=images, tokenizer=tokenizer()), folder)
+
+
+def gpt2(folder: Path) -> Path:
+    """A `GPT2LMHeadModel`."""
+    t = _seeded()
+    config = t.GPT2Config(n_embd=32, n_layer=1, n_head=2, n_positions=64, **_ids(tokenizer()))
+    return _save(t.GPT2LMHeadModel(config), tokenizer(), folder)
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    "CLIPModel": clip,
+    "MetaClip2Model": metaclip2,
+    "SiglipModel": siglip,
+    "Siglip2Model": siglip2,
+    "AlignModel": align,
+    "XCLIPModel": xclip,
+}
