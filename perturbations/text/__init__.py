@@ -1,1 +1,24 @@
-"""text."""
+"""The 35 text perturbations of the robustness paper. Importing this fills the registry.
+
+perturb_captions(captions, name, ids=...)   many captions, each with its own random stream
+shift(originals, perturbed)                 how many captions stayed as they were
+how_to_get(spec)                            what a perturbation needs and the command that gets it
+names(bias=True)                            the 35 names, or the 31 without the gender ones
+"""
+
+# The order of these imports is the order of the registry: the categories of the paper.
+# ruff: noqa: I001
+from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.text import bias, gender_swap
+from video_contrast.perturbations.text import characters, punctuation
+from video_contrast.perturbations.text import positional
+from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
+from video_contrast.perturbations.text.needs import how_to_get
+
+FAMILIES = (bias, gender_swap, characters, punctuation, positional)
+__all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift"]
+
+
+def names(bias: bool = True) -> list[str]:
+    """The names of the perturbations; without the four of category Bias for captions that name no gender."""
+    return [spec.name for spec in TEXT.values() if bias or spec.category != "Bias"]

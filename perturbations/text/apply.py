@@ -1,0 +1,120 @@
+"""Applies a text perturbation to many captions: each has its own random stream, so order and batch never matter."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.registry import TextSpec, text_spec
+from video_contrast.seeds import Streams, stream
+
+PROFILES = ("paper", "released")
+Models = Mapping[str, str | Sequence[str]]
+
+
+def perturb_captions(
+    captions: Sequence[str],
+    name: str,
+    *,
+    ids: Sequence[str | int],
+    caption_indices: Sequence[int] | None = None,
+    seed: int = 0,
+    profile: str = "paper",
+    models: Models | None = None,
+) -> list[str]:
+    """The perturbed captions, in order.
+
+    A caption's change depends on (seed, name, version of the rule, its id, its index) and on nothing else.
+
+    Args:
+        captions: texts without line breaks. An empty one stays empty; one that has nothing to change (no noun, no
+            gendered word) comes back as it is: `shift` counts these.
+        name: one of the 35 (`video-contrast list perturbations`).
+        ids: one item id a caption; 7 and "7" are the same id.
+        caption_indices: which caption of its item each is; all 0 if not given.
+        seed: any integer.
+        profile: "paper" (correct English where the release slips) or "released".
+        models: checkpoints to use in place of the named ones: perturbation name -> Hub name or folder, or several
+            where it needs several. `{"active_to_passive": "rules"}` takes the rules without asking for a checkpoint.
+
+    Raises:
+        UsageError: unknown name or profile, or lists of different lengths.
+        VideoContrastError: a caption is not text, or what the perturbation needs is not there; the message names the
+            command that gets it.
+
+    >>> perturb_captions(["a little girl does gymnastics"], "drop_first_and_last", ids=["ret1"])
+    ['[UNK] little girl does [UNK]']
+    """
+    spec = text_spec(name)
+    if profile not in PROFILES:
+        raise UsageError(f"unknown profile {profile!r} for text: choose paper or released")
+    indices = [0] * len(captions) if caption_indices is None else [int(n) for n in caption_indices]
+    if not len(captions) == len(ids) == len(indices):
+        raise UsageError(
+            f"{len(captions)} captions, {len(ids)} ids and {len(indices)} caption indices: there must be one each"
+        )
+    for row, caption in enumerate(captions):
+        if not isinstance(caption, str):
+            raise VideoContrastError(f"caption {row} (id {ids[row]}) is {type(caption).__name__}, not text")
+    options: dict[str, Any] = {"profile": profile}
+    if spec.batched:
+        options["models"] = (models or {}).get(name)
+        return _batched(spec, captions, ids, indices, seed, options)
+    if models and name in models:
+        raise UsageError(f"{name} needs no model, so none can be given for it")
+    return _one_by_one(spec, captions, ids, indices, seed, options)
+
+
+def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
+    """How many captions a perturbation left as they were.
+
+    >>> shift(["a man", "a dog"], ["a woman", "a dog"])
+    {'captions': 2, 'unchanged': 1, 'unchanged_share': 0.5}
+    """
+    if len(originals) != len(perturbed):
+        raise ValueError(f"{len(originals)} originals but {len(perturbed)} perturbed captions")
+    same = sum(a == b for a, b in zip(originals, perturbed, strict=True))
+    return {"captions": len(originals), "unchanged": same, "unchanged_share": same / max(len(originals), 1)}
+
+
+def _one_by_one(
+    spec: TextSpec,
+    captions: Sequence[str],
+    ids: Sequence[str | int],
+    indices: Sequence[int],
+    seed: int,
+    options: dict[str, Any],
+) -> list[str]:
+    function, name, version, at = spec.function, spec.name, spec.version, Streams().at
+    tokens: Any = None
+    if "tags" in spec.needs:
+        from video_contrast.perturbations.language import tag
+
+        tokens = tag(captions)
+    done = []
+    for row, caption in enumerate(captions):
+        if not caption or caption.isspace():
+            done.append(caption)
+            continue
+        rng = at(seed, name, version, str(ids[row]), indices[row])
+        if tokens is None:
+            done.append(function(caption, rng, **options))
+        else:
+            done.append(function(caption, rng, tokens=tokens[row], **options))
+    return done
+
+
+def _batched(
+    spec: TextSpec,
+    captions: Sequence[str],
+    ids: Sequence[str | int],
+    indices: Sequence[int],
+    seed: int,
+    options: dict[str, Any],
+) -> list[str]:
+    rows = [row for row, caption in enumerate(captions) if caption.strip()]
+    rngs = [stream(seed, spec.name, spec.version, str(ids[row]), indices[row]) for row in rows]
+    done = list(captions)
+    texts = spec.function([captions[row] for row in rows], rngs, **options) if rows else []
+    for row, text in zip(rows, texts, strict=True):
+        done[row] = " ".join(text.split())
+    return done

@@ -1,0 +1,28 @@
+"""What a text perturbation needs beyond the package, and the one command that gets it."""
+
+from video_contrast.perturbations.registry import TextSpec
+
+WORDNET_COMMAND = "python -m nltk.downloader wordnet"
+
+
+def download_command(*checkpoints: str) -> str:
+    """The command that puts checkpoints into the Hub cache.
+
+    >>> download_command("google-bert/bert-base-uncased")
+    'hf download google-bert/bert-base-uncased'
+    """
+    return " && ".join(f"hf download {name}" for name in checkpoints)
+
+
+def how_to_get(spec: TextSpec) -> str:
+    """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
+    parts = []
+    if "wordnet" in spec.needs:
+        parts.append(f"WordNet data: {WORDNET_COMMAND}")
+    checkpoints = [need.removeprefix("model:") for need in spec.needs if need.startswith("model:")]
+    if checkpoints:
+        kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"
+        parts.append(f"{kind}: {download_command(*checkpoints)}")
+        if "or rules" in spec.needs:
+            parts.append("without it, rules are used and a note says so")
+    return "; ".join(parts) or "nothing"

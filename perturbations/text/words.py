@@ -1,0 +1,100 @@
+"""What the word-level rules share: which words may change, how many of them, and how a new word is put in."""
+
+import re
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+MOST = 10  # words that one rule changes in a caption, at most
+
+# Never chosen by a word-level rule: pronouns, articles, forms of be and have, common prepositions, and/or/nor.
+FUNCTION_WORDS = frozenset(
+    """
+    i you he she it we they me him her us them my your his its our their this that these those
+    a an the and or nor am is are was were be been being have has had having
+    of in on at to by for from with into onto about
+    """.split()  # noqa: SIM905
+)
+
+
+def how_many(share: float, tokens: int) -> int:
+    """The number of words to change among `tokens`: the whole part of the share, at least 1, at most 10.
+
+    >>> [how_many(0.2, n) for n in (1, 5, 14, 15, 90)]
+    [1, 1, 2, 3, 10]
+    """
+    return min(max(int(share * tokens), 1), MOST)
+
+
+def pick(items: Sequence[str], rng: Generator) -> str:
+    """One of `items`, all equally likely. (A plain draw in [0, 1) costs a fifth of `rng.integers`.)"""
+    return items[int(rng.random() * len(items))]
+
+
+def sample(count: int, size: int, rng: Generator) -> list[int]:
+    """`size` different numbers below `count` in rising order; all of them if there are not more.
+
+    >>> import numpy as np
+    >>> sample(3, 5, np.random.default_rng(0))
+    [0, 1, 2]
+    """
+    if size >= count:
+        return list(range(count))
+    if size == 1:
+        return [int(rng.random() * count)]
+    left = list(range(count))
+    return sorted(left.pop(int(rng.random() * len(left))) for _ in range(size))
+
+
+def put(caption: str, changes: Sequence[tuple[int, int, str]]) -> str:
+    """The caption with each span (start, end) replaced; spans in reading order, not overlapping.
+
+    >>> put("a man runs", [(2, 5, "boy"), (6, 10, "sits")])
+    'a boy sits'
+    """
+    parts, at = [], 0
+    for start, end, new in changes:
+        parts += (caption[at:start], new)
+        at = end
+    parts.append(caption[at:])
+    return "".join(parts)
+
+
+def like_case(new: str, old: str) -> str:
+    """`new` in the case of `old`: lower, Capitalised or UPPER.
+
+    >>> like_case("woman", "Man"), like_case("woman", "MAN"), like_case("woman", "man"), like_case("she", "I")
+    ('Woman', 'WOMAN', 'woman', 'She')
+    """
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+_LONG_U = ("uni", "use", "usu", "ut", "eu", "one", "once", "ubiq", "ukul")
+_SILENT_H = ("heir", "honest", "honor", "honour", "hour")
+
+
+def article(word: str) -> str:
+    """The indefinite article that `word` takes.
+
+    >>> article("actor"), article("uniform"), article("heiress"), article("uncle")
+    ('an', 'a', 'an', 'an')
+    """
+    low = word.lower()
+    vowel = low.startswith(_SILENT_H) or (low[:1] in "aeiou" and not low.startswith(_LONG_U))
+    return "an" if vowel else "a"
+
+
+def fix_article(before: str, new: str) -> str:
+    """`before`, the text in front of the new word, with a closing "a" or "an" made to fit it.
+
+    >>> fix_article("there is a ", "uncle"), fix_article("An ", "man"), fix_article("pizza ", "egg")
+    ('there is an ', 'A ', 'pizza ')
+    """
+    head = before.rstrip()
+    last = head[head.rfind(" ") + 1 :]
+    if last.lower() not in ("a", "an"):
+        return before
+    return head[: len(head) - len(last)] + like_case(article(new), last[0]) + before[len(head) :]
