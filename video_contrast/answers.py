@@ -139,11 +139,18 @@ class ChatModel:
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
     def _ask_one(self, key: str, messages: list[dict[str, Any]]) -> None:
+        from huggingface_hub.errors import OfflineModeIsEnabled
+
         for attempt in range(self.retries + 1):
             try:
                 output = self._client.chat_completion(messages, model=self.model, **self.parameters)
                 answer = _answer(output)
                 break
+            except OfflineModeIsEnabled as error:
+                raise VideoContrastError(
+                    f"HF_HUB_OFFLINE=1 keeps the client from asking {self.endpoint or 'the Hub'}; an endpoint of "
+                    "your own is no download, so run this command with HF_HUB_OFFLINE=0"
+                ) from error
             except Exception as error:
                 status = getattr(getattr(error, "response", None), "status_code", None)
                 worth_it = status in RETRIED or (status is None and isinstance(error, OSError | ValueError | KeyError))
@@ -151,7 +158,7 @@ class ChatModel:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     where = self.endpoint or "Hugging Face Inference Providers"
                     raise VideoContrastError(
-                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {str(error)[:200]}; "
+                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {' '.join(str(error).split())[:200]}; "
                         "answers so far are stored, run the same command again to go on"
                     ) from error
                 with self._lock:

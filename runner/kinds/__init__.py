@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 # One file of this folder a line. Importing them imports neither torch nor transformers.
-MODULES = ("dual_encoder", "xclip", "baselines")
+MODULES = ("dual_encoder", "xclip", "baselines", "matching", "generative", "served", "reranker")
 ENTRY_POINTS = "video_contrast.models"
 _loaded_plugins = False
 

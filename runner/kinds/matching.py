@@ -13,7 +13,18 @@ from typing import Any, Literal
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
+from video_contrast.runner.kinds.base import (
+    Clip,
+    DualEncoder,
+    Encoder,
+    Option,
+    PairScorer,
+    Scored,
+    Settings,
+    Source,
+    kind,
+)
+from video_contrast.runner.kinds.loading import load_model, load_processor, unit
 
 Aggregate = Literal["mean", "max"]
 
@@ -26,9 +37,13 @@ class MatchingScorer(PairScorer):
         processor: its processor.
         aggregate: how the frames' probabilities become one score.
         batch_size: pairs (frame, caption) in one forward pass.
+        prefilter: in retrieval, score only this many texts a clip, chosen by the checkpoint's own contrastive
+            embeddings (BLIP and BLIP-2); 0 scores all.
     """
 
-    def __init__(self, model: Any, processor: Any, aggregate: Aggregate = "mean", batch_size: int = 32) -> None:
+    def __init__(
+        self, model: Any, processor: Any, aggregate: Aggregate = "mean", batch_size: int = 32, prefilter: int = 0
+    ) -> None:
         name = type(model).__name__
         if name not in HEADS:
             raise VideoContrastError(f"{name} has no matching head; known: {', '.join(HEADS)}")
@@ -39,6 +54,11 @@ class MatchingScorer(PairScorer):
         self.aggregate = aggregate
         self.batch_size = batch_size
         self._match = HEADS[name]
+        self.prefilter = prefilter
+        if prefilter:
+            if name not in COARSE:
+                raise UsageError(f"--itm-prefilter needs contrastive embeddings, which {name} does not have")
+            self.coarse = COARSE[name](model, processor)
 
     def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
         """Scores of `captions` for one clip, and the probability of every frame as raw parts.
@@ -157,3 +177,99 @@ HEADS: dict[str, Callable[..., Any]] = {
     "BridgeTowerForImageAndTextRetrieval": _single_stream(two_classes=True),
     "ViltForImageAndTextRetrieval": _single_stream(two_classes=False),
 }
+
+
+class _BlipCoarse(DualEncoder):
+    """BLIP's contrastive embeddings (ITC): frames averaged, cosine with the caption."""
+
+    def __init__(self, model: Any, processor: Any) -> None:
+        self.model = model
+        self.processor = processor
+
+    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+        """float32[N, D], rows of length 1."""
+        import torch
+
+        rows = []
+        with torch.inference_mode():
+            for frames in prepared:
+                states = self.model.vision_model(pixel_values=_pixels(self.model, self.processor, list(frames)))
+                rows.append(unit(unit(self.model.vision_proj(states.last_hidden_state[:, 0])).mean(0, keepdim=True)))
+        return torch.cat(rows).cpu().numpy()
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D], rows of length 1."""
+        import torch
+
+        with torch.inference_mode():
+            text = _tokens(self.model, self.processor, list(texts))
+            states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
+            return unit(self.model.text_proj(states.last_hidden_state[:, 0])).cpu().numpy()
+
+
+class _Blip2Coarse(DualEncoder):
+    """BLIP-2's contrastive embeddings: the cosine of the query that fits best, averaged over frames."""
+
+    def __init__(self, model: Any, processor: Any) -> None:
+        self.model = model
+        self.processor = processor
+
+    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+        """float32[N, Q*D]: the queries of the clip's frames, averaged over frames."""
+        import torch
+
+        rows = []
+        with torch.inference_mode():
+            for frames in prepared:
+                pixels = _pixels(self.model, self.processor, list(frames))
+                patches = self.model.vision_model(pixel_values=pixels).last_hidden_state
+                queries = self.model.query_tokens.expand(len(patches), -1, -1)
+                states = self.model.qformer(query_embeds=queries, encoder_hidden_states=patches).last_hidden_state
+                states = states.to(self.model.vision_projection.weight.dtype)
+                rows.append(unit(self.model.vision_projection(states)).mean(0).reshape(1, -1))
+        return torch.cat(rows).cpu().numpy()
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D], rows of length 1."""
+        import torch
+
+        with torch.inference_mode():
+            text = _tokens(self.model, self.processor, list(texts))
+            embedded = self.model.embeddings(input_ids=text["input_ids"])
+            states = self.model.qformer(
+                query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"]
+            ).last_hidden_state[:, 0]
+            return unit(self.model.text_projection(states.to(self.model.text_projection.weight.dtype))).cpu().numpy()
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M]: the maximum over queries."""
+        queries = videos.reshape(len(videos), -1, texts.shape[1])
+        return np.stack([(clip @ texts.T).max(axis=0) for clip in queries])
+
+
+COARSE: dict[str, Callable[[Any, Any], Encoder]] = {
+    "BlipForImageTextRetrieval": _BlipCoarse,
+    "Blip2ForImageTextRetrieval": _Blip2Coarse,
+}
+
+
+@kind(
+    "matching",
+    family="pair",
+    summary="image-text matching heads: every frame with every caption, probabilities averaged",
+    architectures=tuple(HEADS),
+    options=(
+        Option("itm_aggregate", str, "mean", "How the frames' probabilities become one score.", ("mean", "max")),
+        Option("itm_prefilter", int, 0, "In retrieval, score only the best K texts a clip by its embeddings; 0: all."),
+    ),
+    tested=tuple(HEADS),
+)
+def load(source: Source, settings: Settings) -> MatchingScorer:
+    """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""
+    return MatchingScorer(
+        load_model(source, settings, source.architecture),
+        load_processor(source, settings),
+        aggregate=settings.options.get("itm_aggregate", "mean"),
+        batch_size=settings.batch_size,
+        prefilter=settings.options.get("itm_prefilter", 0),
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import math
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,10 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from video_contrast.answers import ChatModel
+from video_contrast.answers import AnswerStore, ChatModel
 from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
+from video_contrast.runner.kinds.base import Clip, Option, PairScorer, Scored, Settings, Source, kind
 
 Scoring = Literal["yesno", "letter"]
 MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
@@ -153,3 +155,41 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     Image.fromarray(frame).save(sink, format="PNG")
     url = "data:image/png;base64," + base64.b64encode(sink.getvalue()).decode("ascii")
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+@kind(
+    "served",
+    family="pair",
+    summary="a video model behind an OpenAI-compatible endpoint: --model served:NAME --endpoint URL",
+    needs="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
+    names=("served:",),
+    options=(
+        Option("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
+        Option("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
+        Option("scoring", str, "yesno", "How a caption is scored.", ("yesno", "letter")),
+        Option("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
+        Option("option_seed", int, 0, "Seed of --rotations latin."),
+        Option("concurrency", int, 4, "Requests in flight at most."),
+        Option("retries", int, 5, "How often a failing request is sent again."),
+        Option("answers", str, "", "File that keeps the answers; empty: one a model in the cache."),
+    ),
+    tested=("an OpenAI-compatible endpoint",),
+)
+def load(source: Source, settings: Settings) -> ServedScorer:
+    """Makes the client; the endpoint is first asked when the first item is scored."""
+    given = settings.options
+    model = source.name.removeprefix("served:")
+    if not model:
+        raise UsageError("--model served: needs the model's name at the endpoint, such as served:Qwen/Qwen3-VL-8B")
+    path = given.get("answers") or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
+    chat = ChatModel(
+        model,
+        endpoint=given.get("endpoint") or None,
+        api_key=os.environ.get(str(given.get("api_key_env", "HF_TOKEN"))) or None,
+        store=AnswerStore(path),
+        concurrency=given.get("concurrency", 4),
+        retries=given.get("retries", 5),
+    )
+    return ServedScorer(
+        chat, given.get("scoring", "yesno"), given.get("rotations", "none"), int(given.get("option_seed", 0))
+    )

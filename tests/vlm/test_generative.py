@@ -9,7 +9,7 @@ import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import Clip, Scored
-from video_contrast.runner.kinds.generative import GenerativeScorer, Options
+from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, Options
 from video_contrast.runner.kinds.prompts import latin_rotation
 
 CLASSES = [
