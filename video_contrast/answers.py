@@ -157,8 +157,9 @@ class ChatModel:
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     where = self.endpoint or "Hugging Face Inference Providers"
+                    said = " ".join(str(error).split())[:200]
                     raise VideoContrastError(
-                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {' '.join(str(error).split())[:200]}; "
+                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {said}; "
                         "answers so far are stored, run the same command again to go on"
                     ) from error
                 with self._lock:
