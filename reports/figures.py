@@ -1,0 +1,118 @@
+"""The one style of all plots: thin lines, few colours, no frame; an SVG that follows the page's theme, and a PNG.
+
+Matplotlib draws with fixed colours; in the SVG each of them becomes a variable of the page's style sheet, so a plot
+turns dark with the page. Equal numbers give equal bytes.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.reports.layout import Figure, to_csv
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+# colour on white paper -> variable of page.css; each is distinct, since the SVG is rewritten by the value
+INK = "#20262d"
+MUTED = "#6b7480"
+FAINT = "#d9dde2"
+PAPER = "#fffffe"
+SERIES = ("#1f6f8b", "#c8622d", "#5b7f3a", "#7a5195", "#b08a00", "#a23b5b", "#4a6fb5", "#7b6a58")
+_VARIABLES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    FAINT: "--rule",
+    PAPER: "--paper",
+    **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
+}
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "video-contrast",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": False,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+}
+
+
+def colour(number: int) -> str:
+    """The colour of the n-th series."""
+    return SERIES[number % len(SERIES)]
+
+
+@contextmanager
+def drawing(width: float = 6.4, height: float = 3.2, columns: int = 1, **options: Any):  # type: ignore[no-untyped-def]
+    """Yields (canvas, axes) in the style; `axes` is an array where `columns` is above 1. Inches."""
+    import matplotlib
+    from matplotlib.figure import Figure as Canvas
+
+    with matplotlib.rc_context(_STYLE):
+        canvas = Canvas(figsize=(width, height), layout="constrained")
+        yield canvas, canvas.subplots(1, columns, **options)
+
+
+def finish(
+    canvas: "Canvas",
+    name: str,
+    caption: str,
+    numbers: Sequence[Sequence[object]],
+    *,
+    wide: bool = False,
+    small: bool = False,
+) -> Figure:
+    """The drawn canvas as a figure of the page. Call it inside of `drawing`."""
+    svg, png = io.BytesIO(), io.BytesIO()
+    canvas.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    canvas.savefig(png, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+    return Figure(name, caption, _inline(svg.getvalue().decode("utf-8"), name, caption), png.getvalue(),
+                  to_csv(numbers), wide, small)  # fmt: skip
+
+
+def tidy(axes: "Axes", *, grid: str = "x") -> None:
+    """Removes what is not needed: the axis lines; leaves a faint grid along `grid` ("x", "y", "both", "")."""
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    if grid:
+        axes.grid(True, axis=grid)  # type: ignore[arg-type]
+
+
+def _inline(svg: str, name: str, caption: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    # ids are made unique a figure, since all figures share one page
+    svg = re.sub(r'\bid="([^"]+)"', lambda m: f'id="{name}-{m[1]}"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{name}-{m[1]})", svg)
+    svg = re.sub(r'href="#([^"]+)"', lambda m: f'href="#{name}-{m[1]}"', svg)
+    for value, variable in _VARIABLES.items():
+        svg = svg.replace(value, f"var({variable}, {value})")
+    svg = svg.replace("'DejaVu Sans', 'DejaVu Sans',", "").replace("'DejaVu Sans'", "var(--font, sans-serif)")
+    width = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
+    if width:
+        points = float(width[1])
+        svg = svg.replace(
+            width[0], f'style="width:100%;max-width:{points * 1.45:.0f}px;min-width:min({points:.0f}px, 340px)"', 1
+        )
+    label = caption.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

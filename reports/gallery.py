@@ -1,0 +1,211 @@
+"""The failure gallery: every scored item as compact data for the page, with frame strips for the worst failures.
+
+The page's script filters and sorts; here it is decided what travels with the page. Strips are by far the heaviest part,
+so the worst failures of all runs get them, each clip once, and they shrink until they fit the budget.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.reports.runs import CLEAN, Row, Run, SetKey
+from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
+
+BUDGET = 9_500_000  # bytes of strips in a single file, as base64; the whole stays under 15 MB
+SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
+_RIVALS = 4  # wrong captions that a retrieval item shows
+
+Progress = Callable[[Sequence[Any], str], Any]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What the page shows of one item under one run's set."""
+
+    row: Row
+    candidates: list[str]
+    label: int
+    kinds: list[str]
+    edits: list[dict[str, Any] | None]
+
+    @property
+    def strip(self) -> str:
+        """Names the clip: items of one clip share their strip."""
+        row = self.row
+        cut = "" if row["start"] is None and row["end"] is None else f"#{row['start']}-{row['end']}"
+        return f"{row['video_path']}{cut}"
+
+
+def gallery_data(
+    runs: Sequence[Run],
+    *,
+    max_failures: int,
+    progress: Progress,
+    folder: Path | None = None,
+) -> dict[str, Any] | None:
+    """The JSON-able data of the gallery, or None where no run has items.
+
+    Args:
+        runs: the runs of the report.
+        max_failures: how many items get a frame strip; the others are compact rows.
+        progress: wraps a list to show progress.
+        folder: where to write strips as files, named relative to its parent; None embeds them in the page.
+    """
+    sets: dict[SetKey, list[Item]] = {}
+    entries: list[tuple[Run, SetKey, list[list[float] | None]]] = []
+    for run in runs:
+        if run.layout != "multiple_choice" or CLEAN not in run.choices:
+            continue
+        items = sets.setdefault(run.key, [_choice_item(row) for row in run.all_rows])
+        scored = run.choices[CLEAN]
+        entries.append((run, run.key, [_rounded(scored.get(item.row["id"])) for item in items]))
+    for run in runs:
+        if run.layout == "retrieval" and CLEAN in run.conditions:
+            # A retrieval item's rivals are the run's own, so each such run has a list of items of its own.
+            key = SetKey(run.key.dataset, f"{run.key.config} ({run.model})", run.key.split, run.key.fingerprint)
+            items, scores = _retrieval_items(run)
+            sets[key] = items
+            entries.append((run, key, list(scores)))
+    if not entries:
+        return None
+    roots = {key: run.video_root for run, key, _ in entries}
+    chosen = _worst(entries, sets, max_failures)
+    strips, missing = _strips(chosen, sets, roots, progress, folder)
+    order = {key: number for number, key in enumerate(sets)}
+    return {
+        "sets": [
+            {"name": key.name, "items": [_compact(item, f"{order[key]}|{item.strip}") for item in items]}
+            for key, items in sets.items()
+        ],
+        "runs": [
+            {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
+            for run, key, scores in entries
+        ],
+        "strips": {f"{order[key]}|{name}": uri for (key, name), uri in strips.items()},
+        "missing": {f"{order[key]}|{name}": reason for (key, name), reason in missing.items()},
+    }
+
+
+def margin(scores: Sequence[float], label: int) -> float:
+    """How far the best wrong candidate is above the true one; 0 or more is a failure.
+
+    >>> margin([0.25, 0.75, 0.5], 0)
+    0.5
+    """
+    return max(score for position, score in enumerate(scores) if position != label) - scores[label]
+
+
+def _choice_item(row: Row) -> Item:
+    return Item(row, row["candidates"], row["label"], row["kinds"], row["edits"])
+
+
+def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float]]]:
+    """One item a clip: its best caption against the captions of other clips that the model puts highest."""
+    matrix = run.matrix(CLEAN)
+    texts = run.texts
+    rows = {row["id"]: row for row in run.all_rows}
+    own: dict[str, list[int]] = {}
+    for position, (owner, _) in enumerate(texts):
+        own.setdefault(owner, []).append(position)
+    items: list[Item] = []
+    scores: list[list[float]] = []
+    for column, name in enumerate(matrix.video_ids):
+        if name not in own or name not in rows:
+            continue
+        similar = np.asarray(matrix.values[:, column], np.float64)
+        best = own[name][int(similar[own[name]].argmax())]
+        others = similar.copy()
+        others[own[name]] = -np.inf
+        n = min(_RIVALS, len(texts) - len(own[name]))
+        rivals = [int(p) for p in np.argsort(-others, kind="stable")[:n]]
+        if not rivals:
+            continue
+        picked = [best, *rivals]
+        kinds = ["true", *["other caption"] * len(rivals)]
+        items.append(Item(rows[name], [texts[p][1] for p in picked], 0, kinds, [None] * len(picked)))
+        scores.append(_rounded(similar[picked]) or [])
+    return items, scores
+
+
+def _worst(
+    entries: Sequence[tuple[Run, SetKey, list[list[float] | None]]], sets: dict[SetKey, list[Item]], wanted: int
+) -> list[tuple[SetKey, Item]]:
+    """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once."""
+    queues = []
+    for _, key, scores in entries:
+        items = sets[key]
+        margins = [(margin(s, items[n].label), n) for n, s in enumerate(scores) if s]
+        worst = heapq.nlargest(wanted, [pair for pair in margins if pair[0] >= 0], key=lambda pair: (pair[0], -pair[1]))
+        queues.append([(key, items[n]) for _, n in worst])
+    chosen: list[tuple[SetKey, Item]] = []
+    seen: set[tuple[str, str]] = set()
+    for turn in range(wanted):
+        for queue in queues:
+            if turn < len(queue) and len(chosen) < wanted:
+                key, item = queue[turn]
+                if (key.dataset, item.strip) not in seen:
+                    seen.add((key.dataset, item.strip))
+                    chosen.append(queue[turn])
+    return chosen
+
+
+def _strips(
+    chosen: Sequence[tuple[SetKey, Item]],
+    sets: dict[SetKey, list[Item]],
+    roots: dict[SetKey, Path | None],
+    progress: Progress,
+    folder: Path | None,
+) -> tuple[dict[tuple[SetKey, str], str], dict[tuple[SetKey, str], str]]:
+    frames: dict[tuple[SetKey, str], Any] = {}
+    missing: dict[tuple[SetKey, str], str] = {}
+    for key, item in progress(chosen, "frame strips"):
+        root = roots[key]
+        place = (key, item.strip)
+        if root is None:
+            missing[place] = "The run does not say where its videos are; give --video-root."
+            continue
+        row = item.row
+        try:
+            frames[place] = clip_frames(root, row["video_path"], row["start"], row["end"])
+        except VideoContrastError as error:
+            missing[place] = f"No frames: {error}".replace(f"{root}/", "")
+    for size in SIZES:
+        made = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
+        if folder is not None or sum(map(len, made.values())) * 4 / 3 <= BUDGET:
+            break
+    if folder is None:
+        return {place: data_uri(data) for place, data in made.items()}, missing
+    folder.mkdir(parents=True, exist_ok=True)
+    named: dict[tuple[SetKey, str], str] = {}
+    for number, (place, data) in enumerate(made.items()):
+        (folder / f"{number:05d}.jpg").write_bytes(data)
+        named[place] = f"{folder.name}/{number:05d}.jpg"
+    return named, missing
+
+
+def _compact(item: Item, strip: str) -> dict[str, Any]:
+    row = item.row
+    small: dict[str, Any] = {"i": row["id"], "v": row["video_id"], "c": item.candidates, "l": item.label,
+                             "k": item.kinds, "s": strip}  # fmt: skip
+    if any(item.edits):
+        small["e"] = [[e["start"], e["end"], e["old"]] if e else None for e in item.edits]
+    if row["start"] is not None or row["end"] is not None:
+        small["t"] = f"{row['start'] or 0:g}–{'end' if row['end'] is None else format(row['end'], 'g')} s"
+    return small
+
+
+def _rounded(scores: Any) -> list[float] | None:
+    if scores is None or not np.isfinite(scores).all():
+        return None
+    return [float(f"{value:.6g}") for value in scores]
+
+
+def _share(items: Sequence[Item], scores: Sequence[list[float] | None]) -> str:
+    pairs = [(s, item.label) for s, item in zip(scores, items, strict=True) if s]
+    wrong = sum(margin(s, label) >= 0 for s, label in pairs)
+    return f"{wrong} of {len(pairs)} wrong"

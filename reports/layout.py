@@ -1,0 +1,121 @@
+"""What a page is made of: sections of tables and figures. Sections know numbers; the template knows looks."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes:
+        text: what it says; a number already formatted.
+        value: the number itself in 0..100, where a bar is to be drawn.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        chance: where a scorer that knows nothing would be; a tick on the bar.
+        human: where people are; a tick on the bar.
+        tone: "good", "bad" or "quiet".
+        note: shown small under the text.
+    """
+
+    text: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    chance: float | None = None
+    human: float | None = None
+    tone: Literal["", "good", "bad", "quiet", "best"] = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, whether it holds numbers, and what the heading means."""
+
+    name: str
+    numeric: bool = True
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; `name` is the stem of its CSV file."""
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+    def csv(self) -> str:
+        """The table as CSV; a number with an interval becomes three columns."""
+        spread = [any(row[n].low is not None for row in self.rows) for n in range(len(self.columns))]
+        header: list[str] = []
+        for column, wide in zip(self.columns, spread, strict=True):
+            header += [column.name, f"{column.name} low", f"{column.name} high"] if wide else [column.name]
+        lines: list[list[str]] = [header]
+        for row in self.rows:
+            line: list[str] = []
+            for cell, wide in zip(row, spread, strict=True):
+                line.append(_number(cell.value) if cell.value is not None else cell.text)
+                if wide:
+                    line += [_number(cell.low), _number(cell.high)]
+            lines.append(line)
+        return to_csv(lines)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot: an SVG whose colours follow the page, a PNG, and the numbers that it shows."""
+
+    name: str
+    caption: str
+    svg: str
+    png: bytes
+    csv: str
+    wide: bool = False
+    small: bool = False
+
+
+@dataclass
+class Section:
+    """A part of the page with a heading and an anchor."""
+
+    anchor: str
+    title: str
+    lead: str = ""
+    parts: list[Table | Figure] = field(default_factory=list)
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of the section."""
+        return [part for part in self.parts if isinstance(part, Table)]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures of the section."""
+        return [part for part in self.parts if isinstance(part, Figure)]
+
+
+def to_csv(lines: Sequence[Sequence[object]]) -> str:
+    """Rows as CSV text.
+
+    >>> to_csv([["name", "value"], ["a, b", 0.5]])
+    'name,value\\n"a, b",0.5\\n'
+    """
+    sink = io.StringIO()
+    csv.writer(sink, lineterminator="\n").writerows([[_safe(value) for value in line] for line in lines])
+    return sink.getvalue()
+
+
+def _safe(value: object) -> object:
+    # A caption that starts with "=" must not become a formula when the file is opened in a spreadsheet.
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "@") else value
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

@@ -1,0 +1,95 @@
+"""Frame strips: a few frames of a clip side by side as one small JPEG, for pages that open from disk."""
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import resolve_under
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FRAMES = 6  # enough to see a direction of movement
+_GAP = 3  # pixels between frames
+_WIDEST = 2.0  # a frame's width over its height; wider pictures are cut at the sides
+
+
+@dataclass(frozen=True)
+class StripSize:
+    """Height in pixels and JPEG quality."""
+
+    height: int
+    quality: int
+
+
+def clip_frames(
+    root: Path, relative: str, start: float | None = None, end: float | None = None, *, frames: int = FRAMES
+) -> list["Image.Image"]:
+    """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
+
+    Args:
+        root: the video root.
+        relative: the clip's `video_path`, below `root`.
+        start: seconds, or None for the beginning.
+        end: seconds, or None for the end.
+        frames: how many; a shorter clip gives all of its own.
+
+    Raises:
+        VideoContrastError: the file is missing, unreadable or outside of `root`.
+    """
+    from PIL import Image
+
+    from video_contrast.video_io import frame_times, read_video
+
+    path = resolve_under(root, relative)
+    if not path.is_file():
+        raise VideoContrastError(f"{path}: no such video file")
+    times = frame_times(path)
+    low, high = -np.inf if start is None else start, np.inf if end is None else end
+    total = int(((times >= low - 5e-4) & (times < high - 5e-4)).sum())
+    wanted = {round(step) for step in np.linspace(0, max(total - 1, 0), frames)}
+    clip = read_video(path, start, end, keep=wanted.__contains__)
+    return [_scaled(Image.fromarray(frame), 96) for frame in clip.frames]
+
+
+def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:
+    """The pictures side by side as one JPEG of the given height."""
+    from PIL import Image
+
+    small = [_scaled(picture, size.height) for picture in pictures]
+    width = sum(picture.width for picture in small) + _GAP * (len(small) - 1)
+    strip = Image.new("RGB", (width, size.height), (128, 128, 128))
+    left = 0
+    for picture in small:
+        strip.paste(picture, (left, 0))
+        left += picture.width + _GAP
+    sink = io.BytesIO()
+    strip.save(sink, "JPEG", quality=size.quality, optimize=True)
+    return sink.getvalue()
+
+
+def data_uri(data: bytes, kind: str = "image/jpeg") -> str:
+    """Bytes as a `data:` address, which a page shows without any other file.
+
+    >>> data_uri(b"abc", "text/plain")
+    'data:text/plain;base64,YWJj'
+    """
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def _scaled(picture: "Image.Image", height: int) -> "Image.Image":
+    from PIL import Image
+
+    if picture.height == height and picture.width <= _WIDEST * height:
+        return picture
+    keep = min(picture.width, round(_WIDEST * picture.height))
+    left = (picture.width - keep) // 2
+    resample = Image.Resampling.LANCZOS if picture.height > height else Image.Resampling.BICUBIC
+    width = max(1, round(keep * height / picture.height))
+    return picture.crop((left, 0, left + keep, picture.height)).resize((width, height), resample)

@@ -1,0 +1,130 @@
+"""Putting a report together: runs in, one HTML file (or a folder) out."""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError
+from video_contrast.files import write_bytes, write_text
+from video_contrast.reports.gallery import Progress, gallery_data
+from video_contrast.reports.layout import Figure, Section
+from video_contrast.reports.runs import Run, load_runs
+from video_contrast.reports.summary import summary
+from video_contrast.version import __version__
+
+MAX_FAILURES = 200
+
+
+def write_report(
+    runs: Sequence[str | Path],
+    output: str | Path,
+    *,
+    title: str = "Contrast sets and robustness",
+    max_failures: int = MAX_FAILURES,
+    video_root: str | Path | None = None,
+    dataset: str | Path | None = None,
+    assets: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Writes the report of some runs.
+
+    Args:
+        runs: run directories (`video-contrast score --output`), or folders that hold some.
+        output: the file to write (`report.html`), which opens from disk by itself; or, without a suffix, a folder that
+            gets `index.html`, the frame strips of every item as files, and every plot and table as SVG, PNG and CSV.
+        title: the heading.
+        max_failures: how many items get a frame strip in a single file; the others are compact rows.
+        video_root: where the clips lie, if not where the runs say.
+        dataset: the folder of the set, if it was moved since.
+        assets: a folder for the plots as SVG and PNG and the numbers as CSV.
+        progress: wraps a list to show progress, called with the list and a label.
+
+    Returns:
+        The HTML file.
+
+    Raises:
+        UsageError: no run there, or a negative `max_failures`.
+        VideoContrastError: a run or its set cannot be read.
+    """
+    if max_failures < 0:
+        raise UsageError(f"--max-failures must be 0 or more, not {max_failures}")
+    loaded = load_runs([Path(run) for run in runs], video_root=video_root, dataset=dataset)
+    target = Path(output)
+    folder = not target.suffix
+    page = target / "index.html" if folder else target
+    sections = [section for section in (summary(loaded),) if section.parts]
+    gallery = gallery_data(
+        loaded,
+        max_failures=10**9 if folder else max_failures,
+        progress=progress or (lambda items, label: items),
+        folder=target / "strips" if folder else None,
+    )
+    html = _render(loaded, sections, gallery, title=title, folder=folder)
+    where = Path(assets) if assets is not None else target / "figures" if folder else None
+    if where is not None:
+        _write_assets(where, sections)
+    return write_text(page, html)
+
+
+def _render(
+    runs: Sequence[Run], sections: Sequence[Section], gallery: dict[str, Any] | None, *, title: str, folder: bool
+) -> str:
+    import jinja2
+
+    here = files("video_contrast.reports")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["embedded"] = _embedded
+    environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
+    template = environment.from_string((here / "page.html.jinja").read_text(encoding="utf-8"))
+    markup = environment.filters["safe"]
+    return template.render(
+        title=title,
+        version=__version__,
+        counts=_counts(runs),
+        finding="",
+        warnings=[],
+        sections=sections,
+        gallery=gallery,
+        gallery_lead="What each model got wrong, and what it chose instead.",
+        record=[_record(run) for run in runs],
+        csv={part.name: part.csv if isinstance(part, Figure) else part.csv() for s in sections for part in s.parts},
+        css=markup((here / "page.css").read_text(encoding="utf-8")),
+        js=markup((here / "page.js").read_text(encoding="utf-8")),
+        folder=folder,
+    )
+
+
+def _embedded(value: Any) -> Any:
+    """JSON that may stand inside of a script element: no `<` in it, so no caption can end the element."""
+    import markupsafe
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return markupsafe.Markup(text)
+
+
+def _counts(runs: Sequence[Run]) -> str:
+    models = len({run.model for run in runs})
+    sets = len({run.key for run in runs})
+    return f"{models} {'model' if models == 1 else 'models'} on {sets} {'set' if sets == 1 else 'sets'}"
+
+
+def _record(run: Run) -> tuple[str, list[tuple[str, str]]]:
+    entries = [
+        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for key, value in sorted(run.record.items())
+    ]
+    return f"{run.model} on {run.key.name}, {run.key.split}", entries
+
+
+def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
+    for section in sections:
+        for table in section.tables:
+            write_text(folder / f"{table.name}.csv", table.csv())
+        for figure in section.figures:
+            write_text(folder / f"{figure.name}.svg", figure.svg)
+            write_bytes(folder / f"{figure.name}.png", figure.png)
+            write_text(folder / f"{figure.name}.csv", figure.csv)
