@@ -42,7 +42,7 @@ def questions(clips: Sequence[Clip], *, seed: int = 0, options: int = OPTIONS) -
     """The random question of every clip, and counts by reason ("built", "too_few_other_videos").
 
     The distractors of a clip are captions of different other videos of its pool (one a video, none of its own source),
-    and none says the same as any caption of the clip or as another option. Each is the other clip's base caption.
+    and none says the same as any caption of the clip or as another option.
 
     Raises:
         UsageError: fewer than two options, or two clips with one id.
@@ -60,7 +60,7 @@ def questions(clips: Sequence[Clip], *, seed: int = 0, options: int = OPTIONS) -
     made: list[Question] = []
     counts = Counter({"built": 0})
     for number, clip in enumerate(clips):
-        distractors = _distractors(clips, base, pools[clip.pool], number, seed, streams, options - 1)
+        distractors = _distractors(clips, pools[clip.pool], number, seed, streams, options - 1)
         if distractors is None:
             counts["too_few_other_videos"] += 1
             continue
@@ -133,37 +133,34 @@ def _row(
 
 def _distractors(
     clips: Sequence[Clip],
-    base: Sequence[str],
     pool: Sequence[int],
     number: int,
     seed: int,
     streams: Streams,
     wanted: int,
 ) -> list[str] | None:
-    """`wanted` base captions of other videos of the pool, or None where there are not so many."""
+    """`wanted` captions of other videos of the pool, or None where there are not so many."""
     clip = clips[number]
     said = clip.truths()
     videos = {clip.cluster}
     chosen: list[str] = []
     rng = streams.at(seed, "distractors", clip.id)
-    tried: set[int] = set()
 
-    def take(other: int) -> None:
-        candidate = clips[other]
-        if other in tried or candidate.cluster in videos or normal(base[other]) in said:
-            tried.add(other)
-            return
-        tried.add(other)
-        videos.add(candidate.cluster)
-        said.add(normal(base[other]))
-        chosen.append(base[other])
+    def take(other: Clip, place: int) -> None:
+        text = other.captions[place % len(other.captions)]
+        if other.cluster not in videos and normal(text) not in said:
+            videos.add(other.cluster)
+            said.add(normal(text))
+            chosen.append(text)
 
     # Draws with replacement cost a few numbers an item in a large pool; a small or awkward one is gone through whole.
-    for other in rng.integers(len(pool), size=4 * wanted):
+    draws = rng.integers(1 << 62, size=(2, 4 * wanted))
+    for first, second in draws.T.tolist():
         if len(chosen) < wanted:
-            take(pool[int(other)])
+            take(clips[pool[first % len(pool)]], second)
     if len(chosen) < wanted:
-        for other in rng.permutation(len(pool)):
-            if len(chosen) < wanted:
-                take(pool[int(other)])
+        for other in rng.permutation(len(pool)).tolist():
+            for place in range(len(clips[pool[other]].captions)):
+                if len(chosen) < wanted:
+                    take(clips[pool[other]], place)
     return chosen if len(chosen) == wanted else None

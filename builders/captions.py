@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from video_contrast.builders import options
 from video_contrast.builders.clips import Clip
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 
-CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc")
+CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", "verb_human_mc")
 
 
 @builder("captions", configs=CONFIGS, needs="a table of videos and captions (CSV, TSV, JSON lines, parquet, Hub)")
@@ -22,19 +23,29 @@ def captions(
     start_column: Annotated[str | None, "column with the clip's start in seconds"] = None,
     end_column: Annotated[str | None, "column with the clip's end in seconds"] = None,
     movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None,
-    cast: Annotated[Path | None, "table movie, name, gender: the characters, for person_id_mc"] = None,
+    cast: Annotated[Path | None, "table of movie, name and gender: the characters, for person_id_mc"] = None,
+    human: Annotated[
+        Path | None, "human negatives for verb_human_mc: JSON lines with video_id, caption, negative"
+    ] = None,
+    training: Annotated[str | None, options.TRAINING_HELP] = None,
     video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None,
     source_split: Annotated[str | None, "split of the Hub data set"] = None,
     split: Annotated[str, "name of the split that is written"] = "test",
-    caption: Annotated[str, "caption that a contrast is built on: eligible or base"] = "eligible",
-    extended: Annotated[bool, "gender: use the longer list of nouns beside the paper's Table 6"] = False,
+    caption: Annotated[str, options.CAPTION_HELP] = "eligible",
+    extended: Annotated[bool, options.EXTENDED_HELP] = False,
+    generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
+    model: Annotated[str | None, options.MODEL_HELP] = None,
+    constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
+    settings: Annotated[str | None, options.SETTINGS_HELP] = None,
+    tagger: Annotated[str, options.TAGGER_HELP] = "auto",
     seed: Annotated[int, "of every draw"] = 0,
-    num_proc: Annotated[int, "processes that share the work"] = 1,
+    num_proc: Annotated[int, options.NUM_PROC_HELP] = 1,
 ) -> BuiltSet:
     """Contrast sets from your own table of videos and captions."""
     from video_contrast.builders import configs as making
-    from video_contrast.builders.contrasts import Gender, PersonId
+    from video_contrast.builders.verbs import tag_cache
 
+    everything = set(configs) == set(CONFIGS)
     clips, counts = read_clips(
         captions,
         video_column=video_column,
@@ -46,27 +57,31 @@ def captions(
         video_root=video_root,
         source_split=source_split,
     )
-    everything = set(configs) == set(CONFIGS)
-    generators: dict[str, Any] = {"gender_mc": lambda: Gender(seed, extended)}
-    missing = {}
-    if cast is None:
-        missing["person_id_mc"] = "give --cast FILE, a table movie, name, gender"
-    else:
-        generators["person_id_mc"] = lambda: PersonId(read_casts(cast), seed)
-    plan = making.Plan(
-        seed=seed,
-        caption=caption,  # type: ignore[arg-type]  # checked where it is used
-        num_proc=num_proc,
-        generators=generators,
-        missing=missing,
-    )
+    plan = options.plan(
+        seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
+        constraints=constraints, settings=settings, tagger=tagger,
+        training=lambda: _training(training, caption_column, clips),
+        casts=None if cast is None else (lambda: read_casts(cast)),
+        human=human,
+    )  # fmt: skip
     facts = {
         "summary": "Contrast sets made from a table of captions.",
         "sources": [Path(captions).name if Path(captions).is_file() else captions],
-        "options": {"caption": caption, "extended": extended},
+        "options": {"caption": caption, "extended": extended, "generator": generator, "model": model},
         "counts": counts,
     }
-    return making.built_set("captions", configs, {split: clips}, plan, facts=facts, optional=everything)
+    with tag_cache():
+        return making.built_set("captions", configs, {split: clips}, plan, facts=facts, optional=everything)
+
+
+def _training(source: str | None, caption_column: str, clips: list[Clip]) -> list[str]:
+    """The captions whose words are counted: those of the given table, or of the clips themselves."""
+    from video_contrast.builders.reading import column, read_table, texts
+
+    if source is None:
+        return [text for clip in clips for text in clip.captions]
+    rows = read_table(source)
+    return [text for place, row in rows for text in texts(column(row, caption_column, place, "--caption-column"))]
 
 
 def read_clips(
@@ -125,7 +140,7 @@ def read_casts(path: Path) -> dict[str, dict[str, str]]:
     from video_contrast.builders.reading import read_table
     from video_contrast.perturbations.contrast import person_id
 
-    return person_id.read_casts([{"movie": "", **row} for _, row in read_table(path)], str(path))
+    return person_id.read_casts([{"movie": "", **row} for _, row in read_table(path)], Path(path).name)
 
 
 def _clip(name: Any, entry: dict[str, Any]) -> Clip:

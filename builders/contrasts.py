@@ -59,12 +59,19 @@ class Made:
 
     def facts(self) -> dict[str, Any]:
         """Counts by reason and the share of clips covered, for a card."""
-        return {
+        captions, candidates = {}, {}
+        for reason, count in sorted(self.tried.items()):
+            if reason.startswith("candidates:"):
+                candidates[reason.removeprefix("candidates:")] = count
+            else:
+                captions[reason] = count
+        facts: dict[str, Any] = {
             "clips": self.clips,
             "covered": len(self.found),
             "not_covered": self.clips - len(self.found),
-            "captions_tried": dict(sorted(self.tried.items())),
+            "captions_tried": captions,
         }
+        return facts | ({"candidates": candidates} if candidates else {})
 
 
 def make(

@@ -160,7 +160,7 @@ def _hub(name: str, config: str | None, split: str) -> Iterator[tuple[str, dict[
         rows = datasets.load_dataset(name, config, split=split)
     except Exception as error:  # the library raises many kinds; all mean that the set cannot be had
         raise UsageError(
-            f"no file and no data set called {name!r} (split {split!r}) could be loaded: {type(error).__name__}: {error}"
+            f"no such file, and no data set {name!r} (split {split!r}) could be loaded: {type(error).__name__}: {error}"
         ) from error
     # Reading a Video or Image column would decode it; only its path is wanted.
     for column_name, feature in rows.features.items():

@@ -18,7 +18,7 @@ from video_contrast.errors import UsageError, unknown_name
 from video_contrast.tables import Row
 
 # One file of this folder a line.
-MODULES = ("shapes", "captions")
+MODULES = ("shapes", "captions", "msrvtt")
 
 
 @dataclass

@@ -68,7 +68,21 @@ def spread(
 def _run(function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int) -> list[Result]:
     if num_proc == 1 or len(chunks) < 2:
         return [function(chunk) for chunk in chunks]
-    # Forked workers share what is loaded (word tables, taggers); elsewhere each loads its own.
+    # Forked workers share what is loaded (word tables, taggers); elsewhere each gets a copy of the function.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
-    with ProcessPoolExecutor(num_proc, mp_context=multiprocessing.get_context(method)) as pool:
-        return list(pool.map(function, chunks))
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(num_proc, mp_context=context, initializer=_set_task, initargs=(function,)) as pool:
+        return list(pool.map(_run_task, chunks))
+
+
+_task: Callable[[Any], Any] | None = None
+
+
+def _set_task(function: Callable[[Any], Any]) -> None:
+    global _task  # one function a worker process
+    _task = function
+
+
+def _run_task(chunk: Any) -> Any:
+    assert _task is not None  # set by the initialiser of the worker
+    return _task(chunk)
