@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+VLM := $(VENV)/vlm
 STAMP := $(VENV)/.installed
 ROOMS := builders hub_cards metrics perturbations reports runner teacher
 
@@ -18,6 +19,13 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(STAMP)
 
+# The generative classes need torchvision, whose wheel is a CUDA build: it is kept apart from the CPU torch, and only
+# the tests of those classes see it (tests/torchvision_shim lets the two work together).
+$(VLM)/.installed: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VLM) \
+		torchvision==0.28.0 num2words docopt
+	@touch $(VLM)/.installed
+
 demo: $(STAMP)
 	$(BIN)/video-contrast metrics install
 	HF_HUB_OFFLINE=1 $(BIN)/video-contrast demo --output demo
@@ -33,8 +41,9 @@ typecheck: $(STAMP)
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
 	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
 
-test: lint typecheck
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope -q
+test: lint typecheck $(VLM)/.installed
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 PYTHONPATH=tests/torchvision_shim:$(VLM) $(BIN)/python -m pytest -q tests/vlm
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope --ignore tests/vlm
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

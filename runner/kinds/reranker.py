@@ -41,7 +41,13 @@ class RerankerScorer(PairScorer):
         if clip is None:
             raise UsageError("a reranker cannot score a caption without a video; leave the blind control out")
         pairs = [({"text": caption}, {"video": clip.frames}) for caption in captions]
-        found = self.encoder.predict(pairs, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
+        found = self.encoder.predict(
+            pairs,
+            batch_size=self.batch_size,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            processing_kwargs={"video": {"do_sample_frames": False}},  # the frames are sampled already
+        )
         return Scored(np.asarray(found, dtype=np.float64).reshape(len(captions)))
 
     @property
@@ -55,8 +61,6 @@ class RerankerScorer(PairScorer):
     family="pair",
     summary="sentence-transformers rerankers that take video (--kind reranker)",
     needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
-    architectures=(),
-    names=(),
     tested=("CrossEncoder",),
 )
 def load(source: Source, settings: Settings) -> RerankerScorer:
