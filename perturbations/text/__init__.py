@@ -9,13 +9,16 @@ names(bias=True)                            the 35 names, or the 31 without the 
 # The order of these imports is the order of the registry: the categories of the paper.
 # ruff: noqa: I001
 from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.text import added
 from video_contrast.perturbations.text import bias, gender_swap
 from video_contrast.perturbations.text import characters, punctuation
+from video_contrast.perturbations.text import synonyms
+from video_contrast.perturbations.text import dropped
 from video_contrast.perturbations.text import positional
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
 from video_contrast.perturbations.text.needs import how_to_get
 
-FAMILIES = (bias, gender_swap, characters, punctuation, positional)
+FAMILIES = (added, bias, gender_swap, characters, punctuation, synonyms, dropped, positional)
 __all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift"]
 
 

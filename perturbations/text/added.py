@@ -1,0 +1,71 @@
+"""AddText: words that say nothing about the video (robustness paper, A.2)."""
+
+from functools import cache
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import tables
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, fix_article, pick, put
+
+PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
+
+# Entries of the adverb table that are no adverbs; only `released` inserts them.
+_NO_ADVERBS = frozenset(
+    """
+    eleven rely beverly assembly sphere billy belly premiere norway sally nose oven elderly atmosphere double kelly
+    holly emily mere prior friendly deadly
+    """.split()  # noqa: SIM905
+)
+# Adverbs of the table that cannot stand before a verb in a statement about what is seen; only `released` inserts them.
+_NOT_BEFORE_A_VERB = frozenset(
+    """
+    abroad down anywhere too yet not alike everywhere nowhere differently northwest here back ever overseas offshore
+    ago else enough timely less namely very up far there apart anymore somewhere away nearby anyway ahead aside
+    together long close elsewhere away more instead meanwhile however moreover even so
+    """.split()  # noqa: SIM905
+)
+
+
+@text_perturbation("append_irr", category="AddText", origin="natural")
+def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
+    """An irrelevant phrase opens the caption; one of 10 words or more also ends with a proverb."""
+    text = caption.strip()
+    opening = pick(tables.lines("openings.txt"), rng)
+    first, _, rest = text.partition(" ")
+    if profile != "released" and first.istitle() and first.lower() in FUNCTION_WORDS and first != "I":
+        text = f"{first.lower()} {rest}"
+    comma = "" if opening.endswith((" that", " but")) else ","
+    text = f"{opening}{comma} {text}"
+    if len(caption.split()) < PROVERB_FROM:
+        return text
+    return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
+
+
+@text_perturbation("insert_adv", category="AddText", origin="natural", needs=("tags",))
+def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """An adverb stands before every verb."""
+    adverbs = _adverbs(profile)
+    verbs = [token for token in tokens if token.tag.startswith("VB") and token.text[:1] not in "'’"]
+    changes = []
+    for token in verbs:
+        adverb = pick(adverbs, rng)
+        if profile != "released":
+            head = caption[: token.start]
+            fixed = fix_article(head, adverb)
+            if fixed != head:  # "a smiling man": the article meets the adverb
+                start = len(head.rstrip()) - len(head.split()[-1])
+                changes.append((start, token.start, fixed[start:] + adverb + " "))
+                continue
+            if token.start == 0 and token.text.istitle():
+                changes.append((0, token.end, f"{adverb.capitalize()} {token.text.lower()}"))
+                continue
+        changes.append((token.start, token.start, adverb + " "))
+    return put(caption, changes)
+
+
+@cache
+def _adverbs(profile: str) -> tuple[str, ...]:
+    left_out = frozenset() if profile == "released" else _NO_ADVERBS | _NOT_BEFORE_A_VERB
+    return tuple(word for word in tables.lines("adverbs.txt") if word not in left_out)

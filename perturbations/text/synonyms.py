@@ -1,0 +1,84 @@
+"""SwapText by WordNet: a synonym, or a word that has several parts of speech (robustness paper, A.2)."""
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import wordnet
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, fix_article, how_many, like_case, pick, sample
+
+_PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
+_MULTI = 2  # words that a multi_pos_swap replaces, at most
+_AUXILIARIES = frozenset(("be", "have", "do"))
+
+
+@text_perturbation("swap_syn_wordnet", category="SwapText", origin="synthetic", needs=("tags", "wordnet"))
+def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """A tenth of the words become a WordNet synonym of their sense and part of speech."""
+    words = [token for token in tokens if token.text[0].isalnum()]
+    context = frozenset(token.lemma for token in words)
+    options = []
+    for token in words:
+        if token.text.lower() in FUNCTION_WORDS or not token.text.isalpha():
+            continue
+        found = synonyms(token, context, last_resort=profile == "released")
+        if found:
+            options.append((token, found))
+    changes = []
+    for n in sample(len(options), how_many(0.1, len(words)), rng) if options else ():
+        token, found = options[n]
+        changes.append((token, pick(found, rng)))
+    return replace(caption, changes, profile)
+
+
+@text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", needs=("tags", "wordnet"))
+def multi_pos_swap_nn(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """Up to two singular nouns become random nouns that are other parts of speech as well."""
+    return _multi_pos_swap(caption, tokens, "NN", rng, profile)
+
+
+@text_perturbation("multi_pos_swap_JJ", category="SwapText", origin="machine", needs=("tags", "wordnet"))
+def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """Up to two adjectives become random adjectives that are other parts of speech as well."""
+    return _multi_pos_swap(caption, tokens, "JJ", rng, profile)
+
+
+def synonyms(token: Token, context: frozenset[str], last_resort: bool = False) -> tuple[str, ...]:
+    """The other single words of the token's sense.
+
+    The sense is the one whose gloss shares most words with the caption, the commonest of equals; if it has no other
+    word, the next that has one.
+    """
+    part = _PARTS.get(token.tag[:2])
+    if part is None or (token.lemma in _AUXILIARIES and not last_resort):
+        return ()
+    senses = wordnet.load().senses(token.lemma, part)
+    for sense in sorted(senses, key=lambda sense: -len(sense.gloss & context - {token.lemma})):
+        others = tuple(word for word in sense.words if word.isalpha() and word.lower() != token.lemma)
+        if others:
+            return others
+    return ()
+
+
+def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str:
+    """Puts lemmas in place of tokens. `paper` gives them the form of the old word and fits "a" and "an"."""
+    done, at = "", 0
+    for token, new in changes:
+        before = done + caption[at : token.start]
+        if profile != "released":
+            new = like_case(inflect(new, token.tag), token.text)
+            before = fix_article(before, new)
+        done, at = before + new, token.end
+    return done + caption[at:]
+
+
+def _multi_pos_swap(caption: str, tokens: list[Token], tag: str, rng: Generator, profile: str) -> str:
+    words = wordnet.load().several_parts(_PARTS[tag])
+    places = [token for token in tokens if token.tag == tag and token.text[0].isalpha()]
+    changes = []
+    for n in sample(len(places), _MULTI, rng) if places else ():
+        new = pick(words, rng)
+        while new == places[n].lemma:
+            new = pick(words, rng)
+        changes.append((places[n], new))
+    return replace(caption, changes, profile)

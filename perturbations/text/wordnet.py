@@ -1,0 +1,105 @@
+"""A small reader of WordNet's own files, found where NLTK keeps its data.
+
+NLTK's reader spends some eight seconds on its first use to load everything. The two questions that are asked here,
+which parts of speech a lemma has and which words share its senses, are answered from the index and single lines of
+the data files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.text.needs import WORDNET_COMMAND
+
+FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+
+
+@dataclass(frozen=True)
+class Sense:
+    """One sense: the words that share it, and the words of its gloss and examples."""
+
+    words: tuple[str, ...]
+    gloss: frozenset[str]
+
+
+class WordNet:
+    """The index (lemma -> senses) and, read when asked for, the senses of a lemma."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self._files = files
+        self._offsets = {part: _index(files[f"index.{name}"]) for part, name in FILES.items()}
+
+    def parts(self, lemma: str) -> set[str]:
+        """The parts of speech (n, v, a, r) that a lemma has."""
+        return {part for part, index in self._offsets.items() if lemma in index}
+
+    @cache  # noqa: B019  one instance a process
+    def several_parts(self, part: str) -> tuple[str, ...]:
+        """All single-word lemmas that have `part` and at least one other part of speech, sorted."""
+        others = [index for other, index in self._offsets.items() if other != part]
+        found = (word for word in self._offsets[part] if word.isalpha() and any(word in other for other in others))
+        return tuple(sorted(found))
+
+    @lru_cache(1 << 14)  # noqa: B019  one instance a process
+    def senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
+        """The senses of a lemma as a part of speech, commonest first; empty if it has none."""
+        offsets = self._offsets[part].get(lemma)
+        if offsets is None:
+            return ()
+        data = self._files[f"data.{FILES[part]}"]
+        return tuple(_sense(data, int(offset)) for offset in offsets.split())
+
+
+def _index(content: bytes) -> dict[str, str]:
+    """Lemma -> the offsets of its senses, as written. The licence at the top of each file starts with blanks."""
+    table = {}
+    for line in content.decode("ascii").splitlines():
+        if line[:1] == " ":
+            continue
+        fields = line.split()
+        table[fields[0]] = " ".join(fields[-int(fields[2]) :])
+    return table
+
+
+def _sense(data: bytes, offset: int) -> Sense:
+    line = data[offset : data.index(b"\n", offset)].decode("ascii")
+    facts, _, gloss = line.partition(" | ")
+    fields = facts.split()
+    count = int(fields[3], 16)
+    words = [fields[4 + 2 * n].partition("(")[0] for n in range(count)]  # "(p)" marks where an adjective stands
+    plain = "".join(c if c.isalnum() else " " for c in gloss.lower())
+    return Sense(tuple(words), frozenset(plain.split()))
+
+
+def load() -> WordNet:
+    """WordNet from NLTK's data folders.
+
+    Raises:
+        VideoContrastError: it is not there; the message names the command that gets it.
+    """
+    import nltk.data
+
+    return _load(tuple(nltk.data.path))
+
+
+@cache
+def _load(paths: tuple[str, ...]) -> WordNet:
+    import nltk.data
+
+    names = [f"{kind}.{name}" for kind in ("index", "data") for name in FILES.values()]
+    return WordNet({name: _read(nltk.data.find, name, paths) for name in names})
+
+
+def _read(find: object, name: str, paths: Sequence[str]) -> bytes:
+    for place in (f"corpora/wordnet/{name}", f"corpora/wordnet.zip/wordnet/{name}"):
+        try:
+            with find(place).open() as handle:  # type: ignore[operator]
+                content: bytes = handle.read()
+                return content
+        except LookupError:
+            continue
+    raise VideoContrastError(
+        f"this perturbation needs WordNet's data, which is not in NLTK's folders ({', '.join(paths)}): "
+        f"run {WORDNET_COMMAND}"
+    )
