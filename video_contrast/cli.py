@@ -16,12 +16,8 @@ from video_contrast.version import __version__
 
 # One module of `video_contrast.commands` a line. Each has `add(app)`, which adds its command or group of commands.
 COMMANDS = (
-    "demo",
     "build",
-    "score",
     "list",
-    "check",
-    "metrics",
 )
 
 app = typer.Typer(
@@ -50,9 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
     if "--version" in given[:1]:
         print(f"video-contrast {__version__}")
         return 0
-    for name in COMMANDS:
-        import_module(f"video_contrast.commands.{name}").add(app)
     try:
+        for name in COMMANDS:
+            import_module(f"video_contrast.commands.{name}").add(app)
         app(args=given, prog_name="video-contrast")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
