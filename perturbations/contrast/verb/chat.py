@@ -93,15 +93,13 @@ class EndpointChat:
             return list(pool.map(self._one, conversations))
 
     def _one(self, messages: list[Message]) -> str:
-        from huggingface_hub.errors import HfHubHTTPError, InferenceTimeoutError
-
         try:
             answer = self._client.chat_completion(
                 messages, model=self._model, max_tokens=self._max_new_tokens, temperature=0.0, seed=0
             )
-        except (HfHubHTTPError, InferenceTimeoutError, OSError) as error:
+        except Exception as error:  # its transport errors have no public name
             raise VideoContrastError(
-                f"the endpoint {self._endpoint} did not answer ({type(error).__name__}: {' '.join(str(error).split())}); "
+                f"the endpoint {self._endpoint} failed ({type(error).__name__}: {' '.join(str(error).split())}); "
                 "what it answered so far is stored: run the same command again to go on"
             ) from error
         return answer.choices[0].message.content or ""

@@ -1,0 +1,55 @@
+"""`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        "tune-t5", epilog="Example: video-contrast tune-t5 train.csv --caption-column caption --output t5-captions"
+    )(tune_t5)
+
+
+def tune_t5(
+    captions: Annotated[
+        Path, typer.Argument(help="Training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder for the model; run again, an interrupted run goes on.")],
+    model: Annotated[
+        str, typer.Option(help="T5 checkpoint to start from: a Hub id or a folder.")
+    ] = "google-t5/t5-base",
+    caption_column: Annotated[str, typer.Option(help="Column of the captions in a table.")] = "caption",
+    epochs: Annotated[int, typer.Option(help="Times each caption is seen.")] = 1,
+    batch_size: Annotated[int, typer.Option(help="Captions a step, over all processes.")] = 32,
+    learning_rate: Annotated[float, typer.Option(help="At the first step; falls to a tenth.")] = 3e-4,
+    seed: Annotated[int, typer.Option(help="Of phrases, order and dropout.")] = 0,
+    save_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500,
+    tagger: Annotated[str, typer.Option(help="auto, hanta, nltk or spacy:MODEL.")] = "auto",
+    num_proc: Annotated[int, typer.Option(help="Processes for tagging.")] = 1,
+) -> None:
+    """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
+
+    Uses every device that accelerate sees: start it with `torchrun` for several.
+    """
+    from video_contrast.perturbations.contrast.verb.tuning import Tuning, tune_t5
+
+    tuning = Tuning(model, epochs, batch_size, learning_rate, seed, tagger)
+    texts = read_captions(captions, caption_column)
+    record = tune_t5(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=print)
+    print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
+
+
+def read_captions(path: Path, column: str) -> list[str]:
+    """The captions of a text file, one a line, or of a column of a table."""
+    from video_contrast.builders.reading import column as cell
+    from video_contrast.builders.reading import read_table, texts
+    from video_contrast.errors import UsageError
+
+    if path.suffix.lower() != ".txt":
+        return [text for place, row in read_table(path) for text in texts(cell(row, column, place, "--caption-column"))]
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    return [line.strip() for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
