@@ -25,14 +25,14 @@ def add(app: typer.Typer) -> None:
     @app.command("list", epilog="Example: video-contrast list perturbations")
     def list_(
         what: Annotated[What, typer.Argument(help="What to list.")],
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """List what there is and what each needs (data, a checkpoint, nothing)."""
         rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
         if as_json:
             print(json.dumps(rows, indent=2))
         else:
-            _print_table(rows)
+            _print(rows)
 
 
 def builders() -> list[Row]:
@@ -95,13 +95,14 @@ def models() -> list[Row]:
     ]
 
 
-def _print_table(rows: list[Row]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _print(rows: list[Row]) -> None:
+    """One entry a row: its name and what it is, then its other fields, indented."""
+    import shutil
+    import textwrap
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in rows[0] if rows else ():
-        table.add_column(column, overflow="fold", no_wrap=column == "name")
+    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     for row in rows:
-        table.add_row(*row.values())
-    Console().print(table)
+        print(textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    "))
+        for field, value in row.items():
+            if field not in ("name", "what") and value and value != "nothing":
+                print(textwrap.fill(f"{field}: {value}", width, initial_indent="    ", subsequent_indent="        "))
