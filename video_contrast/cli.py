@@ -18,6 +18,7 @@ from video_contrast.version import __version__
 COMMANDS = (
     "build",
     "list",
+    "perturb",
 )
 
 app = typer.Typer(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.registry import TextSpec, text_spec
 from video_contrast.seeds import Streams, stream
 
@@ -20,6 +21,7 @@ def perturb_captions(
     seed: int = 0,
     profile: str = "paper",
     models: Models | None = None,
+    tokens: Sequence[list[Token]] | None = None,
 ) -> list[str]:
     """The perturbed captions, in order.
 
@@ -35,6 +37,7 @@ def perturb_captions(
         profile: "paper" (correct English where the release slips) or "released".
         models: checkpoints to use in place of the named ones: perturbation name -> Hub name or folder, or several
             where it needs several. `{"active_to_passive": "rules"}` takes the rules without asking for a checkpoint.
+        tokens: the captions' tags (`language.tag`), if the caller has them; else they are made where needed.
 
     Raises:
         UsageError: unknown name or profile, or lists of different lengths.
@@ -61,7 +64,7 @@ def perturb_captions(
         return _batched(spec, captions, ids, indices, seed, options)
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
-    return _one_by_one(spec, captions, ids, indices, seed, options)
+    return _one_by_one(spec, captions, ids, indices, seed, options, tokens)
 
 
 def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
@@ -83,10 +86,11 @@ def _one_by_one(
     indices: Sequence[int],
     seed: int,
     options: dict[str, Any],
+    tokens: Sequence[list[Token]] | None,
 ) -> list[str]:
     function, name, version, at = spec.function, spec.name, spec.version, Streams().at
-    tokens: Any = None
-    if "tags" in spec.needs:
+    tagged = "tags" in spec.needs
+    if tagged and tokens is None:
         from video_contrast.perturbations.language import tag
 
         tokens = tag(captions)
@@ -96,7 +100,7 @@ def _one_by_one(
             done.append(caption)
             continue
         rng = at(seed, name, version, str(ids[row]), indices[row])
-        if tokens is None:
+        if not tagged or tokens is None:
             done.append(function(caption, rng, **options))
         else:
             done.append(function(caption, rng, tokens=tokens[row], **options))
