@@ -59,3 +59,25 @@ def stream(*parts: Part) -> np.random.Generator:
     True
     """
     return Streams().at(*parts)
+
+
+class NoiseStreams:
+    """Like `Streams`, for pixel noise: an SFC64 generator, whose raw bytes cost a third of PCG64's.
+
+    The same rule holds: a stream is named by its parts and depends on nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._bits = np.random.SFC64(0)
+        self._generator = np.random.Generator(self._bits)
+
+    def at(self, *parts: Part) -> np.random.Generator:
+        """The generator of the stream named by `parts`, at its beginning; valid until the next call."""
+        self._bits.state = {
+            "bit_generator": "SFC64",
+            "state": {"state": np.frombuffer(digest(*parts), dtype="<u8").astype(np.uint64)},
+            "has_uint32": 0,
+            "uinteger": 0,
+        }
+        self._bits.random_raw(12, output=False)  # SFC64's own warm-up: mixes the counter into the state
+        return self._generator

@@ -1,0 +1,168 @@
+"""Blurs, at any frame size, in fixed point: at most one grey level from the exact sums.
+
+Pictures are extended by their edge pixels. A padded picture is handled as one long row, so that a shift by
+(dy, dx) is an offset and every sum of shifted pictures is a sum of contiguous arrays.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.perturbations.registry import video_perturbation
+
+Frame = npt.NDArray[np.uint8]
+Wide = npt.NDArray[np.uint16]
+
+STREAK = ((10, 3), (15, 5), (15, 8), (15, 12), (20, 15))  # radius, sigma; robustness paper, appendix A.1
+DISK = ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5))  # radius, softening of its edge; appendix A.1
+# largest zoom and step in hundredths; not in the paper
+ZOOM = ((10, 1), (15, 1), (20, 2), (25, 2), (30, 3))
+
+
+@video_perturbation("motion_blur", category="Blur", acts="frame")
+def motion_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+    """A streak with a Gaussian tail (radius, sigma) (10,3) to (20,15), at a random angle within +-45 degrees a frame.
+
+    Appendix A.1 of the robustness paper; the angle is not in the paper.
+    """
+    radius, sigma = STREAK[severity - 1]
+    angle = math.radians(rng.uniform(-45, 45))
+    height, width = frame.shape[:2]
+    pad = 2 * radius
+    padded = cv2.copyMakeBorder(frame, pad, pad, pad, pad, cv2.BORDER_REPLICATE)
+    total: npt.NDArray[np.int16] | None = None
+    for kernel, dy, dx in _streak(radius, sigma, angle):
+        rows, columns = kernel.shape
+        # The window holds exactly what these taps read, so the filter's own border handling never shows.
+        window = padded[pad + dy : pad + dy + height + rows - 1, pad + dx : pad + dx + width + columns - 1]
+        part = cv2.filter2D(window, cv2.CV_16S, kernel, anchor=(0, 0))[:height, :width]
+        total = part if total is None else np.add(total, part, out=total)
+    assert total is not None
+    return cv2.convertScaleAbs(total, alpha=1 / _STREAK_SCALE)
+
+
+@video_perturbation("defocus_blur", category="Blur", acts="frame")
+def defocus_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+    """An out-of-focus lens: a disk of radius 3, 4, 6, 8, 10 with a soft edge (robustness paper, appendix A.1)."""
+    radius, softness = DISK[severity - 1]
+    height, width = frame.shape[:2]
+    pad = radius + 2
+    padded = cv2.copyMakeBorder(frame, pad, pad, pad, pad, cv2.BORDER_REPLICATE)
+    if softness > 0.3:  # a softness of .1 leaves 1 - 2e-22 of the weight where it is
+        padded = cv2.GaussianBlur(padded, (3, 3), softness, borderType=cv2.BORDER_REPLICATE)
+    summed, area = _disk_sum(padded, radius)
+    rows = summed.reshape(padded.shape)[pad : pad + height, pad : pad + width]
+    return cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area)
+
+
+@video_perturbation(
+    "zoom_blur",
+    category="Blur",
+    acts="frame",
+    # Coarser steps count the sharp frame for more, so severity 3 is no worse than 2; equal steps rise.
+    profiles={"monotone": {"zooms": ((10, 1), (15, 1), (20, 1), (25, 1), (30, 1))}},
+)
+def zoom_blur(frame: Frame, severity: int, rng: np.random.Generator, zooms: Sequence[tuple[int, int]] = ZOOM) -> Frame:
+    """The mean of the frame and of itself zoomed by 1 up to 1.10, 1.15, 1.20, 1.25, 1.30 (not in the paper)."""
+    height, width = frame.shape[:2]
+    last, step = zooms[severity - 1]
+    factors = [1 + hundredths / 100 for hundredths in range(step, last + 1, step)]
+    # 1.0 stands among the zooms, so the frame itself counts twice. Sums in 1/16 of a grey level.
+    total = np.left_shift(frame, 5, dtype=np.uint16).reshape(height, width * 3)
+    sideways = cv2.transpose(frame)
+    for factor in factors:
+        narrowed = _lerp_rows(sideways, *_zoom_taps(width, factor))
+        np.right_shift(np.add(narrowed, 64, out=narrowed), 7, out=narrowed)
+        upright = cv2.transpose(narrowed.astype(np.uint8).reshape(width, height, 3))
+        zoomed = _lerp_rows(upright, *_zoom_taps(height, factor))
+        np.add(total, np.right_shift(zoomed, 3, out=zoomed), out=total)
+    return cv2.convertScaleAbs(total, alpha=1 / (16 * (len(factors) + 2))).reshape(frame.shape)
+
+
+_STREAK_SCALE = 128  # weights sum to this: 128 * 255 is the most an int16 holds
+# OpenCV turns to a Fourier transform for kernels of more taps than this, which is ten times slower here.
+_DIRECT_TAPS = 120
+
+
+def _streak(radius: int, sigma: float, angle: float) -> list[tuple[npt.NDArray[np.float32], int, int]]:
+    """The taps of the streak as small kernels: (kernel, first row, first column), offsets from the pixel."""
+    length = 2 * radius + 1
+    steps = np.arange(length)
+    weights = np.exp(-(steps**2) / (2 * sigma * sigma))
+    weights *= _STREAK_SCALE / weights.sum()
+    # rounded half down, so that a streak of slope one half takes its upper neighbour
+    dy = -np.ceil(steps * math.sin(angle) - 0.5).astype(int)
+    dx = -np.ceil(steps * math.cos(angle) - 0.5).astype(int)
+    parts = []
+    first = 0
+    while first < length:
+        last = first + 1
+        while last < length and _box(dy[first : last + 1]) * _box(dx[first : last + 1]) <= _DIRECT_TAPS:
+            last += 1
+        rows, columns = dy[first:last], dx[first:last]
+        kernel = np.zeros((_box(rows), _box(columns)), dtype=np.float32)
+        np.add.at(kernel, (rows - rows.min(), columns - columns.min()), weights[first:last])
+        parts.append((kernel, int(rows.min()), int(columns.min())))
+        first = last
+    return parts
+
+
+def _box(offsets: npt.NDArray[np.int64]) -> int:
+    return int(offsets.max() - offsets.min()) + 1
+
+
+def _disk_sum(padded: Frame, radius: int) -> tuple[Wide | npt.NDArray[np.uint32], int]:
+    """The sum over a disk around every pixel of a padded picture, flat, and the number of pixels in the disk.
+
+    A disk is a stack of runs; runs of one length are summed once, each from the next shorter one.
+    """
+    reach = [math.isqrt(radius * radius - dy * dy) for dy in range(radius + 1)]
+    area = sum((2 * run + 1) * (1 if dy == 0 else 2) for dy, run in enumerate(reach))
+    row = padded.shape[1] * 3
+    runs = padded.reshape(-1).astype(np.uint16)
+    # 65,535 / 255 = 257 pixels is what 16 bits hold; the largest disk has 317
+    total = np.zeros(runs.size, dtype=np.uint16 if area <= 257 else np.uint32)
+    single = runs.copy()
+    run = 0
+    for dy in sorted(range(radius + 1), key=lambda dy: reach[dy]):
+        while run < reach[dy]:
+            run += 1
+            shift = 3 * run
+            np.add(runs[shift:], single[:-shift], out=runs[shift:])
+            np.add(runs[:-shift], single[shift:], out=runs[:-shift])
+        for offset in {dy * row, -dy * row}:
+            low, high = max(0, -offset), runs.size - max(0, offset)
+            np.add(total[low:high], runs[low + offset : high + offset], out=total[low:high])
+    return total, area
+
+
+def _lerp_rows(picture: Frame, rows: npt.NDArray[np.int64], weights: Wide) -> Wide:
+    """Rows between the rows of a picture, uint16[len(rows), -1] in 1/128 of a grey level."""
+    flat = picture.reshape(picture.shape[0], -1).astype(np.uint16)
+    step = np.subtract(flat[1:], flat[:-1]) if len(flat) > 1 else np.zeros_like(flat)
+    between = np.take(step, np.minimum(rows, len(step) - 1), axis=0)
+    np.multiply(between, weights[:, None], out=between)  # negative steps wrap around, and back when they are added
+    np.left_shift(flat, 7, out=flat)
+    return np.add(between, np.take(flat, rows, axis=0), out=between)
+
+
+@cache
+def _zoom_taps(size: int, factor: float) -> tuple[npt.NDArray[np.int64], Wide]:
+    """For each row of a zoomed picture: the row it starts from, and the weight of the next one in 1/128.
+
+    The middle `ceil(size / factor)` rows are stretched, their first and last row staying the first and last of
+    `round(middle * factor)`, of which the middle `size` are shown.
+    """
+    middle = math.ceil(size / factor)
+    first = (size - middle) // 2
+    stretched = max(round(middle * factor), size)
+    shown = np.arange(size) + (stretched - size) // 2
+    place = first + shown * ((middle - 1) / max(stretched - 1, 1))
+    rows = np.floor(place + 0.5 / 128).astype(np.int64)
+    weights = np.rint((place - rows) * 128).astype(np.int64)
+    rows, weights = rows + weights // 128, weights % 128
+    return np.minimum(rows, size - 1), np.where(rows < size - 1, np.maximum(weights, 0), 0).astype(np.uint16)

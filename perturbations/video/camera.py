@@ -1,0 +1,60 @@
+"""Camera perturbations: a turned or shaken camera."""
+
+from functools import cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.perturbations.registry import video_perturbation
+
+Frame = npt.NDArray[np.uint8]
+
+DEGREES = (7.5, 15.0, 30.0, 45.0, 90.0)  # not in the paper
+SHORT_SIDE, CROP = 256, 224
+
+
+@video_perturbation("static_rotate", category="Camera", acts="frame")
+def static_rotate(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+    """Every frame turned counter-clockwise by 7.5, 15, 30, 45, 90 degrees; black corners."""
+    return _turn(frame, DEGREES[severity - 1])
+
+
+@video_perturbation("rotate", category="Camera", acts="frame", profiles={"released": {"extra": 0}})
+def rotate(frame: Frame, severity: int, rng: np.random.Generator, extra: int = 1) -> Frame:
+    """Each frame turned by a random whole degree within +-(6 severity + 1); black corners."""
+    most = 6 * severity + extra
+    return _turn(frame, float(rng.integers(-most, most + 1)))
+
+
+@video_perturbation("translate", category="Camera", acts="frame", profiles={"released": {"stream": "clip"}})
+def translate(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+    """A shaking camera: short side to 256, then a 224x224 crop at a random offset of 0..8 severity - 1 a frame.
+
+    An offset that would leave the picture (short sides, severity 5) stops at its edge. Released: one offset a clip.
+    """
+    down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
+    return crop_at(frame, down, right)
+
+
+def crop_at(frame: Frame, down: int, right: int) -> Frame:
+    """The 224x224 crop that `translate` takes, at a given offset from the upper left corner."""
+    height, width = frame.shape[:2]
+    scale = SHORT_SIDE / min(height, width)
+    size = (max(SHORT_SIDE, round(width * scale)), max(SHORT_SIDE, round(height * scale)))
+    scaled = cv2.resize(frame, size, interpolation=cv2.INTER_LINEAR)
+    top, left = min(down, size[1] - CROP), min(right, size[0] - CROP)
+    return np.ascontiguousarray(scaled[top : top + CROP, left : left + CROP])
+
+
+def _turn(frame: Frame, degrees: float) -> Frame:
+    if degrees == 0:
+        return frame.copy()
+    height, width = frame.shape[:2]
+    return cv2.warpAffine(frame, _turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
+
+
+@cache
+def _turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
+    """The matrix of a turn about the middle of the picture, counter-clockwise."""
+    return cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)

@@ -1,0 +1,155 @@
+"""Perturbing a clip that is in memory: which stream each perturbation draws from, and nothing else.
+
+The stream of a clip is named by (seed, perturbation, version, video_id, start, end), that of one of its frames by
+the same and the frame's index. So every caption and set of a video shares one perturbed clip, and the noise of a
+frame does not depend on which other frames were sampled. Severity is not part of the name: the severities of a clip
+differ in strength, not in luck.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.perturbations.registry import VideoSpec, video_spec
+from video_contrast.seeds import NoiseStreams, Part
+from video_contrast.video_io import as_frames
+
+Frames = npt.NDArray[np.uint8]
+PROFILES = ("paper", "released", "monotone")
+
+
+def perturb_clip(
+    frames: Frames,
+    name: str,
+    severity: int,
+    *,
+    seed: int = 0,
+    video_id: str,
+    start: float | None = None,
+    end: float | None = None,
+    profile: str = "paper",
+) -> Frames:
+    """A perturbed clip.
+
+    Args:
+        frames: uint8[T, H, W, 3], RGB, T >= 1, any size.
+        name: one of `NAMES`.
+        severity: 1 to 5.
+        seed: of the random stream.
+        video_id: names the random stream, with `start` and `end`, the clip's seconds in its video (None: all of it).
+        profile: "paper"; "released" (the authors' code where it differs); "monotone" (damage rises with severity).
+
+    Returns:
+        uint8[T, H, W, 3], a new array; `translate` gives uint8[T, 224, 224, 3].
+
+    Raises:
+        UsageError: an unknown name or profile, a severity outside 1..5, or frames that are not uint8 RGB.
+    """
+    frames = as_frames(frames)
+    spec, constants, _ = resolve(name, severity, profile)
+    if spec.acts == "temporal":
+        key = dict(seed=seed, video_id=video_id, start=start, end=end, profile=profile)
+        return frames[index_map(name, len(frames), severity, **key)]
+    if spec.acts == "codec":
+        return spec.function(frames, int(severity), **constants)
+    return perturb_frames(
+        frames, np.arange(len(frames)), name, severity,
+        seed=seed, video_id=video_id, start=start, end=end, profile=profile,
+    )  # fmt: skip
+
+
+def perturb_frames(
+    frames: Frames,
+    frame_indices: npt.ArrayLike,
+    name: str,
+    severity: int,
+    *,
+    seed: int = 0,
+    video_id: str,
+    start: float | None = None,
+    end: float | None = None,
+    profile: str = "paper",
+) -> Frames:
+    """Sampled frames of a clip under a per-frame perturbation: `perturb_clip(all)[frame_indices]`, bit for bit.
+
+    Args:
+        frames: uint8[K, H, W, 3], the sampled frames.
+        frame_indices: int[K], the place of each in the whole clip.
+        name: a perturbation that acts frame by frame; for any of the 18 see `VideoCondition`.
+        severity: 1 to 5.
+        seed: see `perturb_clip`, as for the rest.
+        video_id: see there.
+        start: see there.
+        end: see there.
+        profile: see there.
+
+    Raises:
+        UsageError: as `perturb_clip`, and for a temporal or codec perturbation or another number of indices.
+    """
+    frames = as_frames(frames)
+    spec, constants, one_stream = resolve(name, severity, profile)
+    if spec.acts != "frame":
+        raise UsageError(f"{name} does not act frame by frame: use perturb_clip, or VideoCondition on sampled frames")
+    indices = np.asarray(frame_indices, dtype=np.int64)
+    if indices.shape != (len(frames),):
+        raise UsageError(f"{len(frames)} frames need as many frame indices, not {indices.shape}")
+    streams = NoiseStreams()
+    parts = stream_parts(spec, seed, video_id, start, end)
+    out: Frames | None = None
+    for position, index in enumerate(indices.tolist()):
+        rng = streams.at(*parts) if one_stream else streams.at(*parts, index)
+        changed = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)
+        if out is None:
+            out = np.empty((len(frames), *changed.shape), dtype=np.uint8)
+        out[position] = changed
+    assert out is not None
+    return out
+
+
+def index_map(
+    name: str,
+    length: int,
+    severity: int,
+    *,
+    seed: int = 0,
+    video_id: str,
+    start: float | None = None,
+    end: float | None = None,
+    profile: str = "paper",
+) -> npt.NDArray[np.int64]:
+    """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames, int64[length].
+
+    Raises:
+        UsageError: as `perturb_clip`, and for a perturbation that is not temporal or a clip without frames.
+    """
+    spec, constants, _ = resolve(name, severity, profile)
+    if spec.acts != "temporal":
+        raise UsageError(f"{name} changes pixels; index maps exist for the temporal perturbations only")
+    if length < 1:
+        raise UsageError(f"a clip of {length} frames is empty")
+    rng = NoiseStreams().at(*stream_parts(spec, seed, video_id, start, end))
+    return spec.function(int(length), int(severity), rng, **constants)
+
+
+def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, Any], bool]:
+    """The perturbation, its constants under a profile, and whether a clip's frames share one stream.
+
+    Raises:
+        UsageError: an unknown name or profile (the nearest is suggested), or a severity outside 1..5.
+    """
+    spec = video_spec(name)
+    whole = isinstance(severity, int | np.integer) and not isinstance(severity, bool)
+    if not whole or not 1 <= severity <= 5:
+        raise UsageError(f"severity must be a whole number from 1 to 5, not {severity!r}")
+    if profile not in PROFILES:
+        raise unknown_name("profile", profile, PROFILES)
+    constants = dict(spec.profiles.get(profile, {}))
+    return spec, constants, constants.pop("stream", "frame") == "clip"
+
+
+def stream_parts(spec: VideoSpec, seed: int, video_id: str, start: float | None, end: float | None) -> tuple[Part, ...]:
+    """The name of a clip's stream."""
+    span = tuple(None if edge is None else float(edge) for edge in (start, end))
+    return int(seed), spec.name, spec.version, str(video_id), *span

@@ -1,0 +1,95 @@
+"""Video codecs, in memory: every group of 12 frames is coded by itself at a fixed quantiser and decoded again.
+
+No container, one thread, no B-frames and no scene cuts, so a frame depends on the frames before it in its group and
+on nothing else: to know some frames, only their groups up to them need coding, and equal frames give equal pictures.
+FFmpeg's quantisers end at 31; higher ones of the paper are 31, which makes its upper severities equal.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.perturbations.registry import VideoSpec, video_perturbation
+
+Frames = npt.NDArray[np.uint8]
+
+GROUP = 12  # FFmpeg's default distance of key frames, as in the release
+LARGEST_QUANTISER = 31
+_RISING = {"quantisers": (6, 12, 18, 24, 31)}
+
+
+@video_perturbation("codec1", category="Digital", acts="codec", profiles={"monotone": _RISING})
+def codec1(frames: Frames, severity: int, quantisers: Sequence[int] = (20, 40, 60, 80, 100)) -> Frames:
+    """MPEG-2 video at quantiser 20, then 31 (the paper's MPEG1: qscale 20 40 60 80 100; appendix A.1)."""
+    return _through(frames, "mpeg2video", quantisers[severity - 1])
+
+
+@video_perturbation("codec2", category="Digital", acts="codec", profiles={"monotone": _RISING})
+def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = (15, 30, 45, 60, 75)) -> Frames:
+    """MPEG-4 at quantiser 15, 30, then 31 (the paper's MPEG2: qscale 15 30 45 60 75; appendix A.1)."""
+    return _through(frames, "mpeg4", quantisers[severity - 1])
+
+
+def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") -> tuple[str, int]:
+    """Which FFmpeg encoder a codec perturbation uses, and at which quantiser.
+
+    >>> from video_contrast.perturbations.registry import video_spec
+    >>> codec_and_quantiser(video_spec("codec1"), 2)
+    ('mpeg2video', 31)
+    """
+    import inspect
+
+    stated = spec.profiles.get(profile, {}).get("quantisers")
+    quantisers = stated or inspect.signature(spec.function).parameters["quantisers"].default
+    encoder = {"codec1": "mpeg2video", "codec2": "mpeg4"}[spec.name]
+    return encoder, min(quantisers[severity - 1], LARGEST_QUANTISER)
+
+
+def _through(frames: Frames, codec: str, quantiser: int) -> Frames:
+    out = np.empty_like(frames)
+    for first in range(0, len(frames), GROUP):
+        group = slice(first, first + GROUP)
+        out[group] = _code_group(frames[group], codec, min(quantiser, LARGEST_QUANTISER))
+    return out
+
+
+def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
+    """A group of pictures (the first one a key frame) encoded and decoded; odd sides are extended by their edge."""
+    import av
+
+    count, height, width = frames.shape[:3]
+    tall, wide = max(_MIN_SIDE, height + height % 2), max(_MIN_SIDE, width + width % 2)
+    if codec == "mpeg2video":  # its header cannot say a multiple of 4096
+        tall, wide = tall + 2 * (tall % 4096 == 0), wide + 2 * (wide % 4096 == 0)
+    encoder = av.CodecContext.create(codec, "w")
+    encoder.width, encoder.height, encoder.pix_fmt = wide, tall, "yuv420p"
+    encoder.time_base = Fraction(1, 25)
+    encoder.framerate = Fraction(25)
+    encoder.gop_size = GROUP
+    encoder.thread_count = 1
+    encoder.options = {
+        "qmin": str(quantiser), "qmax": str(quantiser), "bf": "0", "sc_threshold": "1000000000", "flags": "+bitexact",
+    }  # fmt: skip
+    decoder = av.CodecContext.create(codec, "r")
+    decoder.thread_count = 1
+    decoded = []
+    for position, picture in enumerate(frames):
+        if (tall, wide) != (height, width):
+            picture = cv2.copyMakeBorder(picture, 0, tall - height, 0, wide - width, cv2.BORDER_REPLICATE)
+        shown = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(format="yuv420p")
+        shown.pts = position
+        shown.time_base = encoder.time_base
+        for packet in encoder.encode(shown):
+            decoded += decoder.decode(packet)
+    for packet in encoder.encode(None):
+        decoded += decoder.decode(packet)
+    decoded += decoder.decode(None)
+    if len(decoded) != count:
+        raise RuntimeError(f"{codec} returned {len(decoded)} of {count} frames")
+    return np.stack([picture.to_ndarray(format="rgb24")[:height, :width] for picture in decoded])
+
+
+_MIN_SIDE = 16

@@ -1,0 +1,168 @@
+"""One visual condition of an evaluation, applied to the sampled frames only.
+
+A per-frame perturbation touches the sampled frames, a temporal one their indices, a codec the groups of pictures
+that hold them. The result is what perturbing the whole clip and then sampling it gives, bit for bit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.perturbations.registry import VideoSpec
+from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames, resolve
+from video_contrast.perturbations.video.codecs import GROUP
+
+Frames = npt.NDArray[np.uint8]
+Indices = npt.NDArray[np.int64]
+Scope = Literal["clip", "video"]
+Order = Literal["perturb_then_sample", "sample_then_perturb"]
+SCOPES = ("clip", "video")
+ORDERS = ("perturb_then_sample", "sample_then_perturb")
+
+
+@dataclass(frozen=True)
+class VideoCondition:
+    """A visual perturbation at a severity, and what it refers to.
+
+    Attributes:
+        name: one of `NAMES`.
+        severity: 1 to 5.
+        profile: "paper", "released" or "monotone".
+        seed: of the random streams.
+        scope: what length, frame indices and streams refer to: the "clip" between start and end (default), or the
+            whole "video", which is perturbed and then cut.
+        order: perturb the clip and then sample it (default), or sample it and perturb the samples as if they were
+            the clip. The two differ for temporal perturbations and codecs.
+    """
+
+    name: str
+    severity: int
+    profile: str = "paper"
+    seed: int = 0
+    scope: Scope = "clip"
+    order: Order = "perturb_then_sample"
+
+    def __post_init__(self) -> None:
+        resolve(self.name, self.severity, self.profile)
+        if self.scope not in SCOPES:
+            raise unknown_name("scope", self.scope, SCOPES)
+        if self.order not in ORDERS:
+            raise unknown_name("order", self.order, ORDERS)
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> "VideoCondition":
+        """The condition of a row's `video_perturbation`."""
+        return cls(**{field: recipe[field] for field in cls.__dataclass_fields__})
+
+    def recipe(self) -> dict[str, Any]:
+        """What a row's `video_perturbation` holds."""
+        return asdict(self)
+
+    def sources(
+        self,
+        wanted: npt.ArrayLike,
+        length: int,
+        *,
+        video_id: str,
+        start: float | None = None,
+        end: float | None = None,
+    ) -> Indices:
+        """The clean frames that must be decoded to show the frames `wanted`, ascending and each once, int64[M].
+
+        Args:
+            wanted: int[K], the sampled frames, in the numbering of `scope`: of the clip, or of the whole video.
+            length: how many frames the clip (the video) has.
+            video_id: of the video.
+            start: the clip's seconds in its video.
+            end: see there.
+        """
+        return np.unique(self._needed(_checked(wanted, length), length, self._key(video_id, start, end))[1])
+
+    def frames(
+        self,
+        decoded: Frames,
+        decoded_indices: npt.ArrayLike,
+        wanted: npt.ArrayLike,
+        length: int,
+        *,
+        video_id: str,
+        start: float | None = None,
+        end: float | None = None,
+    ) -> Frames:
+        """The frames `wanted` of the perturbed clip, uint8[K, H', W', 3].
+
+        Args:
+            decoded: uint8[N, H, W, 3], clean frames: at least those of `sources`.
+            decoded_indices: int[N], their places in the clip (the video), ascending.
+            wanted: as for `sources`, like the rest.
+            length: see there.
+            video_id: see there.
+            start: see there.
+            end: see there.
+
+        Raises:
+            UsageError: a frame of `sources` is not among the decoded ones.
+        """
+        key = self._key(video_id, start, end)
+        wanted = _checked(wanted, length)
+        spec, needed = self._needed(wanted, length, key)
+        have = np.asarray(decoded_indices, dtype=np.int64)
+        at = np.minimum(np.searchsorted(have, needed), len(have) - 1)
+        if not np.array_equal(have[at], needed):
+            missing = needed[have[at] != needed]
+            raise UsageError(f"{self.name}: frame {missing[0]} was not decoded; decode all frames of `sources`")
+        if spec.acts == "frame":
+            return perturb_frames(
+                decoded[at], wanted, self.name, self.severity, seed=self.seed, profile=self.profile, **key
+            )
+        if spec.acts == "temporal":
+            return decoded[at]
+        if self.order == "sample_then_perturb":
+            return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
+        return self._coded(decoded, have, wanted, spec)
+
+    def _needed(self, wanted: Indices, length: int, key: dict[str, Any]) -> tuple[VideoSpec, Indices]:
+        spec, _, _ = resolve(self.name, self.severity, self.profile)
+        if spec.acts == "temporal":
+            sampled_first = self.order == "sample_then_perturb"
+            over = len(wanted) if sampled_first else length
+            shown = index_map(self.name, over, self.severity, seed=self.seed, profile=self.profile, **key)
+            return spec, wanted[shown] if sampled_first else shown[wanted]
+        if spec.acts == "codec" and self.order == "perturb_then_sample":
+            return spec, np.concatenate([np.arange(first, last + 1) for first, last in _groups(wanted)])
+        return spec, wanted
+
+    def _coded(self, decoded: Frames, have: Indices, wanted: Indices, spec: VideoSpec) -> Frames:
+        constants = spec.profiles.get(self.profile, {})
+        out = np.empty((len(wanted), *decoded.shape[1:]), dtype=np.uint8)
+        for first, last in _groups(wanted):
+            at = np.searchsorted(have, np.arange(first, last + 1))
+            group = spec.function(decoded[at], self.severity, **constants)
+            inside = np.flatnonzero((wanted >= first) & (wanted <= last))
+            out[inside] = group[wanted[inside] - first]
+        return out
+
+    def _key(self, video_id: str, start: float | None, end: float | None) -> dict[str, Any]:
+        whole = self.scope == "video"
+        return {"video_id": video_id, "start": None if whole else start, "end": None if whole else end}
+
+
+def _groups(wanted: Indices) -> list[tuple[int, int]]:
+    """(first frame, last wanted frame) of every group of pictures that holds a wanted frame."""
+    last: dict[int, int] = {}
+    for frame in wanted.tolist():
+        last[frame // GROUP] = max(frame, last.get(frame // GROUP, 0))
+    return [(group * GROUP, frame) for group, frame in sorted(last.items())]
+
+
+def _checked(wanted: npt.ArrayLike, length: int) -> Indices:
+    indices = np.asarray(wanted, dtype=np.int64)
+    if indices.ndim != 1 or not len(indices):
+        raise UsageError("give at least one wanted frame, as a list of indices")
+    if indices.min() < 0 or indices.max() >= length:
+        raise UsageError(f"wanted frames must lie in 0..{length - 1}, not {indices.min()}..{indices.max()}")
+    return indices
