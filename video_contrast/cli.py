@@ -19,6 +19,8 @@ COMMANDS = (
     "build",
     "list",
     "perturb",
+    "tune_t5",
+    "vectors",
 )
 
 app = typer.Typer(
