@@ -199,11 +199,7 @@ def leaks(splits: Mapping[str, Sequence[Clip]]) -> list[str]:
 def _chosen(asked: str | None, known: Mapping[str, Any]) -> list[str]:
     if asked is None:
         return [split for split in CONTRAST_SPLITS if split in known]
-    names = [name.strip() for name in asked.split(",") if name.strip()]
-    for name in names:
-        if name not in known:
-            raise UsageError(f"--splits: no split {name!r} in --data-dir; there are {', '.join(known)}")
-    return names
+    return options.chosen_splits(asked, known)
 
 
 def _add_one_k_a(

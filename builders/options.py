@@ -94,3 +94,16 @@ def existing(path: str | Path, what: str, option: str) -> Path:
     if not Path(path).exists():
         raise UsageError(f"{option} {path}: no such file or folder; {what}")
     return Path(path)
+
+
+def chosen_splits(asked: str, known: Mapping[str, Any]) -> list[str]:
+    """The splits named in an option, comma-separated.
+
+    Raises:
+        UsageError: one of them is not there; the message lists those that are.
+    """
+    names = [name.strip() for name in asked.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--splits: no split {name!r}; there are {', '.join(known)}")
+    return names

@@ -18,7 +18,13 @@ from video_contrast.errors import UsageError, unknown_name
 from video_contrast.tables import Row
 
 # One file of this folder a line.
-MODULES = ("shapes", "captions", "msrvtt")
+MODULES = (
+    "shapes",
+    "captions",
+    "msrvtt",
+    "lsmdc_ids",
+    "youcook2",
+)
 
 
 @dataclass
