@@ -1,58 +1,40 @@
-"""Cards: the README of a data set, a metric's Space and a model's results, rendered from facts with Jinja."""
+"""Cards: the README of a data set, a metric's Space and a model's results, rendered from facts with Jinja.
+
+dataset_card(record, root)     the card of a built set; its YAML carries configs, splits and features
+croissant(record, root)        the same facts as machine-readable Croissant metadata
+space_card(name)               the card of a metric's Space
+result_card(results)           the card of a model's results
+"""
 
 from pathlib import Path
 from typing import Any
 
+__all__ = ["croissant", "dataset_card", "result_card", "space_card"]
+
 
 def dataset_card(record: dict[str, Any], root: Path) -> str:
-    """The card of a built set as markdown; its YAML carries configs, splits and features.
+    """The card of a built set as markdown. See `video_contrast.hub_cards.dataset`."""
+    from video_contrast.hub_cards import dataset
 
-    Args:
-        record: the content of `set.json`.
-        root: the folder of the set (example rows are read from it).
-    """
-    from importlib.resources import files
+    return dataset.dataset_card(record, root)
 
-    import datasets
-    import jinja2
-    import yaml
-    from datasets.info import DatasetInfosDict
-    from huggingface_hub import DatasetCardData
 
-    from video_contrast import tables
+def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
+    """The set as Croissant metadata. See `video_contrast.hub_cards.metadata`."""
+    from video_contrast.hub_cards import metadata
 
-    facts = record.get("facts", {})
-    infos = {}
-    for config, entry in record["configs"].items():
-        features = tables.features(entry["layout"], entry["perturbed"])
-        splits = datasets.SplitDict()
-        for split, size in entry["splits"].items():
-            splits.add(datasets.SplitInfo(name=split, **size))
-        total = sum(size["num_bytes"] for size in entry["splits"].values())
-        infos[config] = datasets.DatasetInfo(
-            features=features, splits=splits, config_name=config, download_size=total, dataset_size=total
-        )
-    data = DatasetCardData(
-        pretty_name=facts.get("pretty_name", record["builder"]),
-        language=["en"],
-        task_categories=["video-text-to-text"],
-        tags=["video", "contrast-set", "video-contrast"],
-    )
-    if facts.get("licence_id"):
-        data.license = facts["licence_id"]
-    DatasetInfosDict(infos).to_dataset_card_data(data)
-    front = data.to_dict()
-    front["configs"] = [
-        {
-            "config_name": config,
-            "data_files": [
-                {"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]
-            ],
-        }
-        for config, entry in record["configs"].items()
-    ]
-    template = jinja2.Environment(
-        keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
-    ).from_string((files(__name__) / "dataset.md.jinja").read_text(encoding="utf-8"))
-    header = yaml.safe_dump(front, sort_keys=True, allow_unicode=True)
-    return f"---\n{header}---\n" + template.render(record=record, facts=facts)
+    return metadata.croissant(record, root)
+
+
+def space_card(name: str, **facts: Any) -> str:
+    """The card of a metric's Space. See `video_contrast.hub_cards.spaces`."""
+    from video_contrast.hub_cards import spaces
+
+    return spaces.space_card(name, **facts)
+
+
+def result_card(results: Any) -> str:
+    """The card of a model's results. See `video_contrast.hub_cards.results`."""
+    from video_contrast.hub_cards import results as module
+
+    return module.result_card(results)

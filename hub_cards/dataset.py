@@ -1,0 +1,146 @@
+"""The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from video_contrast.hub_cards.markdown import render
+from video_contrast.version import __version__
+
+EXAMPLES = 2  # rows a config
+# What a blind scorer of the audit is called on the card, in order.
+BLIND = {
+    "blind": "text-only classifier",
+    "language_model": "trigram model",
+    "large_language_model": "language model",
+    "shorter_wins": "shorter wins",
+    "longer_wins": "longer wins",
+}
+# Shown in places of their own; everything else a builder says of a config is listed as it is.
+_SHOWN = {"negatives", "splits", "counts", "audit", "pipeline", "kind", "options", "caption", "paper", "checks"}
+_SHOWN_TOP = {
+    "pretty_name", "summary", "sources", "licence", "licence_id", "citations", "seed", "options", "warnings",
+    "left_out", "checks", "limits", "canary", "counts", "language",
+}  # fmt: skip
+_SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
+_NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M")
+
+
+def dataset_card(record: dict[str, Any], root: Path) -> str:
+    """The card of a built set as markdown; its YAML carries configs, splits and features.
+
+    Args:
+        record: the content of `set.json`.
+        root: the folder of the set (example rows are read from it).
+    """
+    import yaml
+
+    facts = record.get("facts", {})
+    header = yaml.safe_dump(front_matter(record), sort_keys=True, allow_unicode=True, width=100)
+    body = render(
+        "dataset.md.jinja",
+        record=record,
+        facts=facts,
+        title=facts.get("pretty_name") or record["builder"],
+        configs={name: _config(name, entry, root) for name, entry in record["configs"].items()},
+        blind=BLIND,
+        canary=canary(record),
+        other={key: value for key, value in facts.items() if key not in _SHOWN_TOP},
+        citations=[text for text in facts.get("citations", ()) if not text.lstrip().startswith("@")],
+        bibtex=[text.strip() for text in facts.get("citations", ()) if text.lstrip().startswith("@")],
+        version=record.get("version", __version__),
+    )
+    return f"---\n{header}---\n\n{body}"
+
+
+def front_matter(record: dict[str, Any]) -> dict[str, Any]:
+    """The card's YAML as a dict: what the Hub and `datasets` read."""
+    import datasets
+    from datasets.info import DatasetInfosDict
+    from huggingface_hub import DatasetCardData
+
+    from video_contrast import tables
+
+    facts = record.get("facts", {})
+    infos = {}
+    for config, entry in record["configs"].items():
+        splits = datasets.SplitDict()
+        for split, size in entry["splits"].items():
+            splits.add(datasets.SplitInfo(name=split, **size))
+        total = sum(size["num_bytes"] for size in entry["splits"].values())
+        infos[config] = datasets.DatasetInfo(
+            features=tables.features(entry["layout"], entry["perturbed"]),
+            splits=splits,
+            config_name=config,
+            download_size=total,
+            dataset_size=total,
+        )
+    rows = sum(size["num_examples"] for entry in record["configs"].values() for size in entry["splits"].values())
+    data = DatasetCardData(
+        pretty_name=facts.get("pretty_name") or record["builder"],
+        language=facts.get("language", ["en"]),
+        task_categories=["video-text-to-text"],
+        size_categories=[_NAMES[sum(rows >= size for size in _SIZES)]],
+        tags=["video", "contrast-set", "video-text-retrieval", "robustness", "video-contrast"],
+    )
+    if facts.get("licence_id"):
+        data.license = facts["licence_id"]
+    elif facts.get("licence"):
+        data.license = "other"
+    DatasetInfosDict(infos).to_dataset_card_data(data)
+    front = data.to_dict()
+    front["configs"] = [
+        {
+            "config_name": config,
+            "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]],
+        }
+        for config, entry in record["configs"].items()
+    ]
+    return front
+
+
+def canary(record: Mapping[str, Any]) -> str:
+    """An id that names this very build: equal builds share it, and it should occur nowhere but in their cards.
+
+    A model that completes it has read the set.
+    """
+    import json
+    import uuid
+
+    from video_contrast.seeds import digest
+
+    facts = record.get("facts", {})
+    if facts.get("canary"):
+        return str(facts["canary"])
+    options = json.dumps(facts.get("options", {}), sort_keys=True, default=str)
+    key = digest("canary", record["builder"], str(record.get("version")), str(facts.get("seed")), options)
+    return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
+
+
+def _config(name: str, entry: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    facts = entry.get("facts", {})
+    counts = {"all": facts["counts"]} if "counts" in facts else {}
+    for split, size in facts.get("splits", {}).items():
+        if "counts" in size:
+            counts[split] = size["counts"]
+    return {
+        "layout": entry["layout"],
+        "splits": entry["splits"],
+        "facts": facts,
+        "counts": counts,
+        "audit": facts.get("audit"),
+        "other": {key: value for key, value in facts.items() if key not in _SHOWN},
+        "examples": _examples(root, name, entry),
+    }
+
+
+def _examples(root: Path, config: str, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The first rows of the config's first split, as they are."""
+    import pyarrow.parquet as pq
+
+    split = "test" if "test" in entry["splits"] else next(iter(entry["splits"]))
+    files = sorted((root / config).glob(f"{split}-*.parquet"))
+    if not files:
+        return []
+    with pq.ParquetFile(files[0]) as file:
+        return next(file.iter_batches(batch_size=EXAMPLES)).to_pylist()

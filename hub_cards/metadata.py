@@ -1,0 +1,123 @@
+"""Croissant metadata (MLCommons, version 1.0) of a built set, as JSON-LD.
+
+The Hub makes its own Croissant from the card's YAML once a set is pushed; this file serves a set on a disk, and says
+with which checksums it was made. Field names and the context are the specification's.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from video_contrast import tables
+from video_contrast.files import sha256
+
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
+
+
+def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
+    """The set's Croissant description: one file object a parquet file, one record set a config and split.
+
+    Args:
+        record: the content of `set.json`.
+        root: the folder of the set; the files are hashed.
+    """
+    facts = record.get("facts", {})
+    files, record_sets = [], []
+    for config, entry in sorted(record["configs"].items()):
+        for split in entry["splits"]:
+            path = f"{config}/{split}-00000-of-00001.parquet"
+            files.append(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": path,
+                    "name": path.replace("/", "_"),
+                    "contentUrl": path,
+                    "contentSize": f"{(root / path).stat().st_size} B",
+                    "encodingFormat": "application/x-parquet",
+                    "sha256": sha256(root / path),
+                }
+            )
+            columns = tables.columns(entry["layout"], entry["perturbed"])
+            record_sets.append(
+                {
+                    "@type": "cr:RecordSet",
+                    "@id": f"{config}/{split}",
+                    "name": f"{config}/{split}",
+                    "key": {"@id": f"{config}/{split}/id"},
+                    "field": [_field(f"{config}/{split}", name, kind, path) for name, kind in columns.items()],
+                }
+            )
+    described: dict[str, Any] = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": record["builder"],
+        "description": facts.get("summary") or f"A contrast set made by the builder {record['builder']}.",
+        "version": record.get("version", "0.0.0"),
+        "license": facts.get("licence") or "not stated; the licence of the source holds",
+        "isLiveDataset": False,
+        "distribution": files,
+        "recordSet": record_sets,
+    }
+    if facts.get("citations"):
+        described["citeAs"] = "\n".join(facts["citations"])
+    return described
+
+
+def _field(record_set: str, name: str, kind: Any, file: str) -> dict[str, Any]:
+    """A column; lists are repeated fields, structs have sub-fields."""
+    repeated = isinstance(kind, list)
+    inner = kind[0] if repeated else kind
+    source = {"fileObject": {"@id": file}, "extract": {"column": name.split("/")[0]}}
+    field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{record_set}/{name}", "name": name}
+    if repeated:
+        field["repeated"] = True
+    if isinstance(inner, dict):
+        field["subField"] = [
+            {
+                "@type": "cr:Field",
+                "@id": f"{record_set}/{name}/{key}",
+                "name": key,
+                "dataType": _TYPES[value],
+                "source": {**source, "transform": {"jsonPath": f"$.{key}" if not repeated else f"$[*].{key}"}},
+            }
+            for key, value in inner.items()
+        ]
+    else:
+        field |= {"dataType": _TYPES[inner], "source": source}
+    return field
