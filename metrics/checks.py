@@ -1,0 +1,174 @@
+"""Turning what callers hand over (lists, numpy, torch) into arrays, and saying which item is wrong.
+
+The only place where scores, labels and clusters are checked; the metrics trust what comes out of here.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """A numpy array of lists, numpy arrays or torch tensors (on any device, bfloat16 too).
+
+    Half precision becomes float32, which holds it exactly; everything else keeps its type.
+
+    >>> as_array([[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
+    if hasattr(values, "detach"):  # a torch tensor, recognised without importing torch
+        values = values.detach().cpu()
+        if values.is_floating_point() and values.element_size() < 4:
+            values = values.float()
+        values = values.numpy()
+    array = np.asarray(values)
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def vector(values: Any, name: str) -> NDArray[np.float64]:
+    """Finite numbers, one an item.
+
+    Raises:
+        ValueError: not one-dimensional, empty, or a value is NaN or infinite (the message names the item).
+    """
+    array = _numbers(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one number an item, not the shape {array.shape}")
+    if not len(array):
+        raise ValueError(f"{name} is empty: there is nothing to measure")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(f"{name}: item {bad[0]} is {array[bad[0]]}; {len(bad)} of {len(array)} are not finite")
+    return array
+
+
+def choices(
+    scores: Any, labels: Any = None, *, ragged: bool = False, name: str = "scores"
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Checked scores of multiple-choice items.
+
+    Args:
+        scores: `[n][k]`, higher is better.
+        labels: `[n]`, the position of the true option; None means 0 everywhere.
+        ragged: allow items with different numbers of options.
+
+    Returns:
+        `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up
+        with minus infinity behind their `sizes[i]` options, so that nothing filled in can outrank or tie.
+
+    Raises:
+        ValueError: no items, one option, ragged rows, a score that is NaN or infinite, a label that is out of
+            range; the message names the item.
+    """
+    array, sizes = _rectangle(scores, ragged, name)
+    inside = np.arange(array.shape[1]) < sizes[:, None]
+    bad = np.argwhere(inside & ~np.isfinite(array))
+    if len(bad):
+        item, option = bad[0]
+        raise ValueError(
+            f"{name}: item {item}, option {option} is {array[item, option]}; NaN and infinite scores have no rank "
+            f"({len(bad)} in all)"
+        )
+    return array, label_array(labels, sizes), sizes
+
+
+def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Labels as int64, each within its item's number of options.
+
+    Raises:
+        ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of options less 1.
+    """
+    if labels is None:
+        return np.zeros(len(sizes), np.int64)
+    array = as_array(labels)
+    if array.shape != sizes.shape:
+        raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        whole = array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))
+        if not whole:
+            raise ValueError(f"labels must be whole numbers (positions of the true option), not {array.dtype}")
+    array = array.astype(np.int64)
+    bad = np.flatnonzero((array < 0) | (array >= sizes))
+    if len(bad):
+        raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but options 0..{sizes[bad[0]] - 1}")
+    return array
+
+
+def cluster_codes(clusters: Any, n: int) -> tuple[NDArray[np.int64], int]:
+    """Cluster names as numbers `int64[n]` from 0, and how many clusters there are. None: every item its own.
+
+    Raises:
+        ValueError: not one name an item, or a name is missing.
+    """
+    if clusters is None:
+        return np.arange(n), n
+    names = as_array(clusters)
+    if names.shape != (n,):
+        raise ValueError(f"{n} items need {n} clusters (the source video of each), not the shape {names.shape}")
+    if names.dtype == object:
+        missing = [i for i, name in enumerate(names) if name is None]
+        if missing:
+            raise ValueError(f"clusters: item {missing[0]} has none")
+        names = names.astype(str)
+    unique, codes = np.unique(names, return_inverse=True)
+    return codes.astype(np.int64), len(unique)
+
+
+def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
+    """The Ks of R@K, each from 1 to `most`.
+
+    Raises:
+        ValueError: a K is not a whole number of at least 1, or larger than the number of `what`.
+    """
+    for k in ks:
+        if isinstance(k, bool) or int(k) != k or k < 1:
+            raise ValueError(f"K of R@K must be a whole number from 1 on, not {k!r}")
+        if k > most:
+            raise ValueError(f"R@{k} needs at least {k} {what}, but there are {most}")
+    return tuple(int(k) for k in ks)
+
+
+def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return as_array(values).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from error
+
+
+def _rectangle(scores: Any, ragged: bool, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    if not hasattr(scores, "shape"):
+        scores = [as_array(row) for row in scores]
+        lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
+        flat = next((i for i, length in enumerate(lengths) if length < 0), None)
+        if flat is not None:
+            raise ValueError(f"{name}: item {flat} must be a list of scores, one an option, not {scores[flat]!r}")
+        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is not None and ragged:
+            return _filled(scores, np.array(lengths), name)
+        if odd is not None:
+            raise ValueError(
+                f"{name}: item {odd} has {lengths[odd]} options, item 0 has {lengths[0]}; "
+                "pass ragged=True if the items really differ"
+            )
+    array = _numbers(scores, name)
+    if array.ndim != 2 and len(array):
+        raise ValueError(f"{name} must be one row an item and one column an option, not the shape {array.shape}")
+    if not len(array):
+        raise ValueError(f"{name} is empty: there are no items to measure")
+    if array.shape[1] < 2:
+        raise ValueError(f"{name}: an item needs at least 2 options, not {array.shape[1]}")
+    return array, np.full(len(array), array.shape[1], np.int64)
+
+
+def _filled(
+    rows: list[NDArray[Any]], lengths: NDArray[Any], name: str
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    short = np.flatnonzero(lengths < 2)
+    if len(short):
+        raise ValueError(f"{name}: item {short[0]} needs at least 2 options, not {lengths[short[0]]}")
+    array = np.full((len(rows), int(lengths.max())), -np.inf)
+    for i, row in enumerate(rows):
+        array[i, : len(row)] = row
+    return array, lengths.astype(np.int64)

@@ -1,0 +1,208 @@
+"""Percentile intervals by the cluster bootstrap: videos are drawn with replacement, with all of their items.
+
+Items of one video are not independent (its twenty captions are hard or easy together), so intervals that draw
+items are too narrow. The draws are vectorised: videos that contribute the same thing are one type, and the number
+of times that each type is drawn is one multinomial draw.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import as_array, cluster_codes
+from video_contrast.seeds import stream
+
+Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+_CELLS = 1 << 20  # cells of a block of draws: a few MB
+_BINOMIAL = 50  # a cell of a multinomial draw costs about as much as this many drawn numbers
+_FEW = 8  # so few types are always drawn by the multinomial
+
+# Statistics that depend on the column means only: `means[draws, m] -> [draws]`.
+_OF_MEANS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "mean": lambda means: means[:, 0],
+    "difference": lambda means: means[:, 1] - means[:, 0],
+    "ratio": lambda means: means[:, 1] / means[:, 0],
+}
+
+
+class Interval(NamedTuple):
+    """An estimate with its bootstrap interval; `low`, `high` and `standard_error` are NaN where undefined."""
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    n_clusters: int
+
+
+def cluster_bootstrap(
+    values: Any,
+    clusters: Any = None,
+    *,
+    statistic: str | Statistic = "mean",
+    draws: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The percentile interval of a statistic of items that belong to clusters.
+
+    Args:
+        values: `[n]`, one number an item, or `[n, m]`, m paired numbers (clean and perturbed; model a and b).
+        clusters: `[n]`, the source video of each item; None: every item is its own cluster.
+        statistic: "mean" (of the first column), "median", "difference" (mean of column 1 less that of column 0),
+            "ratio" (mean of column 1 over that of column 0), or any function
+            `f(counts[draws, V], values[V, m]) -> [draws]` of how often each distinct row of values was drawn.
+        draws: number of bootstrap draws.
+        level: coverage of the interval, between 0 and 1.
+        seed: the draws depend on it and on nothing else.
+
+    Returns:
+        The estimate on the items as they are, the interval, the standard error and the number of clusters. With
+        one cluster the interval is undefined: NaN. Draws in which the statistic is undefined (a ratio over a
+        mean of zero) are left out; if that is more than half of them the interval is NaN.
+
+    Raises:
+        ValueError: no items, values that are not finite, unknown statistic, level or draws out of range.
+
+    Source: Miller (2024), "Adding error bars to evals", for the clusters; the types are our own device.
+
+    >>> hits = [1, 1, 0, 1, 0, 1, 1, 0]
+    >>> result = cluster_bootstrap(hits, ["a", "a", "b", "b", "c", "c", "d", "d"])
+    >>> result.estimate, result.low < 0.625 < result.high, result.n_clusters
+    (0.625, True, 4)
+    """
+    columns = _columns(values)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, not {level}")
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
+    codes, n_clusters = cluster_codes(clusters, len(columns))
+    rng = stream(seed, "cluster_bootstrap")
+    if isinstance(statistic, str) and statistic in _OF_MEANS:
+        if statistic != "mean" and columns.shape[1] < 2:
+            raise ValueError(f"statistic {statistic!r} needs two columns of values, not one")
+        of_means = _OF_MEANS[statistic]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimate = float(of_means(columns.mean(axis=0, keepdims=True))[0])
+            drawn = of_means(_drawn_means(columns, codes, n_clusters, draws, rng)) if n_clusters > 1 else None
+    else:
+        if isinstance(statistic, str) and statistic != "median":
+            raise ValueError(f"unknown statistic {statistic!r}: mean, median, difference, ratio or a function")
+        function = median_of_counts if isinstance(statistic, str) else statistic
+        distinct, index = np.unique(columns, axis=0, return_inverse=True)
+        index = index.reshape(-1)
+        estimate = float(function(np.bincount(index, minlength=len(distinct))[None].astype(np.float64), distinct)[0])
+        drawn = _drawn_statistic(function, distinct, index, codes, n_clusters, draws, rng) if n_clusters > 1 else None
+    return _interval(estimate, drawn, level, n_clusters)
+
+
+def median_of_counts(counts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of the first column, from how often each distinct row was drawn.
+
+    >>> median_of_counts(np.array([[1.0, 0.0, 3.0], [2.0, 1.0, 1.0]]), np.array([[1.0], [2.0], [5.0]])).tolist()
+    [5.0, 1.5]
+    """
+    order = np.argsort(values[:, 0], kind="stable")
+    ordered = values[order, 0]
+    running = np.cumsum(counts[:, order], axis=1)
+    n = running[:, -1]
+    lower = ordered[np.argmax(running >= np.ceil(n / 2)[:, None], axis=1)]
+    upper = ordered[np.argmax(running >= (np.floor(n / 2) + 1)[:, None], axis=1)]
+    return (lower + upper) / 2
+
+
+def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
+    """`{name}_low` and `{name}_high` for a table of results; None where the interval is undefined."""
+    defined = np.isfinite(interval.low) and np.isfinite(interval.high)
+    return {
+        f"{name}_low": interval.low if defined else None,
+        f"{name}_high": interval.high if defined else None,
+    }
+
+
+def _columns(values: Any) -> NDArray[np.float64]:
+    columns = as_array(values).astype(np.float64)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if columns.ndim != 2 or not len(columns):
+        raise ValueError(f"values must be [n] or [n, m] with n of at least 1, not the shape {columns.shape}")
+    bad = np.flatnonzero(~np.isfinite(columns).all(axis=1))
+    if len(bad):
+        raise ValueError(f"values: item {bad[0]} is {columns[bad[0]].tolist()}, which is not finite")
+    return columns
+
+
+def _drawn_means(
+    columns: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int, draws: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Means `[draws, m]` over resampled clusters: the sums and the size are all that matters of a cluster."""
+    sums = [np.bincount(codes, weights=column, minlength=n_clusters) for column in columns.T]
+    each = np.stack([*sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)])
+    types, times = _types(each.T)
+    if len(types) * _BINOMIAL <= n_clusters or len(types) <= _FEW:
+        totals = rng.multinomial(n_clusters, times / n_clusters, size=draws) @ types
+    else:
+        totals = np.concatenate(
+            [
+                np.stack([part.take(drawn).sum(axis=1) for part in each], axis=1)
+                for drawn in _drawn(n_clusters, draws, rng)
+            ]
+        )
+    return totals[:, :-1] / totals[:, -1:]
+
+
+def _drawn_statistic(
+    function: Statistic,
+    distinct: NDArray[np.float64],
+    index: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    n_clusters: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """The statistic `[draws]`: how often each distinct row of values is drawn is all that matters."""
+    values = len(distinct)
+    if n_clusters * values <= _CELLS:
+        histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(n_clusters, values)
+        types, times = _types(histograms.astype(np.float64))
+        if len(types) * _BINOMIAL <= n_clusters or len(types) <= _FEW:
+            return function(rng.multinomial(n_clusters, times / n_clusters, size=draws) @ types, distinct)
+    # Items in the order of their values, so that the counts of one value are a run of columns.
+    order = np.argsort(index, kind="stable")
+    starts = np.searchsorted(index[order], np.arange(values))
+    results = []
+    for drawn in _drawn(n_clusters, draws, rng):
+        offsets = np.arange(len(drawn), dtype=np.int64)[:, None] * n_clusters
+        weights = np.bincount((drawn + offsets).ravel(), minlength=drawn.shape[0] * n_clusters)
+        counts = weights.reshape(len(drawn), n_clusters)[:, codes[order]]
+        if values < len(order):
+            counts = np.add.reduceat(counts, starts, axis=1)
+        results.append(function(counts.astype(np.float64), distinct))
+    return np.concatenate(results)
+
+
+def _types(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The distinct rows, and how many clusters have each."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    new = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
+    starts = np.flatnonzero(new)
+    return ordered[starts], np.diff(np.append(starts, len(rows)))
+
+
+def _drawn(n_clusters: int, draws: int, rng: np.random.Generator) -> Iterator[NDArray[np.integer[Any]]]:
+    """Blocks `[draws of the block, n_clusters]` of drawn cluster numbers."""
+    kind = np.uint16 if n_clusters <= 1 << 16 else np.uint32
+    block = max(1, _CELLS // n_clusters)
+    for start in range(0, draws, block):
+        yield rng.integers(0, n_clusters, size=(min(block, draws - start), n_clusters), dtype=kind)
+
+
+def _interval(estimate: float, drawn: NDArray[np.float64] | None, level: float, n_clusters: int) -> Interval:
+    defined = drawn[np.isfinite(drawn)] if drawn is not None else np.empty(0)
+    if drawn is None or 2 * len(defined) < len(drawn) or len(defined) == 0:
+        return Interval(estimate, float("nan"), float("nan"), float("nan"), n_clusters)
+    tail = (1 - level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(estimate, float(low), float(high), float(defined.std()), n_clusters)

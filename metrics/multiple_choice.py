@@ -1,0 +1,97 @@
+"""Multiple choice: the true caption against its contrasts, by kind of contrast, with intervals on request."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import at_most, choices
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.ranks import choice_places
+
+Numbers = dict[str, float | int | None]
+
+
+def multiple_choice(
+    scores: Any,
+    labels: Any,
+    *,
+    kinds: Sequence[Sequence[str]] | None = None,
+    clusters: Any = None,
+    ks: Sequence[int] = (1,),
+    interval: bool = False,
+    seed: int = 0,
+    ragged: bool = False,
+) -> Numbers:
+    """Accuracy, ranks and R@K of the true option among its contrasts.
+
+    Args:
+        scores: `[n][k]`, higher is better; any numbers (cosines, log-likelihoods).
+        labels: `[n]`, the position of the true option of each item.
+        kinds: `[n][k]`, the kind of each option ("random", "gender" ...; that of the true option is ignored):
+            adds the accuracy against the options of each kind alone, over the items that have one.
+        clusters: `[n]`, the source video of each item, for the intervals.
+        ks: the Ks of R@K, from 1 to the number of options.
+        interval: add 95 % cluster bootstrap intervals of every accuracy, R@K and mean rank.
+        seed: of the bootstrap.
+        ragged: allow items with different numbers of options (otherwise that is an error).
+
+    Returns:
+        `accuracy` (expected value under random tie-breaking), `accuracy_worst` and `accuracy_best` (every tie
+        decided against and for the true option), `n_ties` (items with a tie that involves the true option),
+        `mean_rank` with `_worst` and `_best`, `median_rank`, `R@K` with `_worst` and `_best`, `chance`, `n`;
+        with kinds `accuracy_<kind>`, its bounds, `chance_<kind>` and `n_<kind>`; with interval `<key>_low` and
+        `<key>_high` (None if there is one cluster).
+
+    Raises:
+        ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
+            of options, kinds that do not match the scores; the message names the item.
+
+    >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
+    >>> result["accuracy"], result["accuracy_worst"], result["accuracy_best"], result["n_ties"], result["chance"]
+    (0.5, 0.3333333333333333, 0.6666666666666666, 1, 0.5)
+    >>> result["accuracy_verb_lm"], result["mean_rank"]
+    (0.5, 1.5)
+    """
+    array, truth, sizes = choices(scores, labels, ragged=ragged)
+    ks = at_most(ks, int(sizes.min()), "options an item")
+    places = choice_places(array, truth)
+    result: Numbers = {"n": len(array), "chance": float((1.0 / sizes).mean()), "n_ties": int(places.tied.sum())}
+
+    def add(name: str, expected: NDArray[Any], worst: NDArray[Any], best: NDArray[Any], groups: Any) -> None:
+        result[name] = float(expected.mean())
+        result[f"{name}_worst"], result[f"{name}_best"] = float(worst.mean()), float(best.mean())
+        if interval:
+            result.update(interval_keys(name, cluster_bootstrap(expected, groups, seed=seed)))
+
+    add("accuracy", places.hit(1), *places.hit_bounds(1), clusters)
+    add("mean_rank", places.rank, places.worst, places.best, clusters)
+    result["median_rank"] = float(np.median(places.rank))
+    for k in ks:
+        add(f"R@{k}", places.hit(k), *places.hit_bounds(k), clusters)
+    if kinds is not None:
+        table = _kind_table(kinds, sizes, array.shape[1])
+        wrong = np.arange(array.shape[1]) != truth[:, None]
+        names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
+        for kind in names:
+            among = (table == kind) & wrong
+            has = among.any(axis=1)
+            against = choice_places(array[has], truth[has], among[has])
+            groups = None if clusters is None else [c for c, present in zip(clusters, has, strict=True) if present]
+            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), groups)
+            result[f"chance_{kind}"] = float((1.0 / (1 + among[has].sum(axis=1))).mean())
+            result[f"n_{kind}"] = int(has.sum())
+    return result
+
+
+def _kind_table(kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width: int) -> NDArray[np.str_]:
+    """Kinds as `str[n, width]`, empty behind the options of shorter items."""
+    if len(kinds) != len(sizes):
+        raise ValueError(f"{len(sizes)} items need {len(sizes)} lists of kinds, not {len(kinds)}")
+    rows = []
+    for i, row in enumerate(kinds):
+        if isinstance(row, str) or len(row) != sizes[i]:
+            raise ValueError(f"kinds: item {i} has {sizes[i]} options and needs as many kinds, not {row!r}")
+        rows.append([str(name) for name in row] + [""] * (width - len(row)))
+    return np.array(rows)

@@ -1,0 +1,88 @@
+"""The tie rule, in one place: what a rank and a hit are when scores are equal.
+
+Equal scores are ordered at random, and every figure is the expected value of that: a constant scorer gets
+exactly chance. The pessimistic and the optimistic bound say how much hangs on the ties.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Places(NamedTuple):
+    """Where the true answers of n queries stand among the wrong ones.
+
+    Attributes:
+        greater: `int64[n]`, wrong answers with a greater score than the best true one.
+        equal: `int64[n]`, wrong answers with the same score as it.
+        same: `int64[n]`, true answers that share that score (1 unless a query has several true answers).
+    """
+
+    greater: NDArray[np.int64]
+    equal: NDArray[np.int64]
+    same: NDArray[np.int64]
+
+    @property
+    def best(self) -> NDArray[np.float64]:
+        """The rank of the first true answer if every tie is decided for it."""
+        return 1.0 + self.greater
+
+    @property
+    def worst(self) -> NDArray[np.float64]:
+        """The rank of the first true answer if every tie is decided against it."""
+        return 1.0 + self.greater + self.equal
+
+    @property
+    def rank(self) -> NDArray[np.float64]:
+        """Its expected rank under random tie-breaking: 1 + greater + equal / (same + 1)."""
+        return 1.0 + self.greater + self.equal / (self.same + 1.0)
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Whether a wrong answer has the same score."""
+        return self.equal > 0
+
+    def hit(self, k: int) -> NDArray[np.float64]:
+        """The chance, `float64[n]` in 0..1, that a true answer is among the first `k`.
+
+        With one true answer it is clip((k - greater) / (equal + 1), 0, 1). With `same` of them sharing the score,
+        it is one minus the chance that the `k - greater` places left all go to wrong answers.
+        """
+        places = np.clip(k - self.greater, 0, None)
+        single = np.clip(places / (self.equal + 1.0), 0.0, 1.0)
+        several = np.flatnonzero((self.same > 1) & (places > 0) & (self.equal > 0))
+        for i in several:
+            wrong, right, room = int(self.equal[i]), int(self.same[i]), int(places[i])
+            if room > wrong:
+                single[i] = 1.0
+            else:
+                drawn = np.arange(room)
+                single[i] = 1.0 - float(np.prod((wrong - drawn) / (wrong + right - drawn)))
+        return single
+
+    def hit_bounds(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same with every tie decided against and for the true answer, each 0 or 1."""
+        return (self.worst <= k).astype(np.float64), (self.best <= k).astype(np.float64)
+
+
+def choice_places(
+    scores: NDArray[np.float64], labels: NDArray[np.int64], among: NDArray[np.bool_] | None = None
+) -> Places:
+    """Where the true option of each item stands.
+
+    Args:
+        scores: `[n, k]`, checked (`checks.choices`).
+        labels: `[n]`, the true options.
+        among: `[n, k]`, the wrong options to count; None counts all.
+
+    >>> places = choice_places(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0, 0]))
+    >>> places.rank.tolist(), places.hit(1).tolist()
+    ([2.5, 2.0], [0.0, 0.3333333333333333])
+    """
+    true = np.take_along_axis(scores, labels[:, None], axis=1)
+    greater, equal = scores > true, scores == true
+    np.put_along_axis(equal, labels[:, None], False, axis=1)
+    if among is not None:
+        greater, equal = greater & among, equal & among
+    return Places(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))

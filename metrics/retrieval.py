@@ -1,0 +1,179 @@
+"""Retrieval both ways, with several captions a video: R@K, mean and median rank."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import as_array, at_most, cluster_codes
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.ranks import Places
+from video_contrast.metrics.retrieval_counts import BothWays, embedding_places, matrix_places
+
+Numbers = dict[str, float | int | None]
+_KS = (1, 5, 10)
+
+
+def retrieval(
+    similarity: Any,
+    owners: Any = None,
+    *,
+    video_ids: Sequence[Any] | None = None,
+    ks: Sequence[int] | None = None,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> Numbers:
+    """Text-to-video and video-to-text retrieval from similarities.
+
+    A caption looks for its video among all videos. A video looks for its captions among all captions, and the
+    first of them that it finds counts. A video without captions is only a wrong answer for the captions of others.
+
+    Args:
+        similarity: `[videos, captions]`, higher is better; an array, a memory-mapped array, a tensor or lists.
+            Float32 and float64 are compared as they are. It is read once, in blocks.
+        owners: `[captions]`, the row of each caption's video, or its id if `video_ids` are given; None: caption i
+            belongs to video i.
+        video_ids: `[videos]`, the ids of the rows.
+        ks: the Ks of R@K; None: those of 1, 5, 10 that both galleries are large enough for.
+        clusters: `[videos]`, the source video of each row (clips of one video belong together), for the intervals;
+            None: every row is its own. Captions belong to the cluster of their video.
+        interval: add 95 % cluster bootstrap intervals of R@K and the mean rank.
+        seed: of the bootstrap.
+
+    Returns:
+        For `t2v` and `v2t`: `<way>_R@K` (expected value under random tie-breaking) with `_worst` and `_best` (every
+        tie decided against and for the true answer), `<way>_chance_R@K`, `<way>_mean_rank` with `_worst` and
+        `_best`, `<way>_median_rank`, `<way>_n_ties`, `<way>_n` (queries); `n_videos`, `n_captions`; with interval
+        `<key>_low` and `<key>_high`.
+
+    Raises:
+        ValueError: empty, NaN or infinite similarities, captions whose video is not there, equal ids, a K larger
+            than a gallery; the message names the item.
+
+    >>> result = retrieval([[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]], [0, 0, 1], ks=[1])
+    >>> result["t2v_R@1"], result["v2t_R@1"], result["v2t_R@1_worst"], result["v2t_R@1_best"]
+    (1.0, 0.75, 0.5, 1.0)
+    """
+    matrix = _matrix(similarity)
+    rows = _owner_rows(owners, video_ids, *matrix.shape)
+    return _summary(matrix_places(matrix, rows), rows, len(matrix), ks, clusters, interval, seed)
+
+
+def retrieval_from_embeddings(
+    videos: Any,
+    captions: Any,
+    owners: Any = None,
+    *,
+    video_ids: Sequence[Any] | None = None,
+    normalise: bool = True,
+    ks: Sequence[int] | None = None,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> Numbers:
+    """The same from embeddings, without ever holding the matrix of similarities.
+
+    200,000 captions and 100,000 videos of 512 numbers take the embeddings and some 20 MB.
+
+    Args:
+        videos: floats `[videos, d]`, in memory or memory-mapped.
+        captions: floats `[captions, d]`.
+        owners, video_ids, ks, clusters, interval, seed: as for `retrieval`.
+        normalise: compare cosines (the default) instead of products.
+
+    Raises:
+        ValueError: as `retrieval`; embeddings of different lengths; an embedding of length zero.
+
+    >>> result = retrieval_from_embeddings([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.1], [0.3, 1.0]], ks=[1])
+    >>> result["t2v_R@1"], result["v2t_R@1"]
+    (1.0, 1.0)
+    """
+    left, right = _matrix(videos, "videos"), _matrix(captions, "captions")
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(f"embeddings of videos have {left.shape[1]} numbers, of captions {right.shape[1]}")
+    rows = _owner_rows(owners, video_ids, len(left), len(right))
+    places = embedding_places(left, right, rows, normalise=normalise)
+    return _summary(places, rows, len(left), ks, clusters, interval, seed)
+
+
+def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
+    try:
+        array = values if isinstance(values, np.memmap) else as_array(values)
+    except ValueError as error:
+        raise ValueError(f"{name} has rows of different lengths: {error}") from error
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} must have rows and columns, not the shape {array.shape}")
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int) -> NDArray[np.int64]:
+    if owners is None and video_ids is None:
+        if n_videos != n_captions:
+            raise ValueError(f"{n_captions} captions of {n_videos} videos: say which belongs to which with owners=")
+        return np.arange(n_videos)
+    if owners is None:
+        raise ValueError("video_ids are given but not the video of each caption (owners=)")
+    if len(owners) != n_captions:
+        raise ValueError(f"{n_captions} captions need {n_captions} owners, not {len(owners)}")
+    if video_ids is not None:
+        if len(video_ids) != n_videos:
+            raise ValueError(f"{n_videos} videos need {n_videos} ids, not {len(video_ids)}")
+        row_of: dict[Any, int] = {}
+        for row, name in enumerate(video_ids):
+            if row_of.setdefault(name, row) != row:
+                raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")
+        missing = next((i for i, name in enumerate(owners) if name not in row_of), None)
+        if missing is not None:
+            raise ValueError(f"caption {missing} belongs to video {owners[missing]!r}, which is not among the videos")
+        return np.array([row_of[name] for name in owners], np.int64)
+    rows = as_array(owners)
+    if rows.dtype.kind not in "iu":
+        raise ValueError(f"owners are row numbers, not {rows.dtype}; give video_ids= to name videos by ids")
+    bad = np.flatnonzero((rows < 0) | (rows >= n_videos))
+    if len(bad):
+        raise ValueError(f"caption {bad[0]} belongs to video {rows[bad[0]]}, but the videos are 0..{n_videos - 1}")
+    return rows.astype(np.int64)
+
+
+def _summary(
+    places: BothWays,
+    owners: NDArray[np.int64],
+    n_videos: int,
+    ks: Sequence[int] | None,
+    clusters: Any,
+    interval: bool,
+    seed: int,
+) -> Numbers:
+    smaller = min(n_videos, len(owners))
+    ks = tuple(k for k in _KS if k <= smaller) if ks is None else at_most(ks, smaller, "videos and captions")
+    groups, _ = cluster_codes(clusters, n_videos)
+    result: Numbers = {"n_videos": n_videos, "n_captions": len(owners)}
+    captions_of = np.bincount(owners, minlength=n_videos)[places.videos]
+    one = np.ones(len(owners), np.int64)
+    ways = {
+        "t2v": (places.text_to_video, Places(0 * one, (n_videos - 1) * one, one), groups[owners]),
+        "v2t": (
+            places.video_to_text,
+            Places(0 * captions_of, len(owners) - captions_of, captions_of),
+            groups[places.videos],
+        ),
+    }
+    for way, (found, guessed, group) in ways.items():
+        result[f"{way}_n"] = len(group)
+        result[f"{way}_n_ties"] = int(found.tied.sum())
+        figures = {"mean_rank": (found.rank, found.worst, found.best)}
+        for k in ks:
+            figures[f"R@{k}"] = (found.hit(k), *found.hit_bounds(k))
+            result[f"{way}_chance_R@{k}"] = float(guessed.hit(k).mean())
+        result[f"{way}_median_rank"] = float(np.median(found.rank))
+        for name, (expected, worst, best) in figures.items():
+            result[f"{way}_{name}"] = float(expected.mean())
+            result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = float(worst.mean()), float(best.mean())
+            if interval:
+                key = f"{way}_{name}"
+                result.update(interval_keys(key, cluster_bootstrap(expected, group, seed=seed)))
+    return result
