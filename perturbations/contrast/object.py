@@ -131,7 +131,7 @@ def _lemmas(tokens: list[Token]) -> frozenset[str]:
 
 def _within(tokens: list[Token], start: int, end: int) -> list[Token]:
     inside = [token for token in tokens if token.start >= start and token.end <= end and token.tag in _COMMON]
-    return inside[::-1]
+    return [token for token in reversed(inside) if token.lemma not in _PEOPLE]
 
 
 def _context(tokens: list[Token], phrase: Phrase) -> tuple[str, str | None]:
