@@ -1,0 +1,157 @@
+"""The tiny models of the shapes world: standard transformers classes, a tokenizer of their own, and how they start."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+IMAGE = 64
+PATCH = 16
+FRAMES = 6
+HIDDEN = 64
+MLP = 192
+TEXT_LENGTH = 48
+PAD, BEGIN, UNKNOWN, END = "<|pad|>", "<|begin|>", "<|unknown|>", "<|end|>"
+
+
+def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Any:
+    """A byte-level BPE tokenizer fitted on captions; any text has tokens, so misspelt captions do too.
+
+    Its end token has the highest id: CLIP's text towers read a caption's embedding there.
+    """
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE(unk_token=UNKNOWN))
+    bpe.normalizer = normalizers.Sequence([normalizers.NFC()])
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    bpe.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary - 1,
+        special_tokens=[PAD, BEGIN, UNKNOWN],
+        initial_alphabet=alphabet,
+        min_frequency=2,
+        show_progress=False,
+    )
+    bpe.train_from_iterator(sorted(set(captions)), trainer)
+    bpe.add_special_tokens([END])
+    begin, end = bpe.token_to_id(BEGIN), bpe.token_to_id(END)
+    bpe.post_processor = processors.TemplateProcessing(
+        single=f"{BEGIN} $A {END}", special_tokens=[(BEGIN, begin), (END, end)]
+    )
+    assert end == bpe.get_vocab_size() - 1
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe,
+        pad_token=PAD,
+        bos_token=BEGIN,
+        eos_token=END,
+        unk_token=UNKNOWN,
+        model_max_length=TEXT_LENGTH,
+    )
+
+
+def xclip(words: Any, seed: int) -> Any:
+    """A tiny X-CLIP whose prompt generator adds nothing, so that similarity is a plain product."""
+    from transformers import XCLIPConfig, XCLIPModel
+
+    vision = _vision() | {
+        "num_frames": FRAMES,
+        "mit_hidden_size": HIDDEN,
+        "mit_intermediate_size": 2 * MLP,
+        "mit_num_attention_heads": 4,
+        "mit_num_hidden_layers": 1,
+    }
+    torch.manual_seed(seed)
+    config = XCLIPConfig(
+        text_config=_text(words),
+        vision_config=vision,
+        projection_dim=HIDDEN,
+        prompt_layers=1,
+        prompt_alpha=0.0,
+        prompt_num_attention_heads=2,
+    )
+    model = XCLIPModel(config)
+    with torch.no_grad():
+        model.mit.position_embedding.copy_(_sinusoids(np.arange(FRAMES)[:, None] / (FRAMES - 1), HIDDEN)[None] * 0.5)
+    return _started(model)
+
+
+def clip(words: Any, seed: int) -> Any:
+    """A tiny CLIP: frames one by one, so a clip is a bag of frames."""
+    from transformers import CLIPConfig, CLIPModel
+
+    torch.manual_seed(seed)
+    return _started(CLIPModel(CLIPConfig(text_config=_text(words), vision_config=_vision(), projection_dim=HIDDEN)))
+
+
+def processor(model: Any, words: Any) -> Any:
+    """The processor that goes with a model, so that `AutoProcessor` finds it beside the weights."""
+    from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor
+
+    half = [0.5, 0.5, 0.5]
+    shared = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
+    shared |= {"size": {"shortest_edge": IMAGE}, "resample": 3}
+    if model.config.model_type == "clip":
+        return CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
+    return XCLIPProcessor(image_processor=VideoMAEImageProcessorPil(**shared), tokenizer=words)
+
+
+def save(model: Any, words: Any, folder: Path) -> None:
+    """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor."""
+    model.half().save_pretrained(folder)
+    processor(model, words).save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["dtype"] = "float32"  # stored in halves, computed in float32
+    (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
+
+
+def _text(words: Any) -> dict[str, Any]:
+    return {
+        "vocab_size": len(words),
+        "hidden_size": HIDDEN,
+        "intermediate_size": MLP,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "max_position_embeddings": TEXT_LENGTH,
+        "bos_token_id": words.bos_token_id,
+        "eos_token_id": words.eos_token_id,
+        "pad_token_id": words.pad_token_id,
+    }
+
+
+def _vision() -> dict[str, Any]:
+    return {
+        "hidden_size": HIDDEN,
+        "intermediate_size": MLP,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": IMAGE,
+        "patch_size": PATCH,
+        "attention_dropout": 0.0,
+    }
+
+
+def _started(model: Any) -> Any:
+    """Positions that say where a patch is from the start, and words that differ: the library's .02 is for huge runs."""
+    with torch.no_grad():
+        side = IMAGE // PATCH
+        rows, columns = np.divmod(np.arange(side * side), side)
+        grid = np.stack([rows, columns], 1) / max(side - 1, 1)
+        where = model.vision_model.embeddings.position_embedding.weight
+        where[1:] = 0.4 * _sinusoids(grid, HIDDEN)
+        model.text_model.embeddings.token_embedding.weight.mul_(5.0)
+        model.text_model.embeddings.position_embedding.weight.mul_(5.0)
+    return model
+
+
+def _sinusoids(places: np.ndarray, width: int) -> torch.Tensor:
+    """float32[len(places), width]: sines and cosines of each coordinate (0..1) at growing frequencies."""
+    per = width // (2 * places.shape[1])
+    frequencies = np.pi * 2.0 ** (np.arange(per) / max(per - 1, 1) * 2 - 0.5)
+    waves = places[:, :, None] * frequencies
+    found = np.concatenate([np.sin(waves), np.cos(waves)], 2).reshape(len(places), -1)
+    return torch.from_numpy(np.pad(found, ((0, 0), (0, width - found.shape[1]))).astype(np.float32))
