@@ -11,14 +11,31 @@ names(bias=True)                            the 35 names, or the 31 without the 
 from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import added
 from video_contrast.perturbations.text import bias, gender_swap
-from video_contrast.perturbations.text import characters, punctuation
-from video_contrast.perturbations.text import synonyms
+from video_contrast.perturbations.text import characters, prefix, punctuation
+from video_contrast.perturbations.text import negation, style, tense
+from video_contrast.perturbations.text import embedding, masked, synonyms, translation
 from video_contrast.perturbations.text import dropped
 from video_contrast.perturbations.text import positional
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
 from video_contrast.perturbations.text.needs import how_to_get
 
-FAMILIES = (added, bias, gender_swap, characters, punctuation, synonyms, dropped, positional)
+FAMILIES = (
+    added,
+    bias,
+    gender_swap,
+    characters,
+    prefix,
+    punctuation,
+    negation,
+    style,
+    tense,
+    embedding,
+    masked,
+    synonyms,
+    translation,
+    dropped,
+    positional,
+)
 __all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift"]
 
 

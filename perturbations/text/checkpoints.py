@@ -1,0 +1,91 @@
+"""Checkpoints that perturbations use: which ones by default, how they are loaded, and what is said if they are not there.
+
+Model-based perturbations are batched, run in float32 without gradients on a GPU where there is one, and every
+caption draws from its own random stream, so a caption's result does not depend on the others in its batch.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.text.needs import download_command
+
+DEFAULTS: dict[str, tuple[str, ...]] = {
+    "mlm_suggestion": ("google-bert/bert-base-uncased",),
+    "back_trans": ("facebook/wmt19-en-de", "facebook/wmt19-de-en"),
+    "swap_syn_word_embedding": ("sentence-transformers/average_word_embeddings_glove.6B.300d",),
+    "casual_to_formal": ("prithivida/informal_to_formal_styletransfer", "prithivida/parrot_adequacy_model"),
+    "formal_to_casual": ("prithivida/formal_to_informal_styletransfer", "prithivida/parrot_adequacy_model"),
+    "active_to_passive": ("prithivida/active_to_passive_styletransfer", "prithivida/parrot_adequacy_model"),
+}
+BATCH = 64  # texts a forward pass
+_Item = TypeVar("_Item")
+
+
+class MissingCheckpoint(VideoContrastError):
+    """A checkpoint is neither a folder nor in the cache, and could not be downloaded."""
+
+
+def needs(name: str) -> tuple[str, ...]:
+    """The registry's `needs` of the default checkpoints of a perturbation."""
+    return tuple(f"model:{checkpoint}" for checkpoint in DEFAULTS[name])
+
+
+def chosen(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The checkpoints to use: those given in order, then the default ones."""
+    default = DEFAULTS[name]
+    names = () if given is None else (given,) if isinstance(given, str) else tuple(given)
+    if len(names) > len(default):
+        raise UsageError(f"{name} takes {len(default)} checkpoint(s), but {len(names)} were given: {', '.join(names)}")
+    return names + default[len(names) :]
+
+
+@lru_cache(4)
+def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, Any]:
+    """A tokenizer and a model of a transformers auto class, ready to run.
+
+    Raises:
+        MissingCheckpoint: it cannot be had; the message names the command that gets it.
+        VideoContrastError: it is there, but is of another kind.
+    """
+    import transformers
+
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
+        model = getattr(transformers, model_class).from_pretrained(checkpoint, dtype="float32")
+    except OSError as error:
+        raise missing(checkpoint, wanted_by) from error
+    except (ValueError, KeyError, ImportError) as error:
+        raise VideoContrastError(f"{wanted_by}: {checkpoint} does not load as {model_class}: {error}") from error
+    return tokenizer, model.to(device()).eval()
+
+
+def missing(checkpoint: str, wanted_by: str) -> MissingCheckpoint:
+    """The error for a checkpoint that is not there."""
+    return MissingCheckpoint(
+        f"{wanted_by} needs the checkpoint {checkpoint}, which is neither a folder nor in the Hub cache "
+        f"and could not be downloaded: run {download_command(checkpoint)}, or name another checkpoint "
+        f"(--model, or models={{'{wanted_by}': ...}})"
+    )
+
+
+def device() -> Any:
+    """The GPU where there is one, else the CPU."""
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[list[int]]:
+    """Places of `items` in batches of equal length, so that nothing is padded and no batch changes a caption's result."""
+    groups: dict[int, list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(length(item), []).append(place)
+    for _, places in sorted(groups.items()):
+        yield from chunks(places, BATCH)
+
+
+def chunks(items: Sequence[_Item], size: int) -> Iterable[list[_Item]]:
+    """`items` in lists of `size`."""
+    return (list(items[first : first + size]) for first in range(0, len(items), size))

@@ -1,0 +1,163 @@
+"""SwapText by word vectors: a close neighbour of the same part of speech (robustness paper, A.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import checkpoints
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, like_case, pick, put, sample
+
+NEIGHBOURS = 10  # nearest words that are looked at for some of the same part of speech
+_COARSE = ("NN", "VB", "JJ", "RB")
+
+
+@text_perturbation(
+    "swap_syn_word_embedding",
+    category="SwapText",
+    origin="synthetic",
+    needs=checkpoints.needs("swap_syn_word_embedding"),
+    batched=True,
+)
+def swap_syn_word_embedding(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
+) -> list[str]:
+    """A tenth of the words become a neighbour of the same part of speech among word vectors (GloVe)."""
+    (checkpoint,) = checkpoints.chosen("swap_syn_word_embedding", models)
+    vectors = load(checkpoint)
+    tagged = tag(captions)
+    known = sorted({t.text.lower() for tokens in tagged for t in tokens if _can(t) and t.text.lower() in vectors.rows})
+    near = dict(zip(known, vectors.neighbours(known, NEIGHBOURS), strict=True))
+    done = []
+    for caption, tokens, rng in zip(captions, tagged, rngs, strict=True):
+        options = []
+        for token in tokens:
+            words = near.get(token.text.lower(), ()) if _can(token) else ()
+            if words:
+                options.append((token, words))
+        count = how_many(0.1, sum(token.text[0].isalnum() for token in tokens))
+        done.append(_swap(caption, options, count, rng))
+    return done
+
+
+def _can(token: Token) -> bool:
+    return token.tag[:2] in _COARSE and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS
+
+
+def _swap(caption: str, options: list[tuple[Token, tuple[str, ...]]], count: int, rng: Generator) -> str:
+    """Swaps up to `count` words, in random order, passing over those without a neighbour of their part of speech."""
+    changes: list[tuple[int, int, str]] = []
+    left = list(options)
+    while left and len(changes) < count:
+        token, words = left.pop(sample(len(left), 1, rng)[0])
+        trials = [put(caption, [(token.start, token.end, word)]) for word in words]
+        fits = [
+            word
+            for word, tokens in zip(words, tag(trials), strict=True)
+            if any(t.start == token.start and t.tag == token.tag for t in tokens)
+        ]
+        if fits:
+            changes.append((token.start, token.end, like_case(pick(fits, rng), token.text)))
+    return put(caption, sorted(changes))
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Word vectors: `table` float32 [words, dimensions], rows of length 1."""
+
+    words: tuple[str, ...]
+    rows: dict[str, int]
+    table: np.ndarray
+
+    def neighbours(self, words: Sequence[str], count: int) -> list[tuple[str, ...]]:
+        """The nearest other alphabetic words of each of `words` by cosine, nearest first."""
+        found = []
+        for first in range(0, len(words), 256):
+            part = list(words[first : first + 256])
+            cosines = self.table[[self.rows[word] for word in part]] @ self.table.T
+            size = min(2 * count + 2, len(self.words))
+            near = np.argpartition(-cosines, size - 1, axis=1)[:, :size]
+            for word, places, values in zip(part, near, cosines, strict=True):
+                ranked = sorted(places.tolist(), key=lambda place: (-values[place], place))
+                others = [self.words[p] for p in ranked if self.words[p].isalpha() and self.words[p] != word]
+                found.append(tuple(others[:count]))
+        return found
+
+
+@lru_cache(2)
+def load(source: str) -> Vectors:
+    """Word vectors from a text file (one word and its numbers a line), a sentence-transformers checkpoint of averaged
+    word embeddings, or the input embeddings of any transformers checkpoint.
+
+    Raises:
+        MissingCheckpoint: it cannot be had; the message names the command that gets it.
+        VideoContrastError: the file is no table of vectors; the message names the line.
+    """
+    if Path(source).is_file():
+        return _from_text(Path(source))
+    try:
+        return _from_word_embeddings(source)
+    except OSError as error:
+        raise checkpoints.missing(source, "swap_syn_word_embedding") from error
+
+
+def _vectors(words: Sequence[str], table: Any) -> Vectors:
+    """The first vector of every lower-case word, scaled to length 1."""
+    rows: dict[str, int] = {}
+    keep = []
+    for place, word in enumerate(words):
+        if word.lower() not in rows and word.strip():
+            rows[word.lower()] = len(keep)
+            keep.append(place)
+    chosen = np.asarray(table, dtype=np.float32)[keep]
+    length = np.linalg.norm(chosen, axis=1, keepdims=True)
+    return Vectors(tuple(rows), rows, chosen / np.maximum(length, 1e-12))
+
+
+def _from_text(path: Path) -> Vectors:
+    words, vectors = [], []
+    with path.open(encoding="utf-8") as handle:
+        for number, line in enumerate(handle, 1):
+            word, *values = line.rstrip().split(" ")
+            if number == 1 and len(values) == 1:
+                continue  # the header of the word2vec format: words and dimensions
+            try:
+                vectors.append(np.array(values, dtype=np.float32))
+            except ValueError as error:
+                raise VideoContrastError(f"{path}, line {number}: not a word and its numbers") from error
+            if len(vectors[-1]) != len(vectors[0]) or not values:
+                raise VideoContrastError(f"{path}, line {number}: {len(values)} numbers, but {len(vectors[0])} before")
+            words.append(word)
+    if not words:
+        raise VideoContrastError(f"{path} holds no word vectors")
+    return _vectors(words, np.stack(vectors))
+
+
+def _from_word_embeddings(source: str) -> Vectors:
+    from transformers.utils import cached_file
+
+    if cached_file(source, "modules.json", _raise_exceptions_for_missing_entries=False) is None:
+        return _from_transformers(source)
+    from sentence_transformers import SentenceTransformer
+
+    first = SentenceTransformer(source, device="cpu")[0]
+    if not hasattr(first, "emb_layer"):
+        return _from_transformers(source)
+    words = first.tokenizer.get_vocab()
+    return _vectors(list(words), first.emb_layer.weight.detach().numpy())
+
+
+def _from_transformers(source: str) -> Vectors:
+    tokenizer, model = checkpoints.pretrained("AutoModel", source, "swap_syn_word_embedding")
+    ids = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
+    whole = [(word.lstrip("▁Ġ"), n) for word, n in ids if word not in tokenizer.all_special_tokens]
+    whole = [(word, n) for word, n in whole if word.isalpha()]
+    table = model.get_input_embeddings().weight.detach().cpu().numpy()
+    return _vectors([word for word, _ in whole], table[[n for _, n in whole]])

@@ -1,0 +1,97 @@
+"""SwapText by a masked language model (robustness paper, A.2)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import checkpoints
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, like_case, put, sample
+
+PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
+_COARSE = ("NN", "VB", "JJ", "RB")
+
+
+@text_perturbation(
+    "mlm_suggestion", category="SwapText", origin="machine", needs=checkpoints.needs("mlm_suggestion"), batched=True
+)
+def mlm_suggestion(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
+) -> list[str]:
+    """A fifth of the words become the masked language model's best other word of the same part of speech."""
+    (checkpoint,) = checkpoints.chosen("mlm_suggestion", models)
+    tokenizer, model = checkpoints.pretrained("AutoModelForMaskedLM", checkpoint, "mlm_suggestion")
+    tagged = tag(captions)
+    targets = [_targets(tokens, rng) for tokens, rng in zip(tagged, rngs, strict=True)]
+    proposals = _propose(captions, targets, tokenizer, model)
+    return _fill(captions, targets, proposals)
+
+
+def _targets(tokens: list[Token], rng: Generator) -> list[Token]:
+    """The words of a caption that are masked: nouns, verbs, adjectives and adverbs, in reading order."""
+    can = [t for t in tokens if t.tag[:2] in _COARSE and t.text.isalpha() and t.text.lower() not in FUNCTION_WORDS]
+    count = sum(token.text[0].isalnum() for token in tokens)
+    return [can[n] for n in sample(len(can), how_many(0.2, count), rng)] if can else []
+
+
+def _propose(captions: list[str], targets: list[list[Token]], tokenizer: Any, model: Any) -> list[list[list[str]]]:
+    """For each masked word the model's best whole words, best first."""
+    import torch
+
+    places = [place for place, found in enumerate(targets) if found]
+    masked = [put(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
+    inputs = [tokenizer(text, truncation=True, max_length=_longest(tokenizer))["input_ids"] for text in masked]
+    done: list[list[list[str]]] = [[] for _ in captions]
+    for batch in checkpoints.batches(inputs, len):
+        ids = torch.tensor([inputs[n] for n in batch], device=model.device)
+        with torch.inference_mode():
+            logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        best = logits.topk(min(PROPOSED, logits.shape[-1]), dim=-1).indices.cpu()
+        mask = (ids == tokenizer.mask_token_id).cpu()
+        for row, n in enumerate(batch):
+            done[places[n]] = [_whole_words(tokenizer, found.tolist()) for found in best[row][mask[row]]]
+    return done
+
+
+def _longest(tokenizer: Any) -> int:
+    return int(min(tokenizer.model_max_length, 512))
+
+
+def _whole_words(tokenizer: Any, ids: list[int]) -> list[str]:
+    """The alphabetic words among token ids; pieces that continue a word are no words."""
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    marked = any(piece.startswith(("Ġ", "▁")) for piece in pieces)  # byte-level and sentencepiece mark word starts
+    starts = [piece[1:] if marked else piece for piece in pieces if not marked or piece.startswith(("Ġ", "▁"))]
+    return [word for word in starts if word.isalpha() and word not in tokenizer.all_special_tokens]
+
+
+def _fill(captions: list[str], targets: list[list[Token]], proposals: list[list[list[str]]]) -> list[str]:
+    """Puts, for each masked word, the first proposal in that has the word's part of speech where it would stand.
+
+    Proposals are tagged in rounds over all captions: most words are settled in the first one or two.
+    """
+    waiting = [(row, n) for row, found in enumerate(targets) for n in range(min(len(found), len(proposals[row])))]
+    settled: dict[tuple[int, int], str] = {}
+    for attempt in range(PROPOSED):
+        candidates: list[tuple[tuple[int, int], str, str]] = []
+        for row, n in waiting:
+            token, words = targets[row][n], proposals[row][n]
+            if attempt < len(words):
+                new = like_case(words[attempt], token.text)
+                candidates.append(((row, n), new, put(captions[row], [(token.start, token.end, new)])))
+        if not candidates:
+            break
+        tagged = tag([text for _, _, text in candidates])
+        for (key, new, _), tokens in zip(candidates, tagged, strict=True):
+            token = targets[key[0]][key[1]]
+            there = next((t for t in tokens if t.start == token.start), None)
+            if new.lower() != token.text.lower() and there is not None and there.tag[:2] == token.tag[:2]:
+                settled[key] = new
+        waiting = [key for key in waiting if key not in settled]
+    done = []
+    for row, caption in enumerate(captions):
+        changes = [(t.start, t.end, settled[row, n]) for n, t in enumerate(targets[row]) if (row, n) in settled]
+        done.append(put(caption, changes))
+    return done

@@ -1,0 +1,58 @@
+"""TextStyle: a negated caption loses its negation, any other gets one (robustness paper, A.2)."""
+
+import re
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
+from video_contrast.perturbations.text.words import like_case, put
+
+_FEWEST_WORDS = 3
+_NEGATION = re.compile(r"\b(?:can)?not\b\s*|n['’]t\b", re.IGNORECASE)
+_DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’]t)\s+(\w+)", re.IGNORECASE)
+_DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
+_IRREGULAR = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "won’t": "will", "can’t": "can"}
+
+
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", needs=("tags",))
+def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
+    if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
+        return caption
+    positive = _without_negation(caption)
+    if positive != caption:
+        return positive
+    verb = head_verb(tokens)
+    if verb is None:
+        return caption
+    released = profile == "released"
+    place = verb.head if verb.auxiliary is None else verb.auxiliary
+    token = tokens[place]
+    carries_not = verb.auxiliary is not None or token.tag == "MD" or token.lemma == "be"
+    if carries_not or (released and token.lemma in ("do", "have")):
+        return put(caption, [(token.start, token.end, token.text + " not")])
+    if token.tag in ("VBG", "VBN"):
+        return put(caption, [(token.start, token.start, "not ")])
+    do = "did" if token.tag == "VBD" else "do" if token.tag in ("VB", "VBP") or is_plural(tokens, place) else "does"
+    if place == 0:
+        return put(caption, [(token.start, token.end, like_case(f"{do} not {inflect(token.lemma, 'VB')}", token.text))])
+    return put(caption, [(token.start, token.end, f"{do} not {token.lemma}")])
+
+
+def _without_negation(caption: str) -> str:
+    """The caption without its first negation; "does not run" becomes "runs".
+
+    >>> _without_negation("he does not run"), _without_negation("a dog isn't barking"), _without_negation("we can't go")
+    ('he runs', 'a dog is barking', 'we can go')
+    """
+    with_do = _DO.search(caption)
+    if with_do:
+        verb = inflect(with_do[2].lower(), _DO_TAG[with_do[1].lower()])
+        return caption[: with_do.start()] + verb + caption[with_do.end() :]
+    for old, new in _IRREGULAR.items():
+        match = re.search(rf"\b{old}\b", caption, re.IGNORECASE)
+        if match:
+            return caption[: match.start()] + like_case(new, match.group()) + caption[match.end() :]
+    return _NEGATION.sub("", caption, count=1)

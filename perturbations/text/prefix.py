@@ -1,0 +1,70 @@
+"""ChangeChar: the first part of one word becomes another, and the result is a real word of the same tag."""
+
+from functools import cache
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import Token, lemma, verb_tags
+from video_contrast.perturbations.language.morphology import _lemminflect  # its dictionary says what a real word is
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, like_case, pick, put
+
+_PREFIXES = """
+    ab ac ad af al an ap ar as at auto be bi co col com con contra cor counter de dis em en ex for fore im in inter
+    ir mal mid mis non ob out over per pre pro re semi sub sup super sur sus trans tri un under uni up with
+    any every no some back base basket bath bed bird birth body book bulk butter class day door eye fire fly foot
+    foreign hair half hand head high home house land life light loud low mail man moon motor mouth news night paper
+    play rail rain road sea ship shop side sign snow soft some sports steam step stock story street sun table time
+    tooth under volley wall war wash water way week wheel white wind wood work year
+""".split()  # noqa: SIM905
+_SHORTEST_REST = 3  # characters that are left of a word without its first part
+_ENDINGS = ("ing", "ings", "ers", "able")  # "playing" minus "play": no word is left to put another part before
+_PARTS = {"NN": "NOUN", "JJ": "ADJ", "RB": "ADV"}
+
+
+@text_perturbation("prefix_swap", category="ChangeChar", origin="natural", needs=("tags",))
+def prefix_swap(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+    """The first part of one word becomes another that gives a real word of the same tag ("report", "import")."""
+    options = []
+    for token in tokens:
+        if token.text.isascii() and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS:
+            found = swaps(token.text.lower(), token.tag)
+            if found:
+                options.append((token, found))
+    if not options:
+        return caption
+    token, found = options[int(rng.random() * len(options))]
+    return put(caption, [(token.start, token.end, like_case(pick(found, rng), token.text))])
+
+
+@cache
+def swaps(word: str, tag: str) -> tuple[str, ...]:
+    """The real words of the same tag that differ from `word` in their first part, sorted.
+
+    >>> "football" in swaps("basketball", "NN"), swaps("girl", "NN")
+    (True, ())
+    """
+    found = set()
+    for old in _sorted_prefixes():
+        rest = word[len(old) :]
+        if not word.startswith(old) or len(rest) < _SHORTEST_REST or rest in _ENDINGS:
+            continue
+        found |= {new + rest for new in _sorted_prefixes() if new != old and _is_word(new + rest, tag)}
+    return tuple(sorted(found - {word}))
+
+
+@cache
+def _sorted_prefixes() -> tuple[str, ...]:
+    return tuple(sorted(set(_PREFIXES), key=lambda prefix: (-len(prefix), prefix)))
+
+
+def _is_word(word: str, tag: str) -> bool:
+    """Whether the dictionary has `word` with this tag."""
+    if tag.startswith("VB"):
+        return tag in verb_tags(word)
+    part = _PARTS.get(tag[:2])
+    if part is None or part not in _lemminflect().getAllLemmas(word):
+        return False
+    if part == "NOUN":
+        return (lemma(word, "NNS") == word) == (tag in ("NN", "NNP"))
+    return True

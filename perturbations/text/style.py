@@ -1,0 +1,167 @@
+"""TextStyle by sequence-to-sequence checkpoints: formal, casual, passive (robustness paper, A.2).
+
+Five rewritings are sampled and an adequacy model (a natural-language-inference classifier) chooses the one that
+follows best from the caption.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.language import tag
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import checkpoints
+from video_contrast.perturbations.text.passive import passive
+
+SAMPLES = 5
+TOP_K, TOP_P = 50, 0.95
+RULES = "rules"
+_LONGEST = 64  # tokens of a rewriting, at most
+_PROMPTS = {
+    "casual_to_formal": "transfer Casual to Formal: ",
+    "formal_to_casual": "transfer Formal to Casual: ",
+    "active_to_passive": "transfer Active to Passive: ",
+}
+_Given = str | Sequence[str] | None
+
+
+@text_perturbation(
+    "casual_to_formal",
+    category="TextStyle",
+    origin="natural",
+    needs=checkpoints.needs("casual_to_formal"),
+    batched=True,
+)
+def casual_to_formal(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+) -> list[str]:
+    """The caption in formal English, by a style-transfer checkpoint."""
+    return _transfer("casual_to_formal", captions, rngs, models)
+
+
+@text_perturbation(
+    "formal_to_casual",
+    category="TextStyle",
+    origin="natural",
+    needs=checkpoints.needs("formal_to_casual"),
+    batched=True,
+)
+def formal_to_casual(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+) -> list[str]:
+    """The caption in casual English, by a style-transfer checkpoint."""
+    return _transfer("formal_to_casual", captions, rngs, models)
+
+
+@text_perturbation(
+    "active_to_passive",
+    category="TextStyle",
+    origin="natural",
+    needs=(*checkpoints.needs("active_to_passive"), "or rules"),
+    batched=True,
+)
+def active_to_passive(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+) -> list[str]:
+    """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
+    if models != RULES and models != (RULES,):
+        try:
+            return _transfer("active_to_passive", captions, rngs, models)
+        except checkpoints.MissingCheckpoint as error:
+            if models is not None:
+                raise
+            command = checkpoints.download_command(*checkpoints.DEFAULTS["active_to_passive"])
+            warnings.warn(
+                f"active_to_passive uses rules, since its checkpoint is not here ({command} gets it)",
+                stacklevel=2,
+                source=error,
+            )
+    return [passive(caption, tokens) for caption, tokens in zip(captions, tag(captions), strict=True)]
+
+
+def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:
+    style, adequacy = checkpoints.chosen(name, models)
+    tokenizer, model = checkpoints.pretrained("AutoModelForSeq2SeqLM", style, name)
+    judge = checkpoints.pretrained("AutoModelForSequenceClassification", adequacy, name)
+    rewritten = sample_rewritings([_PROMPTS[name] + caption for caption in captions], rngs, tokenizer, model)
+    return choose(captions, rewritten, *judge)
+
+
+def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Any, model: Any) -> list[list[str]]:
+    """`SAMPLES` sampled outputs a text, each drawn from the text's own stream whatever else is in the batch."""
+    import torch
+
+    inputs = [tokenizer(text, truncation=True, max_length=2 * _LONGEST)["input_ids"] for text in texts]
+    done: list[list[str]] = [[] for _ in texts]
+    for batch in checkpoints.batches(inputs, len):
+        rows = [n for n in batch for _ in range(SAMPLES)]
+        draws = [stream for n in batch for stream in rngs[n].spawn(SAMPLES)]
+        ids = torch.tensor([inputs[n] for n in rows], device=model.device)
+        with torch.inference_mode():
+            out = model.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                num_beams=1,
+                do_sample=False,  # the draw is made by `_Draw`
+                max_new_tokens=_LONGEST,
+                logits_processor=[_Draw(draws)],
+            )
+        for n, text in zip(rows, tokenizer.batch_decode(out, skip_special_tokens=True), strict=True):
+            done[n].append(text.strip())
+    return done
+
+
+class _Draw:
+    """Makes greedy decoding sample: each row's next token is drawn from its own generator, within top-k and top-p.
+
+    `generate(do_sample=True)` draws all rows from one global generator, so a caption's result would change with its
+    neighbours in the batch.
+    """
+
+    def __init__(self, rngs: list[Generator]) -> None:
+        self._rngs = rngs
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        import torch
+
+        best, places = scores.float().topk(min(TOP_K, scores.shape[-1]), dim=-1)
+        share = best.softmax(dim=-1).double()
+        before = share.cumsum(dim=-1) - share
+        share = torch.where(before < TOP_P, share, 0.0)
+        points = torch.tensor([rng.random() for rng in self._rngs], dtype=torch.float64, device=scores.device)
+        sums = share.cumsum(dim=-1)
+        chosen = (sums < points[:, None] * sums[:, -1:]).sum(dim=-1, keepdim=True).clamp(max=share.shape[-1] - 1)
+        out = torch.full_like(scores, -torch.inf)
+        return out.scatter(1, places.gather(1, chosen), 0.0)
+
+
+def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Any, model: Any) -> list[str]:
+    """Of each caption's rewritings the one that the adequacy model finds to follow best; the first of equals."""
+    import torch
+
+    pairs = [(row, text) for row, texts in enumerate(rewritten) for text in dict.fromkeys(texts) if text]
+    inputs = [tokenizer(captions[row], text, truncation=True, max_length=4 * _LONGEST) for row, text in pairs]
+    entails = _entailment(model.config)
+    scores = [0.0] * len(pairs)
+    for batch in checkpoints.batches(inputs, lambda encoded: len(encoded["input_ids"])):
+        names = [name for name in inputs[batch[0]] if name in ("input_ids", "attention_mask", "token_type_ids")]
+        given = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
+        with torch.inference_mode():
+            share = model(**given).logits.float().softmax(dim=-1)[:, entails].cpu().tolist()
+        for n, value in zip(batch, share, strict=True):
+            scores[n] = value
+    best: dict[int, tuple[float, str]] = {}
+    for (row, text), score in zip(pairs, scores, strict=True):
+        if row not in best or score > best[row][0]:
+            best[row] = (score, text)
+    return [best[row][1] if row in best else caption for row, caption in enumerate(captions)]
+
+
+def _entailment(config: Any) -> int:
+    """The label that means "follows": by its name, else the last (natural-language-inference heads put it there)."""
+    for number, label in config.id2label.items():
+        if str(label).lower().startswith("entail"):
+            return int(number)
+    return int(config.num_labels) - 1

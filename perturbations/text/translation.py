@@ -1,0 +1,47 @@
+"""SwapText by translating to another language and back (robustness paper, A.2)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator
+
+from video_contrast.perturbations.registry import text_perturbation
+from video_contrast.perturbations.text import checkpoints
+
+_BEAMS = 5
+_LONGEST = 128  # tokens
+
+
+@text_perturbation(
+    "back_trans", category="SwapText", origin="machine", needs=checkpoints.needs("back_trans"), batched=True
+)
+def back_trans(
+    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
+) -> list[str]:
+    """The caption is translated to German and back (any pair of translation checkpoints can be given)."""
+    texts = captions
+    for checkpoint in checkpoints.chosen("back_trans", models):
+        tokenizer, model = checkpoints.pretrained("AutoModelForSeq2SeqLM", checkpoint, "back_trans")
+        texts = translate(texts, tokenizer, model)
+    return [text or caption for text, caption in zip(texts, captions, strict=True)]
+
+
+def translate(texts: list[str], tokenizer: Any, model: Any) -> list[str]:
+    """The best translation of each text by beam search."""
+    import torch
+
+    inputs = [tokenizer(text, truncation=True, max_length=_LONGEST)["input_ids"] for text in texts]
+    done = [""] * len(texts)
+    for batch in checkpoints.batches(inputs, len):
+        ids = torch.tensor([inputs[n] for n in batch], device=model.device)
+        with torch.inference_mode():
+            out = model.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                num_beams=_BEAMS,
+                do_sample=False,
+                max_new_tokens=_LONGEST,
+            )
+        for n, text in zip(batch, tokenizer.batch_decode(out, skip_special_tokens=True), strict=True):
+            done[n] = text.strip()
+    return done
