@@ -21,6 +21,7 @@ COMMANDS = (
     "perturb",
     "tune_t5",
     "vectors",
+    "push",
 )
 
 app = typer.Typer(

@@ -1,0 +1,225 @@
+"""Putting things on the Hub: a built set, a metric's Space, a model's results.
+
+Uploads are made of several commits, videos first and the tables and the card last, so a repository never shows rows
+whose clips are not there yet. Files that the repository already holds are not sent again: an interrupted push is
+finished by the same call. Nothing is published that `refusals` objects to.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+RepoType = Literal["dataset", "space", "model"]
+COMMIT_FILES = 200  # files a commit, at most
+COMMIT_BYTES = 500_000_000
+Step = Callable[[int, int, int], None]  # files done, files in all, bytes done
+
+
+@dataclass(frozen=True)
+class Push:
+    """What a push sends: paths in the repository and the files, in the order in which they go up.
+
+    Attributes:
+        videos: clips, as (path in the repository, file).
+        tables: parquet, record, card.
+        licence: what the record says of the licence, for the question before videos are published.
+    """
+
+    videos: tuple[tuple[str, Path], ...]
+    tables: tuple[tuple[str, Path], ...]
+    licence: str
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        return sum(file.stat().st_size for _, file in (*self.videos, *self.tables))
+
+
+def plan_set(folder: str | Path, *, with_videos: bool = False, video_root: str | Path | None = None) -> Push:
+    """What a push of a built set would send, checked.
+
+    Args:
+        folder: a folder that `video-contrast build` wrote.
+        with_videos: the clips of its rows too.
+        video_root: where the clips lie; the folder itself by default.
+
+    Raises:
+        UsageError: not a built set.
+        VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
+    """
+    root = Path(folder)
+    if not (root / "set.json").is_file() or not (root / "README.md").is_file():
+        raise UsageError(
+            f"{root} is not a built set (no set.json and README.md); build one with `video-contrast build`"
+        )
+    record = read_json(root / "set.json")
+    tables = [file for config in record["configs"] for file in sorted((root / config).glob("*.parquet"))]
+    extra = [root / name for name in ("set.json", "croissant.json") if (root / name).is_file()]
+    from video_contrast.hub_cards.refusing import clips, refusals
+
+    problems = refusals(record, tables, root)
+    if problems:
+        raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
+    videos: list[tuple[str, Path]] = []
+    if with_videos:
+        videos = list(clips(tables, Path(video_root) if video_root is not None else root))
+    ordered = [*tables, *extra, root / "README.md"]
+    facts = record.get("facts", {})
+    licence = facts.get("licence") or facts.get("licence_id") or "not recorded"
+    return Push(tuple(videos), tuple((file.relative_to(root).as_posix(), file) for file in ordered), str(licence))
+
+
+def push_set(
+    push: Push,
+    repo: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    api: "HfApi | None" = None,
+    step: Step | None = None,
+) -> str:
+    """Publishes a planned set as a data set repository, and returns its address.
+
+    Args:
+        push: from `plan_set`.
+        repo: NAME or USER/NAME.
+        private: make a new repository private; an existing one stays as it is.
+        revision: a branch, made if there is none; `main` by default.
+        api: the Hub's client.
+        step: is told of every commit.
+
+    Raises:
+        VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
+    """
+    return upload(
+        (push.videos, push.tables),
+        repo,
+        "dataset",
+        message="Publish a set made with video-contrast",
+        private=private,
+        revision=revision,
+        api=api,
+        step=step,
+    )
+
+
+def upload(
+    stages: Sequence[Sequence[tuple[str, Path]]],
+    repo: str,
+    kind: RepoType,
+    *,
+    message: str,
+    private: bool = False,
+    revision: str | None = None,
+    api: "HfApi | None" = None,
+    step: Step | None = None,
+    **create: Any,
+) -> str:
+    """Creates the repository if needed and commits the files, stage after stage; returns its address.
+
+    Args:
+        stages: lists of (path in the repository, file); a later stage is committed after the former.
+        repo: NAME or USER/NAME.
+        kind: of repository.
+        message: of the commits.
+        private: of a new repository.
+        revision: a branch, made if there is none.
+        api: the Hub's client.
+        step: is told of every commit.
+        **create: further arguments of `HfApi.create_repo` (`space_sdk`).
+    """
+    from huggingface_hub import CommitOperationAdd
+
+    client = api or client_api()
+    chunks = [chunk for stage in stages for chunk in _chunks(stage)]
+    total = sum(map(len, chunks))
+    done = sent = 0
+    with explained(repo, resumable=True):
+        address = client.create_repo(repo, repo_type=kind, private=private, exist_ok=True, **create)
+        name = address.repo_id
+        if revision is not None:
+            client.create_branch(name, branch=revision, repo_type=kind, exist_ok=True)
+        for chunk in chunks:
+            operations = [CommitOperationAdd(path_in_repo=path, path_or_fileobj=file) for path, file in chunk]
+            client.create_commit(
+                name, operations, commit_message=message, repo_type=kind, revision=revision, num_threads=4
+            )
+            done, sent = done + len(chunk), sent + sum(file.stat().st_size for _, file in chunk)
+            if step:
+                step(done, total, sent)
+    return str(address)
+
+
+def client_api() -> "HfApi":
+    """The Hub's client as the environment says (HF_TOKEN, HF_ENDPOINT)."""
+    from huggingface_hub import HfApi
+
+    return HfApi(library_name="video-contrast")
+
+
+@contextmanager
+def explained(repo: str, *, resumable: bool = False) -> Iterator[None]:
+    """Turns the Hub client's errors into one sentence that says what to do.
+
+    Raises:
+        VideoContrastError: in place of what the client raised.
+    """
+    from huggingface_hub import errors
+
+    again = "; run the same command again, what was sent is not sent again" if resumable else ""
+    try:
+        yield
+    except errors.LocalTokenNotFoundError as error:
+        raise VideoContrastError(f"{repo}: not logged in; run `hf auth login` or set HF_TOKEN") from error
+    except errors.HFValidationError as error:
+        raise UsageError(f"{repo!r} is not a repository's name: {error}") from error
+    except errors.OfflineModeIsEnabled as error:
+        raise VideoContrastError(f"{repo}: HF_HUB_OFFLINE is set, so nothing can be sent; unset it") from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else 0
+        if status in (401, 403):
+            raise VideoContrastError(
+                f"{repo}: no permission to write there (HTTP {status}); log in with `hf auth login`, with a token that "
+                "may write to it"
+            ) from error
+        if status == 404:
+            raise VideoContrastError(
+                f"{repo}: no such repository or branch, or no permission to see it (HTTP 404)"
+            ) from error
+        raise VideoContrastError(f"{repo}: the Hub answered HTTP {status}{again}") from error
+    except _connection_errors() as error:
+        raise VideoContrastError(f"{repo}: the connection broke ({type(error).__name__}){again}") from error
+
+
+def _connection_errors() -> tuple[type[Exception], ...]:
+    # The client changed its HTTP library between its major versions; either may be there.
+    found: list[type[Exception]] = [ConnectionError, TimeoutError]
+    for module in ("httpx2", "httpx", "requests"):
+        try:
+            library = __import__(module)
+        except ImportError:
+            continue
+        found.append(library.HTTPError if module != "requests" else library.RequestException)
+    return tuple(found)
+
+
+def _chunks(files: Sequence[tuple[str, Path]]) -> Iterator[list[tuple[str, Path]]]:
+    chunk: list[tuple[str, Path]] = []
+    size = 0
+    for path, file in files:
+        weight = file.stat().st_size
+        if chunk and (len(chunk) >= COMMIT_FILES or size + weight > COMMIT_BYTES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append((path, file))
+        size += weight
+    if chunk:
+        yield chunk

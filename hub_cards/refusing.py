@@ -1,0 +1,115 @@
+"""What must not be published: bytes of videos in the tables, and paths of the machine that made the set."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import is_safe_relative, resolve_under
+
+# An absolute path of two or more parts as a whole value: "/data/x.mp4", "C:\\videos\\x.mp4", "file:///...", "~/x"
+_ABSOLUTE = re.compile(r"(?:file://|~/|[A-Za-z]:[\\/]|\\\\|/)[^\s/\\]+[/\\].*", re.S)
+_AS_PATH = ("video_path",)  # columns whose every value must be a safe relative path
+_AS_JSON = ("meta",)  # columns that hold JSON
+
+
+def refusals(record: Mapping[str, Any], tables: Sequence[Path], root: Path) -> list[str]:
+    """Why the set must not be published; empty if it may.
+
+    Args:
+        record: the content of `set.json`.
+        tables: its parquet files.
+        root: the folder of the set, for the messages.
+    """
+    problems = [
+        f"set.json, {where}: holds the absolute path {value!r}; build the set again with relative paths"
+        for where, value in _strings(record)
+        if _ABSOLUTE.fullmatch(value)
+    ]
+    for file in tables:
+        problems += _in_table(file, file.relative_to(root).as_posix())
+    if not tables:
+        problems.append("it holds no parquet file")
+    return problems
+
+
+def clips(tables: Sequence[Path], root: Path) -> Iterator[tuple[str, Path]]:
+    """The distinct clips of the tables: (relative path, file), sorted.
+
+    Raises:
+        VideoContrastError: one is missing; the message says how many are.
+    """
+    paths = sorted({p for file in tables for p in pq.read_table(file, columns=["video_path"])[0].to_pylist()})
+    files = [(path, resolve_under(root, path)) for path in paths]
+    missing = [path for path, file in files if not file.is_file()]
+    if missing:
+        raise VideoContrastError(
+            f"{len(missing)} of {len(files)} videos are not in {root}, the first is {missing[0]}; give --video-root, "
+            "or push without --with-videos"
+        )
+    yield from files
+
+
+def _in_table(file: Path, name: str) -> list[str]:
+    schema = pq.read_schema(file)
+    found = [
+        f"{name}, column {field.name!r}: holds bytes ({field.type}); a published set holds ids and relative paths only"
+        for field in schema
+        if _holds_bytes(field.type)
+    ]
+    if found:
+        return found
+    texts = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+    table = pq.read_table(file, columns=texts)
+    for column in texts:
+        for number, value in enumerate(table[column].to_pylist()):
+            problem = _text_problem(column, value)
+            if problem:
+                # One example a column is enough; a whole column of paths would fill the screen.
+                found.append(f"{name}, row {number}, column {column!r}: {problem}")
+                break
+    return found
+
+
+def _text_problem(column: str, value: str | None) -> str:
+    if value is None:
+        return ""
+    if column in _AS_PATH and not is_safe_relative(value):
+        return f"{value!r} is not relative to the video root"
+    if column in _AS_JSON and value.startswith("{"):
+        try:
+            inner = list(_strings(json.loads(value)))
+        except ValueError:
+            return "is not JSON"
+        absolute = next((text for _, text in inner if _ABSOLUTE.fullmatch(text)), None)
+        return f"holds the absolute path {absolute!r}" if absolute else ""
+    if column in ("id", "video_id", "cluster") and _ABSOLUTE.fullmatch(value):
+        return f"holds the absolute path {value!r}"
+    return ""
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return True
+    if pa.types.is_struct(kind):
+        return any(_holds_bytes(kind.field(n).type) for n in range(kind.num_fields))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _holds_bytes(kind.value_type)
+    return False
+
+
+def _strings(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """(where, text) for every text inside of nested values."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _strings(inner, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _strings(inner, f"{where}[{number}]")

@@ -1,0 +1,195 @@
+"""Publishing against a local stand-in for the Hub's HTTP."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fabricate
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fake_hub import FakeHub
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub_cards import publishing
+from video_contrast.hub_cards.publishing import plan_set, push_set
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fabricate.make_set(tmp_path_factory.mktemp("sets") / "made", 12)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
+    from huggingface_hub import HfApi, constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    with FakeHub() as server:
+        monkeypatch.setattr(publishing, "client_api", lambda: HfApi(endpoint=server.url, token="x"))
+        yield server
+
+
+def copy_of(root: Path, to: Path) -> Path:
+    import shutil
+
+    shutil.copytree(root, to)
+    return to
+
+
+def test_a_push_sends_tables_and_card_and_no_video(made: Path, hub: FakeHub) -> None:
+    address = push_set(plan_set(made), "me/set", private=True)
+    files = hub.files("me/set")
+    assert address.endswith("/datasets/me/set")
+    assert hub.repos["dataset", "me/set"].private
+    assert {p for p in files if p.endswith(".parquet")} == {
+        f"{c}/test-00000-of-00001.parquet" for c in ("random_mc", "verb_mc", "retrieval")
+    }
+    assert not [p for p in files if p.endswith(".mp4")]
+    assert files["README.md"] == (made / "README.md").read_bytes()
+
+
+def test_videos_go_before_the_tables_and_only_when_asked(made: Path, hub: FakeHub) -> None:
+    push_set(plan_set(made, with_videos=True), "me/set")
+    commits = hub.repos["dataset", "me/set"].branches["main"]
+    assert [sorted({Path(p).suffix for p in files}) for _, files in commits[1:]] == [
+        [".mp4"],
+        [".json", ".md", ".mp4", ".parquet"],
+    ]
+    assert len([p for p in hub.files("me/set") if p.endswith(".mp4")]) == 7
+
+
+def test_a_branch_is_made_for_a_revision(made: Path, hub: FakeHub) -> None:
+    push_set(plan_set(made), "me/set", revision="v1")
+    assert hub.files("me/set") == {}
+    assert "README.md" in hub.files("me/set", revision="v1")
+
+
+@pytest.mark.parametrize("status", [0, 400])
+def test_an_interrupted_push_goes_on_where_it_stopped(
+    made: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(publishing, "COMMIT_FILES", 3)
+    planned = plan_set(made, with_videos=True)
+    hub.fail("POST", "/commit/", status, after=2)
+    with pytest.raises(VideoContrastError, match="run the same command again"):
+        push_set(planned, "me/set")
+    before = hub.uploads()
+    assert len(hub.files("me/set")) == 6
+    push_set(planned, "me/set")
+    assert len(hub.files("me/set")) == len(planned.videos) + len(planned.tables)
+    assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
+    assert set(before) < set(hub.uploads())
+
+
+def test_pushing_an_unchanged_set_again_commits_nothing(made: Path, hub: FakeHub) -> None:
+    push_set(plan_set(made), "me/set")
+    before = len(hub.repos["dataset", "me/set"].branches["main"])
+    push_set(plan_set(made), "me/set")
+    assert len(hub.repos["dataset", "me/set"].branches["main"]) == before
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_missing_permission_says_how_to_log_in(made: Path, hub: FakeHub, status: int) -> None:
+    hub.fail("POST", "/(preupload|commit|repos/create)", status, times=99)
+    with pytest.raises(VideoContrastError, match=r"no permission to write there .*hf auth login"):
+        push_set(plan_set(made), "other/set")
+
+
+def test_offline_is_said(made: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(VideoContrastError, match="HF_HUB_OFFLINE is set"):
+        push_set(plan_set(made), "me/set")
+
+
+def test_absolute_paths_in_the_record_are_refused(made: Path, tmp_path: Path) -> None:
+    root = copy_of(made, tmp_path / "set")
+    record = json.loads((root / "set.json").read_text())
+    record["facts"]["options"] = {"video_root": "/home/someone/videos"}
+    (root / "set.json").write_text(json.dumps(record))
+    with pytest.raises(VideoContrastError, match=r"facts\.options\.video_root.*'/home/someone/videos'"):
+        plan_set(root)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("video_path", "/data/clips/a.mp4", "not relative"),
+        ("video_path", "../a.mp4", "not relative"),
+        ("meta", '{"source": "C:\\\\videos\\\\a.mp4"}', "absolute path"),
+        ("video_id", "/data/clips/a.mp4", "absolute path"),
+    ],
+)
+def test_absolute_paths_in_a_row_are_refused(made: Path, tmp_path: Path, column: str, value: str, message: str) -> None:
+    root = copy_of(made, tmp_path / "set")
+    file = root / "verb_mc" / "test-00000-of-00001.parquet"
+    table = pq.read_table(file)
+    values = table[column].to_pylist()
+    values[3] = value
+    pq.write_table(table.set_column(table.column_names.index(column), column, pa.array(values)), file)
+    with pytest.raises(VideoContrastError, match=rf"verb_mc/test-.*row 3, column '{column}'.*{message}"):
+        plan_set(root)
+
+
+def test_bytes_that_slipped_into_a_table_are_refused(made: Path, tmp_path: Path) -> None:
+    root = copy_of(made, tmp_path / "set")
+    file = root / "verb_mc" / "test-00000-of-00001.parquet"
+    table = pq.read_table(file)
+    video = pa.array([{"bytes": b"mp4", "path": None}] * len(table))
+    pq.write_table(table.append_column("video", video), file)
+    with pytest.raises(VideoContrastError, match=r"column 'video': holds bytes"):
+        plan_set(root)
+
+
+def test_a_missing_video_is_named(tmp_path: Path) -> None:
+    root = fabricate.make_set(tmp_path / "set", 12, videos=5)
+    with pytest.raises(VideoContrastError, match=r"2 of 7 videos are not in .*clips/video5\.mp4"):
+        plan_set(root, with_videos=True)
+
+
+def test_a_folder_that_is_no_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not a built set"):
+        plan_set(tmp_path)
+
+
+def test_the_command_asks_before_it_publishes_videos(made: Path, hub: FakeHub, capsys: Any) -> None:
+    assert main(["push", str(made), "me/set", "--with-videos"]) == 2
+    message = capsys.readouterr().err
+    assert "7 video files" in message and "CC0" in message and "--yes" in message
+    assert not hub.repos
+    assert main(["push", str(made), "me/set", "--with-videos", "--yes"]) == 0
+    assert capsys.readouterr().out.strip().endswith("/datasets/me/set")
+
+
+def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_path: Path) -> None:
+    push_set(plan_set(made), "me/set")
+    code = """
+        import sys, datasets
+        rows = datasets.load_dataset("me/set", "verb_mc", split="test")
+        stream = datasets.load_dataset("me/set", "verb_mc", split="test", streaming=True)
+        first = next(iter(stream))
+        assert rows[0] == first, (rows[0], first)
+        assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc"]
+        assert not [m for m in sys.modules if m.startswith("video_contrast")]
+        print(len(rows))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1",
+             "HF_HOME": str(tmp_path / "hf")},
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip() == "12"

@@ -1,0 +1,53 @@
+"""`video-contrast push DIR REPO`: a built set onto the Hub."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command `push`."""
+
+    @app.command("push", epilog="Example: video-contrast push sets/shapes me/shapes-contrast --private")
+    def push(
+        folder: Annotated[Path, typer.Argument(metavar="DIR", help="A set that `video-contrast build` wrote.")],
+        repo: Annotated[str, typer.Argument(metavar="REPO", help="Name on the Hub, USER/NAME.")],
+        private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+        with_videos: Annotated[
+            bool, typer.Option("--with-videos", help="Publish the clips too; asks about the licence first.")
+        ] = False,
+        video_root: Annotated[Path | None, typer.Option(help="Where the clips lie, if not in DIR.")] = None,
+        revision: Annotated[str | None, typer.Option(help="Branch to write to; made if there is none.")] = None,
+        yes: Annotated[bool, typer.Option("--yes", help="Answer the licence question with yes (scripts).")] = False,
+        quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the address.")] = False,
+    ) -> None:
+        """Publish a built set on the Hub: tables and card, all configs. `load_dataset(REPO, CONFIG)` then works anywhere.
+
+        An interrupted push is finished by the same command. Videos stay where they are unless asked for.
+        """
+        from video_contrast.hub_cards.publishing import plan_set, push_set
+
+        planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
+        if planned.videos and not yes:
+            _ask(len(planned.videos), planned.licence)
+
+        def step(done: int, total: int, sent: int) -> None:
+            if not quiet:
+                print(f"{done} of {total} files ({sent / 1e6:.1f} of {planned.size / 1e6:.1f} MB)", file=sys.stderr)
+
+        print(push_set(planned, repo, private=private, revision=revision, step=step))
+
+
+def _ask(count: int, licence: str) -> None:
+    from video_contrast.errors import UsageError
+
+    question = (
+        f"{count} video files will be published. Licence on record: {licence}. "
+        "Are you allowed to publish these videos under the repository's terms?"
+    )
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody is there to ask: add --yes if you are")
+    if not typer.confirm(question, default=False):
+        raise UsageError("not published: the licence question was answered with no")
