@@ -84,7 +84,11 @@ def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[T
     options = (male if from_male else female)[word]
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
     changes = [(noun.start(), noun.end(), like_case(new, noun.group()))]
+    # "a man hugs his boy": a pronoun between another noun of the gender and the swapped one belongs to the other.
+    others = [n.start() for n in nouns if n.end() <= noun.start() and (n.group().lower() in male) == from_male]
     for pronoun in (_HIS if from_male else _HER).finditer(caption):
+        if others and others[0] < pronoun.start() < noun.start():
+            continue
         changes.append((*pronoun.span(), like_case(_counterpart(caption, pronoun, tokens), pronoun.group())))
     main = changes[0]
     changes.sort()
@@ -100,7 +104,7 @@ def contrasts(
         One edit or None a caption, and counts: "edited", "no_gender_noun".
     """
     streams, edits = Streams(), []
-    need = [caption for caption in captions if _HER.search(caption)]
+    need = [caption for caption in captions if _NEEDS_TAGS.search(caption)]
     tagged = dict(zip(need, tag(need, tagger=tagger), strict=True)) if need else {}
     for caption, identifier in zip(captions, ids, strict=True):
         rng = streams.at(seed, "gender", VERSION, identifier)
@@ -119,12 +123,12 @@ def covers(caption: str, extended: bool = False) -> bool:
 
 def _counterpart(caption: str, pronoun: re.Match[str], tokens: list[Token] | None) -> str:
     low = pronoun.group().lower()
-    if low == "his":
-        return "her" if _HIS_THING.match(caption, pronoun.end()) else "hers"
+    if low == "his" and not _HIS_THING.match(caption, pronoun.end()):
+        return "hers"
     if low == "her":
         found = tokens if tokens is not None else tag([caption])[0]
         return "his" if _is_possessive(found, pronoun.start()) else "him"
-    return _PRONOUNS[low]
+    return "her" if low == "his" else _PRONOUNS[low]
 
 
 def _is_possessive(tokens: list[Token], start: int) -> bool:
@@ -133,7 +137,7 @@ def _is_possessive(tokens: list[Token], start: int) -> bool:
     after = tokens[place + 1].tag if place + 1 < len(tokens) else "."
     if after in _POSSESSED:
         return True
-    return after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$"
+    return after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$"  # "her cooking", "her singing"
 
 
 def _whole_words(words: Sequence[str]) -> re.Pattern[str]:
@@ -143,6 +147,7 @@ def _whole_words(words: Sequence[str]) -> re.Pattern[str]:
 
 _HIS = _whole_words(_MALE_PRONOUNS)
 _HER = _whole_words(_FEMALE_PRONOUNS)
+_NEEDS_TAGS = re.compile(r"\bher\b", re.IGNORECASE)
 # "his" stands alone ("a friend of his") at the end, before a mark, or before a word that no noun phrase begins with.
 _HIS_THING = re.compile(
     r"\s+(?!(?:and|or|but|is|was|are|were|has|had|in|on|at|to|from|with|by|of|for|as|while|when|who|that|which)\b)\w",

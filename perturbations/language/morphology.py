@@ -53,7 +53,7 @@ def lemma(word: str, tag: str = "NN") -> str:
         return low
     # Unknown adjectives and adverbs ("wagging") keep their form: the rules for them cut real endings.
     found = _lemminflect().getLemma(low, universal, lemmatize_oov=universal in ("VERB", "NOUN"))
-    return found[0] if found else low
+    return (found[0] if found else low) or low
 
 
 @lru_cache(_CACHED_WORDS)

@@ -1,0 +1,222 @@
+"""Gender and character-id contrasts: Table 6, Table 1, and what must never happen."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast import gender, person_id
+
+TABLE_6 = {
+    "man": {"woman"}, "men": {"women"}, "boy": {"girl"}, "boys": {"girls"}, "guy": {"woman", "girl"},
+    "guys": {"women", "girls", "ladies"}, "woman": {"man"}, "women": {"men", "guys"}, "girl": {"boy", "guy"},
+    "girls": {"boys", "guys"}, "lady": {"man", "guy"}, "ladies": {"men", "guys"},
+}  # fmt: skip
+TABLE_1_GENDER = {
+    "Two men are doing wrestling.": "Two women are doing wrestling.",
+    "A man in black shirt is talking with his two friends.": "A woman in black shirt is talking with her two friends.",
+    "A woman is pushing her stroller": "A man is pushing his stroller",
+}
+CAST = {"Jenko": "male", "Schmidt": "male", "Zach": "male", "Eric": "male", "Molly": "female", "Ms. Griggs": "female"}
+# What the rules must make of pronouns: (caption, contrast).
+PRONOUNS = [
+    ("a woman gives her dog a bone", "a man gives his dog a bone"),
+    ("a woman sees people follow her", "a man sees people follow him"),
+    ("a woman says the car is hers and she drives it herself", "a man says the car is his and he drives it himself"),
+    ("a man says the car is his", "a woman says the car is hers"),
+    ("a man and a friend of his are here", "a woman and a friend of hers are here"),
+    ("a man stands in front of his house", "a woman stands in front of her house"),
+    ("a man looks at people behind him", "a woman looks at people behind her"),
+    ("WOMAN COMBS HER HAIR", "MAN COMBS HIS HAIR"),
+    ("She is a woman. Her old car breaks down.", "He is a man. His old car breaks down."),
+    ("the woman's hat falls off her head", "the man's hat falls off his head"),
+]
+
+
+def _rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize(("word", "others"), TABLE_6.items())
+def test_every_row_of_table_6_with_all_and_only_its_counterparts(word, others):
+    made = {gender.swap(f"a picture of {word} in a park", _rng(seed)).new for seed in range(60)}
+    assert made == others
+    capital = gender.swap(f"{word.capitalize()} run", _rng()).text
+    assert capital.split()[0].lower() in others and capital[0].isupper()
+
+
+def test_counterparts_are_drawn_uniformly():
+    drawn = [gender.swap("the guys", _rng(seed)).new for seed in range(900)]
+    for word in TABLE_6["guys"]:
+        assert 240 < drawn.count(word) < 360
+
+
+@pytest.mark.parametrize(("caption", "contrast"), TABLE_1_GENDER.items())
+def test_gender_rows_of_table_1(caption, contrast):
+    assert gender.swap(caption, _rng()).text == contrast
+
+
+@pytest.mark.parametrize(("caption", "contrast"), PRONOUNS)
+def test_pronouns_follow_in_correct_english(caption, contrast):
+    assert gender.swap(caption, _rng()).text == contrast
+
+
+def test_exactly_one_noun_is_swapped_so_that_the_meaning_changes():
+    made = {gender.swap("man and woman walk together", _rng(seed)).text for seed in range(20)}
+    assert made == {"woman and woman walk together", "man and man walk together"}
+
+
+def test_a_pronoun_that_belongs_to_another_person_of_the_gender_stays_with_them():
+    made = {gender.swap("a man hugs his boy", _rng(seed)).text for seed in range(20)}
+    assert made == {"a man hugs his girl", "a woman hugs her boy"}
+
+
+def test_pronouns_of_the_other_gender_stay():
+    edit = gender.swap("a man hands her the keys of his car", _rng())
+    assert edit.text == "a woman hands her the keys of her car" and edit.also == (("his", "her"),)
+
+
+@pytest.mark.parametrize(
+    "caption", ["", "a dog runs", "batman and a snowman", "a man-made lake", "his mother", "她在跑步", "🙂"]
+)
+def test_no_noun_of_the_table_no_contrast(caption):
+    assert gender.swap(caption, _rng()) is None and not gender.covers(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "contrast"),
+    [
+        ("a father hugs his sons", {"a mother hugs her sons", "a father hugs his daughters"}),
+        ("two businessmen talk", {"two businesswomen talk"}),
+        ("the actress smiles", {"the actor smiles"}),
+        ("wives and babies", {"husbands and babies"}),
+        ("a man runs", {"a woman runs"}),
+    ],
+)
+def test_extended_list_adds_relatives_and_professions(caption, contrast):
+    assert {gender.swap(caption, _rng(seed), extended=True).text for seed in range(30)} == contrast
+
+
+def test_the_edit_says_where_its_new_word_stands():
+    edit = gender.swap("With her dog a woman runs", _rng())
+    assert edit.text == "With his dog a man runs" and edit.text[edit.start :].startswith("man")
+    row = edit.row()
+    assert (row["old"], row["new"], row["start"], row["end"], row["generator"]) == ("woman", "man", 15, 18, "table6")
+
+
+words = st.sampled_from(
+    [*TABLE_6, "he", "she", "his", "her", "hers", "him", "himself", "herself", "dog", "runs", "and", "a", ",", "of"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(words, max_size=14).map(" ".join), st.integers(0, 9))
+def test_only_gendered_words_change_and_just_one_of_them_is_a_noun(caption, seed):
+    edit = gender.swap(caption, _rng(seed))
+    nouns = [word for word in caption.split() if word in TABLE_6]
+    assert (edit is None) == (not nouns)
+    if edit is None:
+        return
+    before, after = caption.split(), edit.text.split()
+    assert len(before) == len(after) and edit.text[edit.start : edit.start + len(edit.new)] == edit.new
+    changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+    assert [pair for pair in changed if pair[0] in TABLE_6] == [(edit.old, edit.new)] and edit.new in TABLE_6[edit.old]
+    own = {"he", "his", "him", "himself"} if edit.old in gender.MALE else {"she", "her", "hers", "herself"}
+    assert {a for a, _ in changed} - {edit.old} <= own
+    other = {"she", "her", "hers", "herself"} if edit.old in gender.MALE else {"he", "his", "him", "himself"}
+    assert {b for _, b in changed} - {edit.new} <= other
+
+
+def test_many_captions_at_once_depend_on_their_ids_alone_and_are_counted():
+    captions = ["the guys sing", "a dog", "a woman loves her cat", ""] * 5
+    ids = [str(n) for n in range(20)]
+    edits, counts = gender.contrasts(captions, ids, seed=3, tagger="hanta")
+    assert counts == {"edited": 10, "no_gender_noun": 10}
+    order = _rng().permutation(20)
+    mixed, _ = gender.contrasts([captions[n] for n in order], [ids[n] for n in order], seed=3, tagger="hanta")
+    assert [edits[n] for n in order] == mixed
+    other, _ = gender.contrasts(captions, ids, seed=4, tagger="hanta")
+    assert other != edits
+
+
+def test_share_of_msrvtt_captions_with_a_table_6_noun_is_the_known_one(shared_data):
+    import json
+
+    data = json.loads((shared_data / "msrvtt" / "test_videodatainfo.json").read_text(encoding="utf-8"))
+    covered = [gender.covers(sentence["caption"]) for sentence in data["sentences"]]
+    assert sum(covered) / len(covered) == pytest.approx(0.472, abs=0.002)
+
+
+# Character ids
+
+
+def test_id_rows_of_table_1_by_membership():
+    caption = "His gaze steely, Jenko lowers his gun."
+    made = {person_id.swap(caption, CAST, _rng(seed)).text for seed in range(40)}
+    assert made == {f"His gaze steely, {name} lowers his gun." for name in ("Schmidt", "Zach", "Eric")}
+    made = {person_id.swap("Jenko and Schmidt sit in the rear pew.", CAST, _rng(seed)).text for seed in range(60)}
+    assert made == {
+        f"{first} and {second} sit in the rear pew."
+        for first, second in [("Zach", "Schmidt"), ("Eric", "Schmidt"), ("Zach", "Eric"), ("Eric", "Zach")]
+    }
+
+
+def test_later_ids_are_kept_or_swapped_with_equal_chance():
+    cast = {f"N{n}": "male" for n in range(10)}
+    kept = ["N1" in person_id.swap("N0 sees N1", cast, _rng(seed)).text for seed in range(600)]
+    assert 240 < sum(kept) < 360
+
+
+@pytest.mark.parametrize(
+    ("caption", "cast", "reason"),
+    [
+        ("nobody here", CAST, "no_id"),
+        ("Jenkos and Ericson", CAST, "no_id"),
+        ("Molly smiles", {"Molly": "female", "Eric": "male"}, "no_other_character"),
+        ("Jenko and Schmidt", {"Jenko": "male", "Schmidt": "male"}, "no_other_character"),
+        ("Kim waves", {"Kim": "", "Lee": ""}, "unknown_gender"),
+        ("", {}, "no_id"),
+    ],
+)
+def test_what_cannot_be_swapped_is_counted_by_reason(caption, cast, reason):
+    edits, counts = person_id.contrasts([caption], ["1"], [cast])
+    assert edits == [None] and counts == {reason: 1}
+
+
+def test_names_of_several_words_possessives_and_longer_forms():
+    cast = {"Harry": "m", "Harry Potter": "m", "Ron Weasley": "m", "Ginny Weasley": "f", "Luna": "f"}
+    made = {person_id.swap("Harry Potter's owl bites Harry Potter", cast, _rng(seed)).text for seed in range(20)}
+    assert made == {"Ron Weasley's owl bites Ron Weasley"}  # never "Harry", who is the same person
+    assert person_id.swap("Ms. Griggs sits", CAST, _rng()).text == "Molly sits"
+
+
+names = st.sampled_from(["Jenko", "Schmidt", "Zach", "Eric", "Molly", "Ms. Griggs", "sees", "and", "Jenkos", ",", "😀"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(names, max_size=8).map(" ".join), st.integers(0, 9))
+def test_swaps_keep_gender_use_no_name_of_the_caption_and_are_consistent(caption, seed):
+    edit = person_id.swap(caption, CAST, _rng(seed))
+    present = person_id.named(caption, CAST)
+    if edit is None:
+        return
+    assert edit.old == present[0] and edit.new not in present
+    pairs = dict([(edit.old, edit.new), *edit.also])
+    assert all(CAST[old] == CAST[new] and new not in present for old, new in pairs.items())
+    assert len(set(pairs.values())) == len(pairs)
+    rebuilt = re.sub(r"Ms\. Griggs|Jenko\b|Schmidt|Zach|Eric|Molly", lambda m: pairs.get(m.group(), m.group()), caption)
+    assert edit.text == rebuilt
+
+
+def test_cast_tables_name_the_wrong_row():
+    rows = [{"movie": "21", "name": "Jenko", "gender": "male"}]
+    assert person_id.read_casts(rows) == {"21": {"Jenko": "male"}}
+    with pytest.raises(UsageError, match="row 1 lacks gender"):
+        person_id.read_casts([*rows, {"movie": "21", "name": "Eric"}])
+    with pytest.raises(UsageError, match="row 1 gives 'Jenko' of '21' a second gender"):
+        person_id.read_casts([*rows, {"movie": "21", "name": "Jenko", "gender": "female"}])
+    with pytest.raises(UsageError, match="row 0 has an empty name"):
+        person_id.read_casts([{"movie": "21", "name": " ", "gender": "male"}])
