@@ -75,15 +75,33 @@ class Prefix:
             for row, i in enumerate(rows):
                 ids[row, : len(endings[i])] = torch.as_tensor(endings[i], device=device)
             with torch.inference_mode():
-                cache = copy.deepcopy(self.cache)
-                try:
-                    cache.batch_repeat_interleave(len(rows))
-                except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
-                    raise CannotShare(f"{type(self.cache).__name__} cannot be repeated: {error}") from error
+                cache = _repeated(self.cache, len(rows))
                 output = self.model(input_ids=ids, past_key_values=cache, use_cache=True)
             for row, i in enumerate(rows):
                 found[i] = output.logits[row, : len(endings[i])].float()
         return [logits for logits in found if logits is not None]
+
+
+def _repeated(cache: Any, rows: int) -> Any:
+    """The cache for `rows` endings, without changing this one.
+
+    Keys and values are expanded, not copied: a layer makes new tensors when it appends, so the one copy that appending
+    needs is the only one. Caches of another make repeat themselves.
+    """
+    layers = getattr(cache, "layers", None)
+    if layers and all(type(layer).__name__ in ("DynamicLayer", "DynamicSlidingWindowLayer") for layer in layers):
+        copied = copy.copy(cache)
+        copied.layers = [copy.copy(layer) for layer in layers]
+        for layer in copied.layers:
+            layer.keys = layer.keys.expand(rows, -1, -1, -1)
+            layer.values = layer.values.expand(rows, -1, -1, -1)
+        return copied
+    copied = copy.deepcopy(cache)
+    try:
+        copied.batch_repeat_interleave(rows)
+    except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise CannotShare(f"{type(cache).__name__} cannot be repeated: {error}") from error
+    return copied
 
 
 def unshared_logits(model: Any, inputs: dict[str, Any], endings: Sequence[Sequence[int]], length: int) -> list[Any]:

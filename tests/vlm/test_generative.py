@@ -206,26 +206,41 @@ def test_unknown_options_are_usage_errors() -> None:
 def test_a_cache_that_misbehaves_falls_back_and_says_why(
     loaded: Any, clip: Clip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from transformers.cache_utils import DynamicCache
+    from transformers.cache_utils import DynamicCache, DynamicLayer
 
     expected = scorer(loaded, "llava_onevision").score(clip, CAPTIONS).scores
 
-    def refuse(self: Any, repeats: int) -> None:
-        raise NotImplementedError("static shapes")
+    class StaticLike(DynamicLayer):
+        """A layer that only its own cache may repeat, and cannot."""
 
-    monkeypatch.setattr(DynamicCache, "batch_repeat_interleave", refuse)
-    one = scorer(loaded, "llava_onevision")
-    scores = one.score(clip, CAPTIONS).scores
-    assert one.sharing == "off: DynamicCache cannot be repeated: static shapes"
-    np.testing.assert_allclose(scores, expected, atol=1e-4)
+        def batch_repeat_interleave(self, repeats: int) -> None:
+            raise NotImplementedError("static shapes")
 
-    def forget(self: Any, repeats: int) -> None:
-        for layer in self.layers:
-            layer.keys = layer.keys.repeat_interleave(repeats, 0) * 0.5
-            layer.values = layer.values.repeat_interleave(repeats, 0)
+    forget = {"on": False}
+    whole = DynamicLayer.update
 
-    monkeypatch.setattr(DynamicCache, "batch_repeat_interleave", forget)
+    def update(self: Any, keys: Any, values: Any, *args: Any, **kwargs: Any) -> Any:
+        if forget["on"] and self.is_initialized and self.keys.shape[0] > 1:
+            self.keys = self.keys * 0.5
+        return whole(self, keys, values, *args, **kwargs)
+
+    monkeypatch.setattr(DynamicLayer, "update", update)
+    forget["on"] = True
     one = scorer(loaded, "llava_onevision")
     scores = one.score(clip, CAPTIONS).scores
     assert one.sharing.startswith("off: shared and unshared logits of LlavaOnevisionForConditionalGeneration differ")
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+    forget["on"] = False
+    made = DynamicCache.__init__
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        made(self, *args, **kwargs)
+        self.layer_class_to_replicate = StaticLike
+        self.layers = [StaticLike() for _ in self.layers]
+
+    monkeypatch.setattr(DynamicCache, "__init__", init)
+    one = scorer(loaded, "llava_onevision")
+    scores = one.score(clip, CAPTIONS).scores
+    assert one.sharing == "off: DynamicCache cannot be repeated: static shapes"
     np.testing.assert_allclose(scores, expected, atol=1e-4)
