@@ -152,11 +152,12 @@ def _lengths(items: Sequence[Item], sign: float) -> blind.Scores:
 
 
 def _likelihoods(items: Sequence[Item], model: str, device: str) -> blind.Scores:
-    from video_contrast.builders.likelihood import mean_log_likelihood
+    from video_contrast.perturbations.contrast.verb.perplexity import LanguageModel
 
-    unique = list(dict.fromkeys(text for item in items for text in item.texts))
-    known = dict(zip(unique, mean_log_likelihood(unique, model, device=device), strict=True))
-    return [np.array([known[text] for text in item.texts]) for item in items]
+    scorer = LanguageModel(model, device=device)
+    scores = -np.log(np.array(scorer.perplexity([text for item in items for text in item.texts])))
+    ends = np.cumsum([len(item.texts) for item in items])
+    return np.split(scores, ends[:-1])
 
 
 def _accuracy(scores: blind.Scores, clusters: Sequence[str]) -> dict[str, float]:

@@ -1,0 +1,65 @@
+"""`video-contrast check DIR [--video-root R]`: are the tables valid, and are the videos there and readable?"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+SHOWN = 10  # names printed of each kind; the manifest holds all
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command `check`."""
+    app.command("check", epilog="Example: video-contrast check sets/shapes")(check)
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the set.")],
+    video_root: Annotated[Path | None, typer.Option(help="Folder of the videos; default: the set's own.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="Where the manifest goes; default: DIR/manifest.json.")] = None,
+    decode: Annotated[bool, typer.Option(help="Decode every frame; --no-decode reads only the index.")] = True,
+    num_proc: Annotated[int, typer.Option(help="Files that are read at the same time.")] = 1,
+) -> None:
+    """Validate a set's tables and its videos, and write a manifest with the sha256 of every video.
+
+    Missing and unreadable videos are named. Exit code 1 if anything is wrong.
+    """
+    from video_contrast.builders import checking
+    from video_contrast.errors import VideoContrastError
+    from video_contrast.files import write_json
+
+    found = checking.check(folder, video_root=video_root, decode=decode, num_proc=num_proc, progress=_bar)
+    for config, splits in found.rows.items():
+        print(f"{config}: " + ", ".join(f"{split} {rows:,} rows" for split, rows in splits.items()))
+    for problem in found.problems:
+        print(f"problem: {problem}")
+    if found.looked:
+        place = write_json(manifest or folder / checking.MANIFEST, found.manifest())
+        print(f"videos: {len(found.videos) - len(found.unreadable)} readable, manifest in {place}")
+    else:
+        print(f"videos: none of them lies in {folder}; give --video-root to check them")
+    _names("missing", found.missing)
+    _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
+    _names("too short", found.short)
+    if not found.ok:
+        counts = {
+            "problem(s) in the tables": len(found.problems),
+            "video(s) missing": len(found.missing),
+            "unreadable": len(found.unreadable),
+            "clip(s) beyond the end of their video": len(found.short),
+        }
+        raise VideoContrastError(f"{folder}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
+
+
+def _names(what: str, names: list[str]) -> None:
+    for name in names[:SHOWN]:
+        print(f"{what}: {name}")
+    if len(names) > SHOWN:
+        print(f"{what}: and {len(names) - SHOWN} more, see the manifest")
+
+
+def _bar(items: Iterable[Any], total: int) -> Iterable[Any]:
+    from tqdm import tqdm
+
+    return tqdm(items, total=total, desc="videos", unit="file", disable=None, delay=1)
