@@ -1,0 +1,207 @@
+"""The grammar of conditions: what is done to the videos and to the texts before a model sees them.
+
+    clean                          nothing
+    visual:*                       the 90: every visual perturbation at every severity
+    visual:Noise                   a category; visual:jumble a perturbation; visual:jumble@3 and visual:*@3 a severity
+    text:*                         the 35; text:Bias a category; text:keyboard one
+    pairs                          the 66 pairs of a visual and a text perturbation
+    visual:jumble@3+text:keyboard  any pair
+    controls                       control:blind, control:one_frame, control:shuffled, control:reversed
+
+Several are separated by commas. What a wildcard names but cannot run (a checkpoint that is not there) is left out and
+recorded; what is asked for by name must run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from video_contrast.errors import UsageError, unknown_name
+
+SEVERITIES = (1, 2, 3, 4, 5)
+CONTROLS = ("blind", "one_frame", "shuffled", "reversed")
+
+
+@dataclass(frozen=True)
+class Visual:
+    """What is done to the frames: nothing, a perturbation at a severity, or a control."""
+
+    name: str | None = None
+    severity: int = 0
+    profile: str = "paper"
+    seed: int = 0
+    scope: str = "clip"
+    order: str = "perturb_then_sample"
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is one of the controls, which act on the sampled frames."""
+        return self.name in CONTROLS
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is done to the captions: nothing or a perturbation. `stored` texts are already perturbed in the set."""
+
+    name: str | None = None
+    profile: str = "paper"
+    seed: int = 0
+    stored: bool = False
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One visual and one text treatment, and the name under which the scores stand.
+
+    Attributes:
+        group: "clean", "visual", "text", "pairs" or "controls".
+        wildcard: asked for by a wildcard, so left out (and recorded) where it cannot run.
+    """
+
+    name: str
+    group: str
+    visual: Visual = Visual()
+    text: Text = Text()
+    wildcard: bool = False
+
+
+CLEAN = Condition("clean", "clean")
+
+
+def parse(
+    wanted: str | Sequence[str],
+    *,
+    seed: int = 0,
+    profile: str = "paper",
+    scope: str = "clip",
+    order: str = "perturb_then_sample",
+) -> list[Condition]:
+    """The conditions named by a list (or a comma-separated string), each once, clean first where it is among them.
+
+    Raises:
+        UsageError: a name that there is not; the message suggests the nearest.
+    """
+    words = wanted.split(",") if isinstance(wanted, str) else [part for word in wanted for part in word.split(",")]
+    base = Visual(None, 0, profile, seed, scope, order)
+    words_profile = "paper" if profile == "monotone" else profile  # severities are a matter of pictures only
+    found: dict[str, Condition] = {}
+    for word in (word.strip() for word in words):
+        if not word:
+            continue
+        for condition in _expand(word, base, Text(None, words_profile, seed)):
+            former = found.get(condition.name)
+            if former is None or (former.wildcard and not condition.wildcard):
+                found[condition.name] = condition
+    if not found:
+        raise UsageError("--conditions names none; `clean` is the plain set")
+    return sorted(found.values(), key=lambda condition: condition.group != "clean")
+
+
+def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
+    if word == "clean":
+        return [CLEAN]
+    if word in ("controls", "control:*"):
+        return [_control(name, visual) for name in CONTROLS]
+    if word.startswith("control:") or word in CONTROLS:
+        name = word.removeprefix("control:")
+        if name not in CONTROLS:
+            raise unknown_name("control", name, CONTROLS)
+        return [_control(name, visual)]
+    if word in ("pairs", "pairs:*"):
+        return _pairs(visual, text)
+    if "+" in word:
+        left, _, right = word.partition("+")
+        if not left.startswith("visual:") or not right.startswith("text:"):
+            raise UsageError(f"--conditions {word!r}: a pair is visual:NAME@SEVERITY+text:NAME")
+        return [
+            Condition(f"{v.name}+{t.name}", "pairs", v.visual, t.text, v.wildcard or t.wildcard)
+            for v in _visuals(left, visual)
+            for t in _texts(right, text)
+        ]
+    if word.startswith("visual:"):
+        return _visuals(word, visual)
+    if word.startswith("text:"):
+        return _texts(word, text)
+    known = ["clean", "visual:*", "text:*", "pairs", "controls"]
+    raise unknown_name("condition", word, known)
+
+
+def _control(name: str, base: Visual) -> Condition:
+    return Condition(f"control:{name}", "controls", Visual(name, 0, "paper", base.seed))
+
+
+def _visuals(word: str, base: Visual) -> list[Condition]:
+    import video_contrast.perturbations.video  # noqa: F401  fills the registry
+    from video_contrast.perturbations.registry import VIDEO
+
+    name, at, level = word.removeprefix("visual:").partition("@")
+    if at and (not level.isdigit() or int(level) not in SEVERITIES):
+        raise UsageError(f"--conditions {word!r}: a severity is 1, 2, 3, 4 or 5")
+    severities = (int(level),) if at else SEVERITIES
+    names, wildcard = _named("visual perturbation", name, {n: spec.category for n, spec in VIDEO.items()})
+    return [
+        Condition(
+            f"visual:{n}@{s}",
+            "visual",
+            Visual(n, s, base.profile, base.seed, base.scope, base.order),
+            wildcard=wildcard,
+        )
+        for n in names
+        for s in severities
+    ]
+
+
+def _texts(word: str, base: Text) -> list[Condition]:
+    import video_contrast.perturbations.text  # noqa: F401  fills the registry
+    from video_contrast.perturbations.registry import TEXT
+
+    name = word.removeprefix("text:")
+    names, wildcard = _named("text perturbation", name, {n: spec.category for n, spec in TEXT.items()})
+    return [Condition(f"text:{n}", "text", text=Text(n, base.profile, base.seed), wildcard=wildcard) for n in names]
+
+
+def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[str], bool]:
+    if name in ("*", "all", ""):
+        return list(categories), True
+    if name in categories:
+        return [name], False
+    inside = [n for n, category in categories.items() if category.lower() == name.lower()]
+    if inside:
+        return inside, True
+    raise unknown_name(what, name, [*categories, *dict.fromkeys(categories.values())])
+
+
+def _pairs(visual: Visual, text: Text) -> list[Condition]:
+    from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
+
+    found = []
+    for name, words in PAIRS:
+        v = Visual(name, PAIR_SEVERITY, visual.profile, visual.seed, visual.scope, visual.order)
+        t = Text(words, text.profile, text.seed)
+        found.append(Condition(f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs", v, t, wildcard=True))
+    return found
+
+
+def from_recipe(video: Mapping[str, Any] | None, text: Mapping[str, Any] | None) -> Condition | None:
+    """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
+    v, t = Visual(), Text()
+    names = []
+    if video and video.get("name"):
+        severity = int(video.get("severity") or 0)
+        v = Visual(
+            video["name"],
+            severity,
+            video.get("profile") or "paper",
+            int(video.get("seed") or 0),
+            video.get("scope") or "clip",
+            video.get("order") or "perturb_then_sample",
+        )
+        names.append(f"visual:{v.name}@{severity}")
+    if text and text.get("name"):
+        t = Text(text["name"], text.get("profile") or "paper", int(text.get("seed") or 0), stored=True)
+        names.append(f"text:{t.name}")
+    if not names:
+        return None
+    return Condition("+".join(names), "pairs" if len(names) == 2 else names[0].split(":")[0], v, t)

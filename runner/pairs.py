@@ -1,0 +1,186 @@
+"""Scoring with pair scorers: every view of a clip is decoded once and shown with all texts that need it.
+
+Scores are appended to a file of this process and this attempt, one line a scored row, flushed as they come. A run
+that was killed goes on with what all files of the directory hold; a torn last line is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast import seeds
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.decode import Counter
+from video_contrast.runner.encode import _BROKEN, Keys, Progress, Tally
+from video_contrast.runner.feed import feed
+from video_contrast.runner.kinds.base import Clip, PairScorer
+from video_contrast.runner.plan import Cell, Plan
+from video_contrast.runner.sets import ClipRef
+from video_contrast.runner.views import views_of
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One call of the scorer: a view and the texts shown with it."""
+
+    key: str
+    visual: Visual
+    texts: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: scores, raw parts, and the frames that were looked at."""
+
+    scores: tuple[float, ...]
+    parts: list[dict[str, float]] | None
+    numbers: tuple[int, ...]
+
+
+def asks_of(plan: Plan, keys: Keys) -> dict[ClipRef, list[Ask]]:
+    """What must be asked of each clip; equal questions once."""
+    found: dict[ClipRef, dict[str, Ask]] = {clip: {} for clip in plan.views}
+    for cell in plan.cells:
+        for clip, ask in cell_asks(cell, keys):
+            found[clip].setdefault(ask.key, ask)
+    return {clip: list(asks.values()) for clip, asks in found.items()}
+
+
+def cell_asks(cell: Cell, keys: Keys) -> Iterator[tuple[ClipRef, Ask]]:
+    """One question a row: an item's candidates, or all captions of the set."""
+    everything = columns_of(cell)[1] if cell.group.layout == "retrieval" else ()
+    for position, (item, own) in enumerate(zip(cell.group.items, cell.texts, strict=True)):
+        texts = tuple(everything) if cell.group.layout == "retrieval" else own
+        if item.replaced and cell.condition.text.name is None and cell.group.layout != "retrieval":
+            yield item.clip, _ask(cell, keys, item.clip, (item.replaced,), 0)
+        yield item.clip, _ask(cell, keys, item.clip, texts, position)
+
+
+def _ask(cell: Cell, keys: Keys, clip: ClipRef, texts: tuple[str, ...], position: int) -> Ask:
+    visual = cell.condition.visual
+    key = seeds.digest("pair", keys.video(clip, visual), position, *texts).hex()[:32]
+    return Ask(key, visual, texts, position)
+
+
+def columns_of(cell: Cell) -> tuple[list[str], list[str]]:
+    """Ids (`item#0`, `item#1` ...) and texts of a retrieval group's captions, in the order of its items."""
+    ids = [f"{item.id}#{n}" for item, own in zip(cell.group.items, cell.texts, strict=True) for n in range(len(own))]
+    return ids, [text for own in cell.texts for text in own]
+
+
+class Answers:
+    """The answers in a run's directory.
+
+    Args:
+        folder: where the files are; every process and attempt writes its own.
+    """
+
+    def __init__(self, folder: Path, rank: int) -> None:
+        self.folder = folder
+        self.rank = rank
+        self._found: dict[str, Answer] = {}
+        self._handle: Any = None
+        folder.mkdir(parents=True, exist_ok=True)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Reads all files; the last line of a killed process may be torn and is left out."""
+        for path in sorted(self.folder.glob("answers-*.jsonl")):
+            with open(path, encoding="utf-8") as handle:
+                for line in handle:
+                    if not line.endswith("\n"):
+                        break
+                    row = json.loads(line)
+                    self._found[row["key"]] = Answer(tuple(row["scores"]), row["parts"], tuple(row["frames"]))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._found
+
+    def get(self, key: str) -> Answer:
+        """The answer under `key`."""
+        return self._found[key]
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Appends an answer and makes sure that it survives this process."""
+        if self._handle is None:
+            name = f"answers-{self.rank}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+            self._handle = open(self.folder / name, "w", encoding="utf-8")  # noqa: SIM115  open while the run lasts
+        row = {"key": key, "scores": answer.scores, "parts": answer.parts, "frames": answer.numbers}
+        self._handle.write(json.dumps(row) + "\n")
+        self._handle.flush()
+        self._found[key] = answer
+
+    def close(self) -> None:
+        """Closes this process's file."""
+        if self._handle is not None:
+            self._handle.close()
+            self._handle = None
+
+
+def score_pairs(
+    model: PairScorer,
+    clips: Sequence[ClipRef],
+    asks: dict[ClipRef, list[Ask]],
+    answers: Answers,
+    tally: Tally,
+    keys: Keys,
+    *,
+    paths: dict[str, Path],
+    workers: int,
+    progress: Progress,
+) -> None:
+    """Asks what is not answered yet; a clip that cannot be decoded is recorded and the others go on."""
+    todo = {clip: [ask for ask in asks[clip] if ask.key not in answers] for clip in clips}
+
+    def work(clip: ClipRef) -> Iterator[tuple[Visual, Clip, np.ndarray]]:
+        visuals = tuple(dict.fromkeys(ask.visual for ask in todo[clip]))
+        counter = Counter()
+        try:
+            for view in views_of(paths[clip.video_path], clip, visuals, keys.sampling, counter):
+                yield view.visual, Clip(view.frames, view.times, clip.video_id), view.numbers
+        finally:
+            tally.decode.add(counter)
+
+    jobs = [clip for clip in clips if todo[clip]]
+    for clip, views in feed(jobs, work, workers=workers, ahead=workers + 1, depth=2):
+        try:
+            for visual, shown, numbers in views:
+                tally.visual_encodings += 1
+                for ask in todo[clip]:
+                    if ask.visual == visual:
+                        answers.put(ask.key, _answer(model, shown, ask, numbers))
+                        tally.text_encodings += len(ask.texts)
+        except _BROKEN as error:
+            if isinstance(error, ScorerFailed):
+                raise
+            tally.broken[clip] = str(error)
+        progress(1)
+
+
+class ScorerFailed(VideoContrastError):
+    """The model, not the video, is at fault; the run stops."""
+
+
+def _answer(model: PairScorer, shown: Clip, ask: Ask, numbers: np.ndarray) -> Answer:
+    blind = ask.visual.name == "blind"
+    try:
+        scored = model.score(None if blind else shown, ask.texts, position=ask.position)
+    except VideoContrastError as error:
+        raise ScorerFailed(str(error)) from error
+    scores = [float(value) for value in np.asarray(scored.scores, np.float64)]
+    if len(scores) != len(ask.texts) or not all(map(math.isfinite, scores)):
+        raise ScorerFailed(
+            f"the model gave {scores} for {len(ask.texts)} captions of {shown.video_id}; scores must be one finite "
+            "number a caption"
+        )
+    return Answer(tuple(scores), scored.parts, tuple(int(n) for n in numbers))

@@ -1,0 +1,197 @@
+"""The plan: which unique clips, views and texts the asked-for conditions of the asked-for configs need.
+
+A cell is one group of rows under one condition; it gets one table of scores. Cells share views and texts: the 66
+pairs need no view and no text that the visual and the text conditions do not already have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_contrast import seeds
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import read_json, write_json
+from video_contrast.runner.conditions import Condition, Text, Visual
+from video_contrast.runner.sets import ClipRef, Group, LoadedSet
+
+Texts = tuple[tuple[str, ...], ...]  # one tuple an item
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A group under a condition: what is scored together.
+
+    Attributes:
+        texts: the items' texts under the condition.
+    """
+
+    group: Group
+    condition: Condition
+    texts: Texts
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """(config, condition), unique in a run."""
+        return self.group.config, self.condition.name
+
+
+@dataclass
+class Plan:
+    """Everything a run needs, each thing once.
+
+    Attributes:
+        cells: the tables of scores to make.
+        views: clip -> the treatments of it that some cell asks for; clips in the order of their files.
+        texts: unique texts, ordered by length.
+        skipped: condition -> why it is left out.
+    """
+
+    cells: list[Cell]
+    views: dict[ClipRef, tuple[Visual, ...]]
+    texts: tuple[str, ...]
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def n_views(self) -> int:
+        """Visual encodings, where each unique one is made once."""
+        return sum(len(visuals) for visuals in self.views.values())
+
+    def chunks(self, size: int) -> list[tuple[ClipRef, ...]]:
+        """Clips in runs of at least `size` views: the units that are dealt out and stored.
+
+        They depend on the plan alone, not on what is done already or by how many processes, so that every row is
+        computed in the same company and comes out the same to the last bit.
+        """
+        found: list[tuple[ClipRef, ...]] = []
+        current: list[ClipRef] = []
+        held = 0
+        for clip, visuals in self.views.items():
+            current.append(clip)
+            held += len(visuals)
+            if held >= size:
+                found.append(tuple(current))
+                current, held = [], 0
+        return [*found, tuple(current)] if current else found
+
+    def cost(self) -> dict[str, int]:
+        """The plan in numbers."""
+        pairs = sum(
+            sum(map(len, cell.texts)) * (len(cell.group.items) if cell.group.layout == "retrieval" else 1)
+            for cell in self.cells
+        )
+        return {
+            "cells": len(self.cells),
+            "clips": len(self.views),
+            "visual_encodings": self.n_views,
+            "text_encodings": len(self.texts),
+            "pairs": pairs,
+            "videos": len({clip.video_path for clip in self.views}),
+        }
+
+
+def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path | None) -> Plan:
+    """Plans a run.
+
+    Args:
+        loaded: the set.
+        conditions: asked for. A group of a perturbed set is scored under its own recipe only.
+        folder: where perturbed captions are kept, so that they are made once a run; None keeps them in memory.
+
+    Raises:
+        VideoContrastError: a condition that was asked for by name cannot run.
+    """
+    cells: list[Cell] = []
+    skipped: dict[str, str] = {}
+    for group in loaded.groups:
+        mine = conditions if group.own.group == "clean" else [group.own]
+        for condition in mine:
+            if condition.name in skipped:
+                continue
+            try:
+                texts = _texts(group, condition, folder, loaded.fingerprints[group.config])
+                cells.append(Cell(group, condition, texts))
+            except VideoContrastError as error:
+                if not condition.wildcard:
+                    raise
+                skipped[condition.name] = str(error)
+    cells = [cell for cell in cells if cell.condition.name not in skipped]
+    views: dict[ClipRef, dict[Visual, None]] = {}
+    texts: dict[str, None] = {}
+    for cell in cells:
+        for item, own in zip(cell.group.items, cell.texts, strict=True):
+            views.setdefault(item.clip, {})[cell.condition.visual] = None
+            texts.update(dict.fromkeys(own))
+            if item.replaced and cell.condition.text.name is None:
+                texts[item.replaced] = None
+    ordered = sorted(views, key=lambda clip: clip.sort_key)
+    return Plan(
+        cells,
+        {clip: tuple(views[clip]) for clip in ordered},
+        tuple(sorted(texts, key=lambda text: (len(text), text))),
+        skipped,
+    )
+
+
+def _texts(group: Group, condition: Condition, folder: Path | None, fingerprint: str) -> Texts:
+    plain = tuple(item.texts for item in group.items)
+    text = condition.text
+    if text.name is None or text.stored:
+        return plain
+    from video_contrast.perturbations.registry import text_spec
+
+    spec = text_spec(text.name)
+    key = seeds.digest(fingerprint, len(plain), text.name, spec.version, text.profile, text.seed).hex()[:32]
+    path = folder / f"{group.config}.{text.name}.json" if folder else None
+    if path and path.exists():
+        stored = read_json(path)
+        if stored["key"] == key:
+            return tuple(tuple(row) for row in stored["texts"])
+    found = _perturbed(group, plain, text)
+    if path:
+        write_json(path, {"key": key, "texts": found})
+    return found
+
+
+def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
+    from video_contrast.perturbations.text import perturb_captions
+
+    flat: list[str] = []
+    ids: list[str] = []
+    places: list[int] = []
+    for item, own in zip(group.items, plain, strict=True):
+        flat.extend(own)
+        ids.extend([item.id] * len(own))
+        places.extend(range(len(own)))
+    assert text.name is not None
+    changed = perturb_captions(flat, text.name, ids=ids, caption_indices=places, seed=text.seed, profile=text.profile)
+    rest = iter(changed)
+    return tuple(tuple(next(rest) for _ in own) for own in plain)
+
+
+def share_changed(cell: Cell) -> float | None:
+    """The share of the cell's captions that its text perturbation changed; None without one."""
+    if cell.condition.text.name is None or cell.condition.text.stored:
+        return None
+    before = [text for item in cell.group.items for text in item.texts]
+    after = [text for own in cell.texts for text in own]
+    return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
+
+
+def visual_key(visual: Visual, clip: ClipRef) -> tuple[Any, ...]:
+    """What a view depends on besides the file, the span and the sampling.
+
+    A clean view, its reversal and its middle frame do not depend on the video's name; random ones do.
+    """
+    if visual.name in (None, "blind", "one_frame", "reversed"):
+        return (visual.name,)
+    if visual.is_control:
+        return (visual.name, visual.seed, clip.video_id)
+    from video_contrast.perturbations.registry import video_spec
+
+    version = video_spec(visual.name or "").version
+    return (
+        visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id
+    )  # fmt: skip

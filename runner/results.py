@@ -1,0 +1,194 @@
+"""From scores to files: the tables, the matrices, and the metrics that are computed from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.runner.plan import Cell, share_changed
+from video_contrast.runner.sets import Item
+
+
+@dataclass(frozen=True)
+class CellScores:
+    """The scores of one cell.
+
+    Attributes:
+        kept: which of the group's items were scored (their clip could be read).
+        rows: multiple choice: float64[k] an item. Empty in retrieval.
+        replaced: multiple choice: the score of the random distractor that the contrast displaced, or None, an item.
+        parts: raw parts an item, or None.
+        frames: frame numbers an item; empty where no video was decoded.
+        matrix: retrieval: float[clips, captions].
+        columns: retrieval: ids and texts of the captions, and the row of each's own clip.
+    """
+
+    cell: Cell
+    kept: tuple[int, ...]
+    rows: tuple[np.ndarray, ...] = ()
+    replaced: tuple[float | None, ...] = ()
+    parts: tuple[list[dict[str, float]] | None, ...] = ()
+    frames: tuple[tuple[int, ...], ...] = ()
+    matrix: np.ndarray | None = None
+    columns: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def items(self) -> list[Item]:
+        """The items that were scored."""
+        return [self.cell.group.items[n] for n in self.kept]
+
+
+def metrics_of(scored: CellScores, *, seed: int) -> dict[str, Any]:
+    """The metrics of one cell, from its scores alone."""
+    if scored.matrix is not None:
+        return _retrieval(scored, seed)
+    return _choice(scored, seed)
+
+
+def _choice(scored: CellScores, seed: int) -> dict[str, Any]:
+    from video_contrast.metrics import multiple_choice
+
+    items = scored.items
+    found = dict(
+        multiple_choice(
+            [row.tolist() for row in scored.rows],
+            [item.label for item in items],
+            kinds=[list(item.kinds) for item in items],
+            clusters=[item.cluster for item in items],
+            interval=True,
+            seed=seed,
+            ragged=True,
+        )
+    )
+    found |= _displaced(scored)
+    return found
+
+
+def _displaced(scored: CellScores) -> dict[str, Any]:
+    """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
+    from video_contrast.metrics import multiple_choice
+
+    rows, labels = [], []
+    for item, row, other in zip(scored.items, scored.rows, scored.replaced, strict=True):
+        contrasts = [n for n, kind in enumerate(item.kinds) if kind not in ("true", "random")]
+        if other is None or len(contrasts) != 1:
+            continue
+        changed = row.copy()
+        changed[contrasts[0]] = other
+        rows.append(changed.tolist())
+        labels.append(item.label)
+    if not rows:
+        return {}
+    return {
+        "random_option_accuracy": multiple_choice(rows, labels, ragged=True)["accuracy"],
+        "random_option_n": len(rows),
+    }
+
+
+def _retrieval(scored: CellScores, seed: int) -> dict[str, Any]:
+    from video_contrast.metrics import retrieval
+
+    assert scored.matrix is not None
+    owners = [row for _, _, row in scored.columns]
+    clusters = [item.cluster for item in scored.items]
+    return dict(retrieval(scored.matrix, owners, clusters=clusters, interval=True, seed=seed))
+
+
+SCORES = "scores.parquet"
+
+
+def write_scores(output: Path, scored: Sequence[CellScores]) -> None:
+    """Writes `scores.parquet`: a row a (config, condition, item), sorted by them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = []
+    for one in scored:
+        if one.matrix is not None:
+            continue
+        config, condition = one.cell.name
+        for at, item in enumerate(one.items):
+            rows.append(
+                {
+                    "config": config,
+                    "condition": condition,
+                    "id": item.id,
+                    "video_id": item.clip.video_id,
+                    "cluster": item.cluster,
+                    "label": item.label,
+                    "kinds": list(item.kinds),
+                    "scores": one.rows[at].tolist(),
+                    "replaced_score": one.replaced[at],
+                    "parts": json.dumps(one.parts[at]) if one.parts and one.parts[at] is not None else None,
+                    "frames": list(one.frames[at]) if one.frames else [],
+                }
+            )
+    schema = pa.schema(
+        {
+            "config": pa.string(),
+            "condition": pa.string(),
+            "id": pa.string(),
+            "video_id": pa.string(),
+            "cluster": pa.string(),
+            "label": pa.int64(),
+            "kinds": pa.list_(pa.string()),
+            "scores": pa.list_(pa.float64()),
+            "replaced_score": pa.float64(),
+            "parts": pa.string(),
+            "frames": pa.list_(pa.int64()),
+        }
+    )
+    rows.sort(key=lambda row: (row["config"], row["condition"], row["id"]))
+    with atomic_path(output / SCORES) as temporary:
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
+
+
+def write_matrix(output: Path, scored: CellScores) -> None:
+    """Writes a retrieval cell: `retrieval/<config>/<condition>.npy`, and its row and column ids as JSON beside it."""
+    assert scored.matrix is not None
+    config, condition = scored.cell.name
+    folder = output / "retrieval" / config
+    with atomic_path(folder / f"{file_name(condition)}.npy") as temporary, open(temporary, "wb") as handle:
+        np.save(handle, np.ascontiguousarray(scored.matrix))
+    ids = {
+        "rows": [item.id for item in scored.items],
+        "videos": [item.clip.video_id for item in scored.items],
+        "columns": [name for name, _, _ in scored.columns],
+        "relevant": [row for _, _, row in scored.columns],
+        "frames": [list(numbers) for numbers in scored.frames],
+    }
+    write_json(folder / f"{file_name(condition)}.json", ids)
+
+
+def file_name(condition: str) -> str:
+    """A condition's name as a file name: `visual:jumble@3+text:ocr` is `visual.jumble@3+text.ocr`."""
+    return condition.replace(":", ".")
+
+
+def read_matrix(output: Path, config: str, condition: str = "clean") -> tuple[np.ndarray, dict[str, Any]]:
+    """A retrieval cell's matrix and its ids."""
+    folder = output / "retrieval" / config
+    return np.load(folder / f"{file_name(condition)}.npy"), read_json(folder / f"{file_name(condition)}.json")
+
+
+def summary(scored: Mapping[tuple[str, str], tuple[Cell, dict[str, Any]]]) -> dict[str, Any]:
+    """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
+    from video_contrast.runner.robust import robustness_of
+
+    configs: dict[str, Any] = {}
+    for (config, condition), (cell, found) in scored.items():
+        entry = configs.setdefault(config, {"layout": cell.group.layout, "conditions": {}})
+        changed = share_changed(cell)
+        entry["conditions"][condition] = {**found, **({} if changed is None else {"captions_changed": changed})}
+    for config, entry in configs.items():
+        cells = {name[1]: cell for name, (cell, _) in scored.items() if name[0] == config}
+        robust = robustness_of(entry["layout"], {n: cell.condition for n, cell in cells.items()}, entry["conditions"])
+        if robust:
+            entry["robustness"] = robust
+    return {"configs": configs}

@@ -1,0 +1,112 @@
+"""The embedding store: rows by the digest of what they were made from, in safetensors files that appear whole.
+
+A shard is written once and never changed: `<space>/<digest of its keys>.safetensors` holds `rows` float32[n, D], for
+videos `numbers` int64[n, T] (the frames that were looked at), and the keys in its header, which is the index. So a
+killed run leaves whole shards and nothing else, any number of processes may write at the same time, and another run
+or another set that asks for the same thing finds it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from video_contrast import seeds
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path
+
+
+class Store:
+    """Rows of one space: one model at one revision, with one preprocessing and dtype.
+
+    Args:
+        root: the store's folder, shared by models and runs.
+        space: names the model and everything else that all keys share.
+    """
+
+    def __init__(self, root: Path, space: str) -> None:
+        self.folder = Path(root) / space
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._where: dict[str, tuple[str, int]] = {}
+        self._read: set[str] = set()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Reads the headers of shards that appeared since."""
+        for path in sorted(self.folder.glob("[!.]*.safetensors")):
+            if path.name in self._read:
+                continue
+            self._read.add(path.name)
+            for row, key in enumerate(_keys(path)):
+                self._where.setdefault(key, (path.name, row))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._where
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def put(self, keys: Sequence[str], rows: np.ndarray, numbers: np.ndarray | None = None) -> None:
+        """Writes a shard.
+
+        Args:
+            keys: n digests.
+            rows: float32[n, D], finite.
+            numbers: int64[n, T], which frames a video's row was made from.
+        """
+        from safetensors.numpy import save_file
+
+        name = seeds.digest(*keys).hex()[:32] + ".safetensors"
+        tensors = {"rows": np.ascontiguousarray(rows, np.float32)}
+        if numbers is not None:
+            tensors["numbers"] = np.ascontiguousarray(numbers, np.int64)
+        with atomic_path(self.folder / name) as temporary:
+            save_file(tensors, temporary, metadata={"keys": json.dumps(list(keys))})
+        self._read.add(name)
+        for row, key in enumerate(keys):
+            self._where.setdefault(key, (name, row))
+
+    def get(self, keys: Sequence[str]) -> np.ndarray:
+        """float32[n, D] in the order of `keys`, all of which must be there."""
+        return self._gather(keys, "rows")
+
+    def numbers(self, keys: Sequence[str]) -> np.ndarray:
+        """int64[n, T]: the frames behind videos' rows."""
+        return self._gather(keys, "numbers")
+
+    def _gather(self, keys: Sequence[str], tensor: str) -> np.ndarray:
+        from safetensors import safe_open
+
+        by_file: dict[str, list[tuple[int, int]]] = {}
+        for position, key in enumerate(keys):
+            name, row = self._where[key]
+            by_file.setdefault(name, []).append((position, row))
+        out: np.ndarray | None = None
+        for name, pairs in by_file.items():
+            with safe_open(self.folder / name, framework="numpy") as shard:
+                values = shard.get_tensor(tensor)
+            if out is None:
+                out = np.empty((len(keys), values.shape[1]), values.dtype)
+            if values.shape[1] != out.shape[1]:
+                raise VideoContrastError(
+                    f"the store {self.folder} holds rows of {values.shape[1]} and {out.shape[1]} numbers; remove it"
+                )
+            positions, rows = np.array(pairs).T
+            out[positions] = values[rows]
+        if out is None:
+            return np.empty((0, 0), np.float32)
+        return out
+
+
+def _keys(path: Path) -> list[str]:
+    """The keys in a shard's header (8 bytes of length, then JSON), without the library's start-up cost."""
+    try:
+        with open(path, "rb") as handle:
+            length = int.from_bytes(handle.read(8), "little")
+            header = json.loads(handle.read(length))
+        return list(json.loads(header["__metadata__"]["keys"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise VideoContrastError(f"{path} is not a shard of a store ({error}); remove it and run again") from error

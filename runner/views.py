@@ -1,0 +1,176 @@
+"""From one clip to the frames a model sees, under every condition that asks for it.
+
+All views of a clip share one decoding: each says which frames it needs, their union is decoded once, and only what
+touches pixels is computed. A temporal perturbation is an index map, so it costs nothing but other frame numbers; a
+per-frame one acts on the sampled frames only; a codec on the groups of pictures that hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast import seeds
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.decode import Counter, VideoIndex, decode, index_of
+from video_contrast.runner.sampling import Policy, frame_indices
+from video_contrast.runner.sets import ClipRef
+
+BLANK_SIZE = 224
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How many frames, and where."""
+
+    frames: int = 8
+    policy: Policy = "uniform"
+
+
+@dataclass(frozen=True)
+class View:
+    """The frames of a clip under one visual treatment.
+
+    Attributes:
+        frames: uint8[T, H, W, 3].
+        numbers: int64[T], the frame of the file behind each; -1 where there is none (blind).
+        times: seconds from the clip's beginning, by the sampled position (not by the frame shown there).
+    """
+
+    visual: Visual
+    frames: np.ndarray
+    numbers: np.ndarray
+    times: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Need:
+    """What one view needs.
+
+    Attributes:
+        shown: which frames of the clip are sampled.
+        numbers: the frame of the file behind each (for a perturbation of pixels: the one that is changed).
+        sources: frames of the file that must be decoded.
+    """
+
+    visual: Visual
+    shown: np.ndarray
+    numbers: np.ndarray
+    sources: np.ndarray
+
+
+def views_of(
+    path: str | Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
+) -> Iterator[View]:
+    """The views of a clip, in the order of `visuals`.
+
+    Raises:
+        BrokenVideo: the file is missing, damaged, or has no frame in the clip's span.
+    """
+    index = index_of(path)
+    span = index.range(clip.start, clip.end)
+    needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
+    wanted = np.unique(np.concatenate([need.sources for need in needs]))
+    pictures = decode(path, wanted.tolist(), counter) if len(wanted) else _blank(0)
+    for need in needs:
+        times = tuple(float(place) / index.fps for place in need.shown)
+        yield View(need.visual, _frames(need, clip, pictures, wanted, span, index), need.numbers, times)
+
+
+def _need(visual: Visual, clip: ClipRef, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
+    first, stop = span
+    shown = frame_indices(stop - first, sampling.frames, sampling.policy)
+    numbers = first + shown
+    if visual.name is None:
+        return _Need(visual, shown, numbers, numbers)
+    if visual.is_control:
+        numbers = _control(visual, clip, numbers, (first + stop - 1) // 2)
+        return _Need(visual, shown, numbers, numbers[numbers >= 0])
+    condition, origin, length = _condition(visual, span, index)
+    key = {"video_id": clip.video_id, "start": clip.start, "end": clip.end}
+    sources = origin + condition.sources(numbers - origin, length, **key)
+    if _acts(visual) == "temporal":
+        numbers = origin + _sources_in_order(visual, clip, numbers - origin, length)
+    return _Need(visual, shown, numbers, sources)
+
+
+def _condition(visual: Visual, span: tuple[int, int], index: VideoIndex) -> tuple[Any, int, int]:
+    """The condition, the frame of the file that its numbers begin at, and how many there are."""
+    from video_contrast.perturbations.video import VideoCondition
+
+    condition = VideoCondition(
+        visual.name or "",
+        visual.severity,
+        visual.profile,
+        visual.seed,
+        visual.scope,
+        visual.order,  # type: ignore[arg-type]
+    )
+    return (condition, 0, index.n_frames) if visual.scope == "video" else (condition, span[0], span[1] - span[0])
+
+
+def _sources_in_order(visual: Visual, clip: ClipRef, wanted: np.ndarray, length: int) -> np.ndarray:
+    """Which clean frame a temporal perturbation shows at each sampled place."""
+    from video_contrast.perturbations.video import index_map
+
+    whole = visual.scope == "video"
+    sampled_first = visual.order == "sample_then_perturb"
+    shown = index_map(
+        visual.name or "",
+        len(wanted) if sampled_first else length,
+        visual.severity,
+        seed=visual.seed,
+        video_id=clip.video_id,
+        start=None if whole else clip.start,
+        end=None if whole else clip.end,
+        profile=visual.profile,
+    )
+    return np.asarray(wanted[shown] if sampled_first else shown[wanted])
+
+
+def _control(visual: Visual, clip: ClipRef, numbers: np.ndarray, middle: int) -> np.ndarray:
+    if visual.name == "blind":
+        return np.full(len(numbers), -1, np.int64)
+    if visual.name == "one_frame":
+        return np.full(len(numbers), middle, np.int64)
+    if visual.name == "reversed":
+        return numbers[::-1].copy()
+    stream = seeds.stream(visual.seed, "control:shuffled", "1", clip.video_id, clip.start, clip.end)
+    return numbers[stream.permutation(len(numbers))]
+
+
+def _acts(visual: Visual) -> str:
+    from video_contrast.perturbations.registry import video_spec
+
+    return video_spec(visual.name or "").acts
+
+
+def _blank(count: int) -> np.ndarray:
+    """Mid-grey frames: what an encoder is shown when it is to see nothing."""
+    return np.full((count, BLANK_SIZE, BLANK_SIZE, 3), 127, np.uint8)
+
+
+def _frames(
+    need: _Need, clip: ClipRef, pictures: np.ndarray, decoded: np.ndarray, span: tuple[int, int], index: VideoIndex
+) -> np.ndarray:
+    visual = need.visual
+    if visual.name == "blind":
+        return _blank(len(need.numbers))
+    if visual.name is None or visual.is_control:
+        return pictures[np.searchsorted(decoded, need.numbers)]
+    condition, origin, length = _condition(visual, span, index)
+    return np.asarray(
+        condition.frames(
+            pictures[np.searchsorted(decoded, need.sources)],
+            need.sources - origin,
+            span[0] + need.shown - origin,
+            length,
+            video_id=clip.video_id,
+            start=clip.start,
+            end=clip.end,
+        )
+    )
