@@ -17,6 +17,8 @@ from video_contrast.version import __version__
 # One module of `video_contrast.commands` a line. Each has `add(app)`, which adds its command or group of commands.
 COMMANDS = (
     "build",
+    "check",
+    "audit",
     "score",
     "list",
     "perturb",
