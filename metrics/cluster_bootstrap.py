@@ -6,6 +6,7 @@ of times that each type is drawn is one multinomial draw.
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from video_contrast.seeds import stream
 
 Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 _CELLS = 1 << 20  # cells of a block of draws: a few MB
-_BINOMIAL = 50  # a cell of a multinomial draw costs about as much as this many drawn numbers
+_KEPT = 1 << 25  # cells of draws worth keeping: 32 MB
+_BINOMIAL = 15  # a cell of a multinomial draw costs about as much as this many drawn clusters
 _FEW = 8  # so few types are always drawn by the multinomial
+_NARROW = 256  # distinct values up to which a cluster is described by its histogram
 
 # Statistics that depend on the column means only: `means[draws, m] -> [draws]`.
 _OF_MEANS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -79,14 +82,13 @@ def cluster_bootstrap(
     if draws < 1:
         raise ValueError(f"draws must be at least 1, not {draws}")
     codes, n_clusters = cluster_codes(clusters, len(columns))
-    rng = stream(seed, "cluster_bootstrap")
     if isinstance(statistic, str) and statistic in _OF_MEANS:
         if statistic != "mean" and columns.shape[1] < 2:
             raise ValueError(f"statistic {statistic!r} needs two columns of values, not one")
         of_means = _OF_MEANS[statistic]
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(of_means(columns.mean(axis=0, keepdims=True))[0])
-            drawn = of_means(_drawn_means(columns, codes, n_clusters, draws, rng)) if n_clusters > 1 else None
+            drawn = of_means(_drawn_means(columns, codes, n_clusters, draws, seed)) if n_clusters > 1 else None
     else:
         if isinstance(statistic, str) and statistic != "median":
             raise ValueError(f"unknown statistic {statistic!r}: mean, median, difference, ratio or a function")
@@ -94,7 +96,7 @@ def cluster_bootstrap(
         distinct, index = np.unique(columns, axis=0, return_inverse=True)
         index = index.reshape(-1)
         estimate = float(function(np.bincount(index, minlength=len(distinct))[None].astype(np.float64), distinct)[0])
-        drawn = _drawn_statistic(function, distinct, index, codes, n_clusters, draws, rng) if n_clusters > 1 else None
+        drawn = _drawn_statistic(function, distinct, index, codes, n_clusters, draws, seed) if n_clusters > 1 else None
     return _interval(estimate, drawn, level, n_clusters)
 
 
@@ -133,22 +135,49 @@ def _columns(values: Any) -> NDArray[np.float64]:
     return columns
 
 
+def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[NDArray[np.uint8] | NDArray[np.int64]]:
+    """How often each cluster is drawn, in blocks `[draws of the block, n_clusters]`; every row adds up to n_clusters.
+
+    The building block for statistics of your own: the same seed gives the same draws, so two models that are scored
+    on the same clusters are compared on the same resamples. The last draws of moderate size are kept, since a report
+    asks for dozens of intervals over the same clusters.
+
+    >>> [block.sum(axis=1).tolist() for block in bootstrap_weights(5, 3)]
+    [[5, 5, 5]]
+    """
+    if n_clusters * draws <= _KEPT:
+        yield from _kept_weights(n_clusters, draws, seed)
+    else:
+        yield from _new_weights(n_clusters, draws, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_weights(n_clusters: int, draws: int, seed: int) -> tuple[NDArray[np.uint8] | NDArray[np.int64], ...]:
+    return tuple(_new_weights(n_clusters, draws, seed))
+
+
+def _new_weights(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.uint8] | NDArray[np.int64]]:
+    rng = stream(seed, "cluster_bootstrap", n_clusters)
+    kind = np.uint16 if n_clusters <= 1 << 16 else np.uint32
+    height = max(1, _CELLS // n_clusters)
+    for start in range(0, draws, height):
+        rows = min(height, draws - start)
+        drawn = rng.integers(0, n_clusters, size=(rows, n_clusters), dtype=kind)
+        offsets = np.arange(rows, dtype=np.int64)[:, None] * n_clusters
+        counts = np.bincount((drawn + offsets).ravel(), minlength=rows * n_clusters).reshape(rows, n_clusters)
+        # A cluster drawn more than 255 times is all but impossible, unless there are few: then one byte is enough.
+        counts = counts.astype(np.uint8) if counts.max() <= 255 else counts
+        counts.flags.writeable = False
+        yield counts
+
+
 def _drawn_means(
-    columns: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int, draws: int, rng: np.random.Generator
+    columns: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int, draws: int, seed: int
 ) -> NDArray[np.float64]:
     """Means `[draws, m]` over resampled clusters: the sums and the size are all that matters of a cluster."""
     sums = [np.bincount(codes, weights=column, minlength=n_clusters) for column in columns.T]
-    each = np.stack([*sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)])
-    types, times = _types(each.T)
-    if len(types) * _BINOMIAL <= n_clusters or len(types) <= _FEW:
-        totals = rng.multinomial(n_clusters, times / n_clusters, size=draws) @ types
-    else:
-        totals = np.concatenate(
-            [
-                np.stack([part.take(drawn).sum(axis=1) for part in each], axis=1)
-                for drawn in _drawn(n_clusters, draws, rng)
-            ]
-        )
+    each = np.stack([*sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)], axis=1)
+    totals = np.concatenate([block @ rows for block, rows in _draw_rows(each, draws, seed)])
     return totals[:, :-1] / totals[:, -1:]
 
 
@@ -159,44 +188,43 @@ def _drawn_statistic(
     codes: NDArray[np.int64],
     n_clusters: int,
     draws: int,
-    rng: np.random.Generator,
+    seed: int,
 ) -> NDArray[np.float64]:
     """The statistic `[draws]`: how often each distinct row of values is drawn is all that matters."""
     values = len(distinct)
-    if n_clusters * values <= _CELLS:
+    if values <= _NARROW and n_clusters * values <= _CELLS:
         histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(n_clusters, values)
-        types, times = _types(histograms.astype(np.float64))
-        if len(types) * _BINOMIAL <= n_clusters or len(types) <= _FEW:
-            return function(rng.multinomial(n_clusters, times / n_clusters, size=draws) @ types, distinct)
+        # Counts are whole numbers far below 2**24, so float32 holds them exactly.
+        drawn = _draw_rows(histograms.astype(np.float32), draws, seed)
+        return np.concatenate([function((block @ rows).astype(np.float64), distinct) for block, rows in drawn])
     # Items in the order of their values, so that the counts of one value are a run of columns.
     order = np.argsort(index, kind="stable")
     starts = np.searchsorted(index[order], np.arange(values))
     results = []
-    for drawn in _drawn(n_clusters, draws, rng):
-        offsets = np.arange(len(drawn), dtype=np.int64)[:, None] * n_clusters
-        weights = np.bincount((drawn + offsets).ravel(), minlength=drawn.shape[0] * n_clusters)
-        counts = weights.reshape(len(drawn), n_clusters)[:, codes[order]]
-        if values < len(order):
-            counts = np.add.reduceat(counts, starts, axis=1)
-        results.append(function(counts.astype(np.float64), distinct))
+    for weights in bootstrap_weights(n_clusters, draws, seed):
+        counts = weights[:, codes[order]].astype(np.float64)
+        results.append(function(np.add.reduceat(counts, starts, axis=1) if values < len(order) else counts, distinct))
     return np.concatenate(results)
 
 
-def _types(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The distinct rows, and how many clusters have each."""
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
+def _draw_rows(each: NDArray[Any], draws: int, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Pairs of counts and rows whose product are the totals of a block of draws.
+
+    Clusters are sorted by what they contribute, so that the order of the items has no influence. Equal ones are one
+    type; if there are few types a multinomial draw over them is all it takes, else every cluster is drawn.
+    """
+    ordered = each[np.lexsort(each.T)]
     new = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
     starts = np.flatnonzero(new)
-    return ordered[starts], np.diff(np.append(starts, len(rows)))
-
-
-def _drawn(n_clusters: int, draws: int, rng: np.random.Generator) -> Iterator[NDArray[np.integer[Any]]]:
-    """Blocks `[draws of the block, n_clusters]` of drawn cluster numbers."""
-    kind = np.uint16 if n_clusters <= 1 << 16 else np.uint32
-    block = max(1, _CELLS // n_clusters)
-    for start in range(0, draws, block):
-        yield rng.integers(0, n_clusters, size=(min(block, draws - start), n_clusters), dtype=kind)
+    n_clusters = len(each)
+    if len(starts) <= _FEW or len(starts) * _BINOMIAL <= n_clusters:
+        times = np.diff(np.append(starts, n_clusters))
+        rng = stream(seed, "cluster_bootstrap", "types")
+        counts = rng.multinomial(n_clusters, times / n_clusters, size=draws)
+        yield counts.astype(each.dtype), ordered[starts]
+    else:
+        for block in bootstrap_weights(n_clusters, draws, seed):
+            yield block.astype(each.dtype), ordered
 
 
 def _interval(estimate: float, drawn: NDArray[np.float64] | None, level: float, n_clusters: int) -> Interval:
