@@ -16,6 +16,7 @@ from video_contrast.version import __version__
 
 # One module of `video_contrast.commands` a line. Each has `add(app)`, which adds its command or group of commands.
 COMMANDS = (
+    "demo",
     "build",
     "check",
     "audit",

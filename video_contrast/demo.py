@@ -1,0 +1,150 @@
+"""The demo: the packaged models and two baselines on the shapes world, in one table.
+
+Nothing here is special to the demo: it builds a set, scores models and writes a report with the public functions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import write_json, write_text
+
+MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
+# The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
+VISUAL = ("box_jumble", "defocus_blur", "jpeg", "jumble", "shot_noise", "static_rotate")
+TEXT = ("append_irr", "gender_swap", "no_verbs", "random_noun", "shuffle_order", "spelling_error")
+SEVERITY = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a name, the level of chance (None where there is none), and a cell a model."""
+
+    name: str
+    chance: float | None
+    cells: list[str]
+
+
+def conditions() -> list[str]:
+    """What the robustness lines are means over: 6 visual, 6 textual, and their 36 pairs."""
+    visual = [f"visual:{name}@{SEVERITY}" for name in VISUAL]
+    text = [f"text:{name}" for name in TEXT]
+    return ["clean", *visual, *text, *(f"{v}+{t}" for v in visual for t in text)]
+
+
+def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[Row]:
+    """Builds the shapes sets, scores every model, writes scores, metrics and report below `output`.
+
+    Args:
+        output: a folder of its own; a second run goes on where the first stopped.
+        say: told what happens.
+        progress: show progress bars on what takes long.
+
+    Returns:
+        The rows of the table.
+    """
+    import video_contrast
+    from video_contrast.builders.registry import get_builder
+
+    if output.exists() and any(output.iterdir()) and not (output / "set").is_dir():
+        raise VideoContrastError(f"--output {output} holds other files; give a new folder")
+    dataset = output / "set"
+    if not (dataset / "README.md").exists():
+        say("building the shapes world: clips, captions, ten kinds of contrast")
+        video_contrast.build("shapes", output=dataset)
+    config = json.loads((video_contrast.checkpoint_path("temporal") / "config.json").read_text(encoding="utf-8"))
+    frames = config["vision_config"]["num_frames"]
+    contrasts = [name for name in get_builder("shapes").configs if name != "retrieval"]
+    results: dict[str, dict[str, Any]] = {}
+    runs = []
+    for model in MODELS:
+        say(f"scoring {model}")
+        source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
+        metrics: dict[str, Any] = {}
+        for name, configs, wanted in (("contrasts", contrasts, ["clean"]), ("retrieval", ["retrieval"], conditions())):
+            folder = output / "runs" / model / name
+            result = video_contrast.score(
+                source,
+                dataset,
+                configs,
+                output=folder,
+                frames=frames,
+                conditions=wanted,
+                store=output / "embeddings",
+                progress=progress,
+            )
+            metrics |= result.metrics["configs"]
+            runs.append(folder)
+        results[model] = metrics
+    rows = table(results)
+    write_json(output / "metrics.json", results)
+    write_text(output / "table.md", markdown(rows))
+    say("writing the report")
+    from video_contrast.reports import write_report
+
+    write_report(runs, output / "report.html")
+    return rows
+
+
+def table(results: dict[str, dict[str, Any]]) -> list[Row]:
+    """The rows of the demo's table from the metrics of each model."""
+    first = results[MODELS[0]]
+    rows = []
+    for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
+        cells = [_interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
+        rows.append(Row(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
+    for config in (name for name in first if name != "retrieval"):
+        clean = first[config]["conditions"]["clean"]
+        kind = _contrast_kind(clean)
+        score = f"accuracy_{kind}" if kind else "accuracy"
+        chance = clean[f"chance_{kind}" if kind else "chance"]
+        cells = [_interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
+        rows.append(Row(LABELS.get(config, config), chance, cells))
+    for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
+        rows.append(Row(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
+    return rows
+
+
+LABELS = {
+    "random_mc": "5 options, all random",
+    "antonym_mc": "against antonym",
+    "verb_mc": "against other verb",
+    "gender_mc": "against other gender",
+    "person_id_mc": "against other person",
+    "entity_mc": "against other entity",
+    "object_mc": "against other object",
+    "role_mc": "against swapped roles",
+    "counterfactual_mc": "6 options, other actions",
+}
+
+
+def _contrast_kind(clean: dict[str, Any]) -> str | None:
+    """The kind of the hard negatives, where an item has one of them and several random ones or none."""
+    kinds = [key.removeprefix("n_") for key in clean if key.startswith("n_") and key not in ("n_ties", "n_random")]
+    kinds = [kind for kind in kinds if f"accuracy_{kind}" in clean]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def _interval(numbers: dict[str, Any], key: str) -> str:
+    return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
+
+
+def _gamma(retrieval: dict[str, Any], group: str) -> str:
+    """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation."""
+    means = retrieval["robustness"]["t2v_R@1"][group]
+    value = means["gamma_relative"]
+    return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
+
+
+def markdown(rows: list[Row]) -> str:
+    """The table as markdown."""
+    lines = ["| | chance | " + " | ".join(MODELS) + " |", "|---|---|" + "---|" * len(MODELS)]
+    for row in rows:
+        chance = "" if row.chance is None else f"{row.chance:.2f}"
+        lines.append(f"| {row.name} | {chance} | " + " | ".join(row.cells) + " |")
+    return "\n".join(lines) + "\n"
