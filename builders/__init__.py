@@ -28,6 +28,7 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
         UsageError: no such builder, config or option.
         VideoContrastError: the input is broken; the message names file and row.
     """
+    from video_contrast.builders.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
     from video_contrast.errors import UsageError
 
@@ -39,7 +40,12 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
         inspect.signature(chosen.function).bind(wanted, **options)
     except TypeError as error:
         raise UsageError(f"build {name}: {error}; see `video-contrast build {name} --help`") from error
-    return write_set(chosen.function(wanted, **options), output)
+    built = chosen.function(wanted, **options)
+    # Under torchrun every rank has the whole set by now; one of them writes it.
+    if is_writer():
+        write_set(built, output)
+    wait_for_writer()
+    return Path(output)
 
 
 def load_dataset(name: str, config: str, split: str | None = None, **options: Any) -> "datasets.Dataset":

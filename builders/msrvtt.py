@@ -34,7 +34,7 @@ def msrvtt(
     data_dir: Annotated[Path, "folder with the annotations, the split lists and the released contrast sets"],
     splits: Annotated[str | None, "splits of the contrast configs, comma-separated"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
-    human: Annotated[Path | None, "human negatives for verb_human_mc: released TSV or JSON lines"] = None,
+    human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
     caption: Annotated[str, options.CAPTION_HELP] = "eligible",
     extended: Annotated[bool, options.EXTENDED_HELP] = False,
     generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
@@ -47,15 +47,20 @@ def msrvtt(
 ) -> BuiltSet:
     """MSR-VTT: retrieval, random, gender, verb and object contrasts, and the released verb sets."""
     from video_contrast.builders import configs as making
+    from video_contrast.builders.human import is_released
     from video_contrast.builders.verbs import tag_cache
 
     everything = set(configs) == set(CONFIGS)
     source = Source(options.existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir"), video_pattern)
     clips = source.splits()
     chosen = _chosen(splits, clips)
+    # Human negatives as a list are put together like any contrast; the released file is taken as it is.
+    listed = human is not None and not is_released(human)
+    as_released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
         constraints=constraints, settings=settings, tagger=tagger, paper=True,
+        human=human if listed else None,
         training=lambda: [text for clip in clips.get("train", ()) for text in clip.captions],
     )  # fmt: skip
     facts = {
@@ -72,14 +77,14 @@ def msrvtt(
         built_from.setdefault("test", clips["test"])
     with tag_cache():
         built = making.built_set(
-            "msrvtt", configs, built_from, plan, facts=facts, retrieval_splits=clips, optional=everything
-        )
+            "msrvtt", [config for config in configs if config not in as_released], built_from, plan, facts=facts,
+            retrieval_splits=clips, optional=everything,
+        )  # fmt: skip
     for config, rows_of in built.tables.items():
         if config != "retrieval" and "test_1k_a" in chosen:
             _add_one_k_a(built, config, rows_of, clips["test_1k_a"], "test" in chosen)
-    for config in RELEASED:
-        if config in configs:
-            _released(built, config, source, clips, human, everything)
+    for config in as_released:
+        _released(built, config, source, clips, human, everything)
     return built
 
 

@@ -1,13 +1,14 @@
 """`video-contrast build NAME [CONFIG ...] --output DIR`: one subcommand a builder, its options are the builder's."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from video_contrast.builders.registry import Builder, all_builders
+from video_contrast.builders.registry import Builder, all_builders, chosen_configs
 
 
 def add(app: typer.Typer) -> None:
@@ -31,10 +32,13 @@ def _command(builder: Builder) -> Callable[..., None]:
 
     def run(configs: list[str], output: Path, **options: Any) -> None:
         from video_contrast import builders
+        from video_contrast.builders.sharding import is_writer
 
         given = {name: value for name, value in options.items() if value is not None}
         root = builders.build(builder.name, configs or None, output=output, **given)
-        print(f"{builder.name}: written to {root}")
+        if is_writer():
+            _report(root, chosen_configs(builder, configs or None))
+            print(f"{builder.name}: written to {root}")
 
     parameters = [
         inspect.Parameter(
@@ -63,3 +67,29 @@ def _command(builder: Builder) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _report(root: Path, configs: list[str]) -> None:
+    """Rows of every config that was built, its counts by reason, and warnings, from the set's record."""
+    from video_contrast.files import read_json
+
+    record = read_json(root / "set.json")
+    for warning in record.get("facts", {}).get("warnings", ()):
+        print(f"warning: {warning}", file=sys.stderr)
+    for config in configs:
+        entry = record["configs"].get(config)
+        if entry is None:
+            continue  # left out, which the builder said
+        for split, size in entry["splits"].items():
+            facts = entry["facts"].get("splits", {}).get(split, {})
+            print(f"{config} {split}: {size['num_examples']:,} rows{_details(facts)}")
+
+
+def _details(facts: dict[str, Any]) -> str:
+    """Counts by reason and coverage, in brackets; nothing where the builder gave none."""
+    counts = facts.get("counts", {})
+    parts = [f"{name} {share} % of videos" for name, share in facts.get("coverage", {}).items()]
+    parts += [f"{reason} {n:,}" for reason, n in counts.get("captions_tried", {}).items()]
+    if not parts:
+        parts = [f"{reason} {n:,}" for reason, n in counts.items() if isinstance(n, int) and reason != "built"]
+    return f" ({'; '.join(parts)})" if parts else ""
