@@ -1,4 +1,4 @@
-"""Checkpoints that perturbations use: which ones by default, how they are loaded, and what is said if they are not there.
+"""Checkpoints of perturbations: which ones by default, how they are loaded, what is said if they are not there.
 
 Model-based perturbations are batched, run in float32 without gradients on a GPU where there is one, and every
 caption draws from its own random stream, so a caption's result does not depend on the others in its batch.
@@ -6,6 +6,7 @@ caption draws from its own random stream, so a caption's result does not depend 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -55,8 +56,16 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, 
         tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
         model = getattr(transformers, model_class).from_pretrained(checkpoint, dtype="float32")
     except OSError as error:
+        if Path(checkpoint).is_dir():
+            raise VideoContrastError(f"{wanted_by}: the folder {checkpoint} is no whole checkpoint: {error}") from error
         raise missing(checkpoint, wanted_by) from error
-    except (ValueError, KeyError, ImportError) as error:
+    except ImportError as error:
+        reason = " ".join(str(error).split())
+        raise VideoContrastError(
+            f"{wanted_by}: {checkpoint} asks for a package that is not here ({reason}): "
+            f"run {download_command(checkpoint)}"
+        ) from error
+    except (ValueError, KeyError) as error:
         raise VideoContrastError(f"{wanted_by}: {checkpoint} does not load as {model_class}: {error}") from error
     return tokenizer, model.to(device()).eval()
 
@@ -78,7 +87,7 @@ def device() -> Any:
 
 
 def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[list[int]]:
-    """Places of `items` in batches of equal length, so that nothing is padded and no batch changes a caption's result."""
+    """Places of `items` in batches of equal length: nothing is padded, so no neighbour changes a caption's result."""
     groups: dict[int, list[int]] = {}
     for place, item in enumerate(items):
         groups.setdefault(length(item), []).append(place)

@@ -5,13 +5,21 @@ from video_contrast.perturbations.registry import TextSpec
 WORDNET_COMMAND = "python -m nltk.downloader wordnet"
 
 
+# Packages that a checkpoint's tokenizer asks for.
+PACKAGES = {"facebook/wmt19": "sacremoses", "prithivida/": "sentencepiece"}
+
+
 def download_command(*checkpoints: str) -> str:
-    """The command that puts checkpoints into the Hub cache.
+    """The command that puts checkpoints into the Hub cache, and the packages that their tokenizers ask for.
 
     >>> download_command("google-bert/bert-base-uncased")
     'hf download google-bert/bert-base-uncased'
+    >>> download_command("facebook/wmt19-en-de")
+    'pip install sacremoses && hf download facebook/wmt19-en-de'
     """
-    return " && ".join(f"hf download {name}" for name in checkpoints)
+    packages = [package for start, package in PACKAGES.items() if any(name.startswith(start) for name in checkpoints)]
+    install = [f"pip install {' '.join(packages)}"] if packages else []
+    return " && ".join([*install, *(f"hf download {name}" for name in checkpoints)])
 
 
 def how_to_get(spec: TextSpec) -> str:

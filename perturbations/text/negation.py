@@ -4,7 +4,7 @@ import re
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
 from video_contrast.perturbations.text.words import like_case, put
@@ -33,9 +33,17 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     carries_not = verb.auxiliary is not None or token.tag == "MD" or token.lemma == "be"
     if carries_not or (released and token.lemma in ("do", "have")):
         return put(caption, [(token.start, token.end, token.text + " not")])
-    if token.tag in ("VBG", "VBN"):
+    # Taggers read the present of some verbs as a participle: "two dogs run" has "run" as in "is run".
+    present = token.tag == "VBN" and "VBP" in verb_tags(token.text)
+    if token.tag in ("VBG", "VBN") and not present:
         return put(caption, [(token.start, token.start, "not ")])
-    do = "did" if token.tag == "VBD" else "do" if token.tag in ("VB", "VBP") or is_plural(tokens, place) else "does"
+    do = (
+        "did"
+        if token.tag == "VBD"
+        else "do"
+        if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place)
+        else "does"
+    )
     if place == 0:
         return put(caption, [(token.start, token.end, like_case(f"{do} not {inflect(token.lemma, 'VB')}", token.text))])
     return put(caption, [(token.start, token.end, f"{do} not {token.lemma}")])

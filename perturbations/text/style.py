@@ -14,6 +14,7 @@ from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
+from video_contrast.seeds import stream
 
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
@@ -92,12 +93,13 @@ def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Gi
 def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Any, model: Any) -> list[list[str]]:
     """`SAMPLES` sampled outputs a text, each drawn from the text's own stream whatever else is in the batch."""
     import torch
+    from transformers import LogitsProcessorList
 
     inputs = [tokenizer(text, truncation=True, max_length=2 * _LONGEST)["input_ids"] for text in texts]
     done: list[list[str]] = [[] for _ in texts]
     for batch in checkpoints.batches(inputs, len):
         rows = [n for n in batch for _ in range(SAMPLES)]
-        draws = [stream for n in batch for stream in rngs[n].spawn(SAMPLES)]
+        draws = [stream("rewriting", int(rngs[n].integers(1 << 62))) for n in batch for _ in range(SAMPLES)]
         ids = torch.tensor([inputs[n] for n in rows], device=model.device)
         with torch.inference_mode():
             out = model.generate(
@@ -106,7 +108,7 @@ def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Any, m
                 num_beams=1,
                 do_sample=False,  # the draw is made by `_Draw`
                 max_new_tokens=_LONGEST,
-                logits_processor=[_Draw(draws)],
+                logits_processor=LogitsProcessorList([_Draw(draws)]),
             )
         for n, text in zip(rows, tokenizer.batch_decode(out, skip_special_tokens=True), strict=True):
             done[n].append(text.strip())
