@@ -1,18 +1,68 @@
-"""Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out."""
+"""Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-from video_contrast.metrics.cluster_bootstrap import Interval, cluster_bootstrap
+One function a file, named after it. Ties and bad input are decided in one place each (`ranks`, `checks`). The
+`evaluate` modules around them are the folders beside these files; `modules` finds and installs them.
+"""
+
+from video_contrast.metrics.accuracy import accuracy
+from video_contrast.metrics.caption_shift import caption_shift
+from video_contrast.metrics.cluster_bootstrap import Interval, bootstrap_weights, cluster_bootstrap, interval_keys
+from video_contrast.metrics.consistency import consistency
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
+from video_contrast.metrics.group_score import group_score
+from video_contrast.metrics.holm import holm
+from video_contrast.metrics.majority import agreement, majority_vote
+from video_contrast.metrics.mcnemar import mcnemar
+from video_contrast.metrics.mean_rank import mean_rank
+from video_contrast.metrics.median_rank import median_rank
 from video_contrast.metrics.multiple_choice import multiple_choice
+from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, paired_difference
+from video_contrast.metrics.position_bias import position_bias, right_in_all_rotations
+from video_contrast.metrics.proximity import proximity
+from video_contrast.metrics.ranks import Places, choice_places
+from video_contrast.metrics.rarity_gap import rarity_gap
+from video_contrast.metrics.rcad import rcad
+from video_contrast.metrics.recall_at_k import recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
+from video_contrast.metrics.retrieval_counts import embedding_places, matrix_places
+from video_contrast.metrics.robustness import robustness
+from video_contrast.metrics.sensitivity import sensitivity
 
 __all__ = [
     "Interval",
+    "Places",
+    "accuracy",
+    "agreement",
+    "bootstrap_weights",
+    "caption_shift",
+    "choice_places",
     "cluster_bootstrap",
+    "cluster_standard_error",
+    "consistency",
+    "embedding_places",
     "gamma_absolute",
     "gamma_corrected",
     "gamma_interval",
     "gamma_relative",
+    "group_score",
+    "holm",
+    "interval_keys",
+    "majority_vote",
+    "matrix_places",
+    "mcnemar",
+    "mean_rank",
+    "median_rank",
     "multiple_choice",
+    "pair_by_id",
+    "paired_difference",
+    "position_bias",
+    "proximity",
+    "rarity_gap",
+    "rcad",
+    "recall_at_k",
     "retrieval",
     "retrieval_from_embeddings",
+    "right_in_all_rotations",
+    "robustness",
+    "sensitivity",
 ]

@@ -177,7 +177,7 @@ def _drawn_means(
     """Means `[draws, m]` over resampled clusters: the sums and the size are all that matters of a cluster."""
     sums = [np.bincount(codes, weights=column, minlength=n_clusters) for column in columns.T]
     each = np.stack([*sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)], axis=1)
-    totals = np.concatenate([block @ rows for block, rows in _draw_rows(each, draws, seed)])
+    totals = np.concatenate([block @ rows for block, rows in draw_rows(each, draws, seed)])
     return totals[:, :-1] / totals[:, -1:]
 
 
@@ -195,7 +195,7 @@ def _drawn_statistic(
     if values <= _NARROW and n_clusters * values <= _CELLS:
         histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(n_clusters, values)
         # Counts are whole numbers far below 2**24, so float32 holds them exactly.
-        drawn = _draw_rows(histograms.astype(np.float32), draws, seed)
+        drawn = draw_rows(histograms.astype(np.float32), draws, seed)
         return np.concatenate([function((block @ rows).astype(np.float64), distinct) for block, rows in drawn])
     # Items in the order of their values, so that the counts of one value are a run of columns.
     order = np.argsort(index, kind="stable")
@@ -207,7 +207,7 @@ def _drawn_statistic(
     return np.concatenate(results)
 
 
-def _draw_rows(each: NDArray[Any], draws: int, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+def draw_rows(each: NDArray[Any], draws: int, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Pairs of counts and rows whose product are the totals of a block of draws.
 
     Clusters are sorted by what they contribute, so that the order of the items has no influence. Equal ones are one

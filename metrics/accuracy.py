@@ -1,0 +1,26 @@
+"""Multiple-choice accuracy under the tie rule."""
+
+from typing import Any
+
+from video_contrast.metrics.checks import choices
+from video_contrast.metrics.ranks import choice_places
+
+
+def accuracy(scores: Any, labels: Any = None) -> float:
+    """The share of items whose true option scores highest; a tie among m options counts 1/m.
+
+    Args:
+        scores: `[n][k]`, higher is better.
+        labels: `[n]`, the position of the true option; None: always 0.
+
+    Returns:
+        0..1; exactly 1/k for a scorer that gives every option the same score.
+
+    Raises:
+        ValueError: as `multiple_choice`.
+
+    >>> accuracy([[0.7, 0.1], [0.5, 0.5]])
+    0.75
+    """
+    array, truth, _ = choices(scores, labels)
+    return float(choice_places(array, truth).hit(1).mean())

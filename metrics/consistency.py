@@ -1,0 +1,46 @@
+"""Consistency: every member of a contrast cluster right."""
+
+from typing import Any
+
+import numpy as np
+
+from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+
+
+def consistency(hits: Any, clusters: Any, *, interval: bool = False, seed: int = 0) -> dict[str, Any]:
+    """The share of clusters of which every item is right.
+
+    Args:
+        hits: `[n]`, 1 right, 0 wrong, between them the expected value on a tie (`ranks.Places.hit(1)`).
+        clusters: `[n]`, the contrast cluster of each item (all contrasts of one original).
+        interval: add a 95 % bootstrap interval over clusters.
+        seed: of the bootstrap.
+
+    Returns:
+        `consistency`, `accuracy` (of the items), `n_clusters`, `n`.
+
+    Raises:
+        ValueError: empty, hits outside 0..1, or not one cluster an item.
+
+    Source: contrast sets (Gardner et al. 2020).
+
+    >>> consistency([1, 1, 1, 0], ["a", "a", "b", "b"])["consistency"]
+    0.5
+    """
+    values = vector(hits, "hits")
+    bad = np.flatnonzero((values < 0) | (values > 1))
+    if len(bad):
+        raise ValueError(f"hits: item {bad[0]} is {values[bad[0]]}, not between 0 and 1")
+    codes, n_clusters = cluster_codes(clusters, len(values))
+    all_right = np.ones(n_clusters)
+    np.multiply.at(all_right, codes, values)
+    result: dict[str, Any] = {
+        "consistency": float(all_right.mean()),
+        "accuracy": float(values.mean()),
+        "n_clusters": n_clusters,
+        "n": len(values),
+    }
+    if interval:
+        result.update(interval_keys("consistency", cluster_bootstrap(all_right, seed=seed)))
+    return result

@@ -1,0 +1,36 @@
+"""Holm's correction of a family of p-values."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import vector
+
+
+def holm(p_values: Any) -> NDArray[np.float64]:
+    """P-values adjusted so that the chance of any false positive in the family stays below the level.
+
+    Args:
+        p_values: `[m]`, each from 0 to 1.
+
+    Returns:
+        `float64[m]`, adjusted, in the order given; at most 1.
+
+    Raises:
+        ValueError: empty, or a value outside 0..1; the message names it.
+
+    Source: Holm (1979).
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = vector(p_values, "p_values")
+    bad = np.flatnonzero((given < 0) | (given > 1))
+    if len(bad):
+        raise ValueError(f"p_values: item {bad[0]} is {given[bad[0]]}, not between 0 and 1")
+    order = np.argsort(given, kind="stable")
+    scaled = given[order] * np.arange(len(given), 0, -1)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted

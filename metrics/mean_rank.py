@@ -1,0 +1,26 @@
+"""Mean rank under the tie rule."""
+
+from typing import Any
+
+from video_contrast.metrics.checks import choices
+from video_contrast.metrics.ranks import choice_places
+
+
+def mean_rank(scores: Any, labels: Any = None) -> float:
+    """The mean rank of the true option, from 1; a tie counts half a place.
+
+    Args:
+        scores: `[n][k]`, higher is better.
+        labels: `[n]`, the position of the true option; None: always 0.
+
+    Returns:
+        1..k; exactly (k + 1) / 2 for a scorer that gives every option the same score.
+
+    Raises:
+        ValueError: as `multiple_choice`.
+
+    >>> mean_rank([[0.7, 0.1, 0.2], [0.5, 0.5, 0.9]])
+    1.75
+    """
+    array, truth, _ = choices(scores, labels)
+    return float(choice_places(array, truth).rank.mean())

@@ -1,0 +1,63 @@
+"""Rarity gap: does a model fall for contrasts whose words are more frequent than the true ones?"""
+
+from typing import Any
+
+import numpy as np
+
+from video_contrast.metrics.checks import vector
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+
+
+def rarity_gap(
+    hits: Any,
+    original_counts: Any,
+    contrast_counts: Any,
+    *,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Accuracy over all items less the accuracy where the original is rarer in training than its contrast.
+
+    Args:
+        hits: `[n]`, 1 right, 0 wrong, between them on a tie.
+        original_counts: `[n]`, how often the original word (a character id, a verb) occurs in the training captions.
+        contrast_counts: `[n]`, how often the word that replaced it does.
+        clusters: `[n]`, for the intervals.
+        interval: add 95 % cluster bootstrap intervals of `overall` and `rare`.
+        seed: of the bootstrap.
+
+    Returns:
+        `overall`, `rare` and `gap` (None if no item is rare), `n_rare`, `n`.
+
+    Raises:
+        ValueError: empty, unequal lengths, values that are not finite, negative counts; the message names the item.
+
+    Source: contrast-set paper, table 4.
+
+    >>> rarity_gap([1, 1, 0, 1], [5, 9, 1, 2], [3, 3, 3, 3])
+    {'overall': 0.75, 'rare': 0.5, 'gap': 0.25, 'n_rare': 2, 'n': 4}
+    """
+    right = vector(hits, "hits")
+    original, contrast = vector(original_counts, "original_counts"), vector(contrast_counts, "contrast_counts")
+    if not len(right) == len(original) == len(contrast):
+        raise ValueError(f"{len(right)} hits need as many counts, not {len(original)} and {len(contrast)}")
+    for name, counts in (("original_counts", original), ("contrast_counts", contrast)):
+        if counts.min() < 0:
+            raise ValueError(f"{name}: item {int(counts.argmin())} is {counts.min():g}; a count cannot be negative")
+    rare = original < contrast
+    overall = float(right.mean())
+    on_rare = float(right[rare].mean()) if rare.any() else None
+    result: dict[str, Any] = {
+        "overall": overall,
+        "rare": on_rare,
+        "gap": None if on_rare is None else overall - on_rare,
+        "n_rare": int(rare.sum()),
+        "n": len(right),
+    }
+    if interval:
+        result.update(interval_keys("overall", cluster_bootstrap(right, clusters, seed=seed)))
+        if rare.any():
+            groups = None if clusters is None else np.asarray(clusters)[rare]
+            result.update(interval_keys("rare", cluster_bootstrap(right[rare], groups, seed=seed)))
+    return result

@@ -1,0 +1,118 @@
+"""Retrieval from counterfactually augmented data: a video's true caption among its own counterfactual ones."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import as_array, at_most, choices
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.ranks import choice_places
+
+Numbers = dict[str, float | int | None]
+
+
+def rcad(
+    similarity: Any,
+    labels: Any = None,
+    *,
+    columns: Any = None,
+    normalise: Literal["videos"] | None = None,
+    scale: float = 1.0,
+    ties: Literal["expected", "released"] = "expected",
+    ks: Sequence[int] = (1, 2, 3),
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> Numbers:
+    """R@1, R@2, R@3, mean and median rank of the true caption among a video's own captions.
+
+    Args:
+        similarity: `[videos][k]`, each video with its own k captions (six in Feint6K); or `[videos][texts]`, each
+            video with the captions of all videos, and `columns` (needed for `normalise`).
+        labels: `[videos]`, the position of the true caption among the video's own; None: 0, the first.
+        columns: `[videos][k]`, which texts are the video's own; None with `normalise`: consecutive blocks of
+            texts / videos columns.
+        normalise: "videos" reproduces the released metric, whose input is a softmax over the videos of each text's
+            similarities. It needs all videos against all texts and changes ranks: a caption that suits every video
+            loses. Computed as logarithms, so that small probabilities do not become equal.
+        scale: factor of the similarities before the softmax (the model's logit scale, where that is not in them).
+        ties: "expected" under random tie-breaking; "released" counts every tie for the model.
+        ks: the Ks of R@K. (The paper's column "R@2" holds R@3 in some rows, so all three are given.)
+        clusters: `[videos]`, for the intervals.
+        interval: add 95 % cluster bootstrap intervals of R@K and the mean rank.
+        seed: of the bootstrap.
+
+    Returns:
+        `R@K` with `_worst` and `_best`, `chance_R@K`, `mean_rank` with `_worst` and `_best`, `median_rank`, `n_ties`,
+        `n`; with interval `<key>_low` and `<key>_high`.
+
+    Raises:
+        ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
+            do not exist; the message names the item.
+
+    Source: RCAD paper, section 5.1, and its released evaluation for `normalise` and `ties`.
+
+    >>> tied = [[0.5, 0.5, 0.1, 0.0, 0.0, 0.0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]]
+    >>> rcad(tied)["R@1"], rcad(tied, ties="released")["R@1"]
+    (0.75, 1.0)
+    """
+    if ties not in ("expected", "released"):
+        raise ValueError(f"ties must be 'expected' or 'released', not {ties!r}")
+    if normalise not in (None, "videos"):
+        raise ValueError(f"normalise must be None or 'videos', not {normalise!r}")
+    array, truth, sizes = choices(_own(similarity, columns, normalise, scale), labels, name="similarity")
+    ks = at_most(ks, int(sizes.min()), "captions a video")
+    places = choice_places(array, truth)
+    result: Numbers = {"n": len(array), "n_ties": int(places.tied.sum())}
+    figures = {"mean_rank": (places.rank, places.worst, places.best)}
+    figures |= {f"R@{k}": (places.hit(k), *places.hit_bounds(k)) for k in ks}
+    for name, (expected, worst, best) in figures.items():
+        chosen = expected if ties == "expected" else best
+        result[name] = float(chosen.mean())
+        result[f"{name}_worst"], result[f"{name}_best"] = float(worst.mean()), float(best.mean())
+        if interval:
+            result.update(interval_keys(name, cluster_bootstrap(chosen, clusters, seed=seed)))
+    result["median_rank"] = float(np.median(places.rank if ties == "expected" else places.best))
+    result |= {f"chance_R@{k}": k / array.shape[1] for k in ks}
+    return result
+
+
+def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> Any:
+    """The similarities of every video with its own captions."""
+    if normalise is None and columns is None:
+        return similarity
+    try:
+        matrix = as_array(similarity).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"similarity must be videos by texts, every row of one length: {error}") from error
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"similarity must be videos by texts, not the shape {matrix.shape}")
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        video, text = bad[0]
+        raise ValueError(f"similarity: video {video} and text {text} is {matrix[video, text]}, which has no rank")
+    texts = _columns(columns, *matrix.shape)
+    if normalise == "videos":
+        matrix = matrix * scale
+        highest = matrix.max(axis=0)
+        matrix = matrix - (highest + np.log(np.exp(matrix - highest).sum(axis=0)))
+    return np.take_along_axis(matrix, texts, axis=1)
+
+
+def _columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64]:
+    if columns is None:
+        if n_texts % n_videos:
+            raise ValueError(f"{n_texts} texts do not divide into {n_videos} videos: say which are whose (columns=)")
+        return np.arange(n_texts).reshape(n_videos, -1)
+    try:
+        own = as_array(columns)
+    except ValueError as error:
+        raise ValueError(f"columns must be as many for each video: {error}") from error
+    if own.ndim != 2 or len(own) != n_videos or own.dtype.kind not in "iu":
+        raise ValueError(f"columns must be whole numbers [videos][k] for {n_videos} videos, not {own.dtype}{own.shape}")
+    bad = np.argwhere((own < 0) | (own >= n_texts))
+    if len(bad):
+        raise ValueError(f"columns: video {bad[0][0]} names text {own[tuple(bad[0])]}, but there are 0..{n_texts - 1}")
+    return own.astype(np.int64)

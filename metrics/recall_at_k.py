@@ -1,0 +1,30 @@
+"""R@K under the tie rule."""
+
+from typing import Any
+
+from video_contrast.metrics.checks import at_most, choices
+from video_contrast.metrics.ranks import choice_places
+
+
+def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
+    """The share of items whose true option is among the first `k`, as expected under random tie-breaking.
+
+    An item with g options above the true one and e equal to it counts clip((k - g) / (e + 1), 0, 1).
+
+    Args:
+        scores: `[n][options]`, higher is better.
+        labels: `[n]`, the position of the true option; None: always 0.
+        k: from 1 to the number of options.
+
+    Returns:
+        0..1; exactly k / options for a scorer that gives every option the same score.
+
+    Raises:
+        ValueError: as `multiple_choice`.
+
+    >>> recall_at_k([[0.7, 0.1, 0.2], [0.5, 0.5, 0.9]], k=2)
+    0.75
+    """
+    array, truth, sizes = choices(scores, labels)
+    (k,) = at_most([k], int(sizes.min()), "options an item")
+    return float(choice_places(array, truth).hit(k).mean())

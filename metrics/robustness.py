@@ -1,0 +1,199 @@
+"""Robustness over many perturbations: gammas, averaged over severities, sub-types, categories and modalities."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.cluster_bootstrap import draw_rows
+from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
+
+Names = Sequence[Any] | None
+Floats = NDArray[np.float64]
+_DRAWS = 2_000
+
+
+def robustness(
+    clean: Any,
+    perturbed: Any,
+    perturbations: Sequence[str],
+    *,
+    severities: Names = None,
+    categories: Names = None,
+    origins: Names = None,
+    modalities: Names = None,
+    chance: float | None = None,
+    percent: bool = False,
+    ddof: int = 0,
+    clusters: Any = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Absolute, relative and chance-corrected gamma of a model, by perturbation and by group of perturbations.
+
+    A row is a score of one condition (a perturbation at a severity), or one item under one condition (what it
+    contributes to R@K or to the multiple-choice accuracy): rows of one condition are averaged first. The gammas of a
+    perturbation are averaged over its severities, then those of a group over its perturbations, as in the paper;
+    a standard deviation is over what is averaged last.
+
+    Args:
+        clean: `[rows]`, the score without perturbation, of the same items.
+        perturbed: `[rows]`, the score with it.
+        perturbations: `[rows]`, the name of the perturbation ("shot_noise", "drop_first", "jpeg+drop_first").
+        severities: `[rows]`; None (or None in a row) where there are none.
+        categories: `[rows]`, for example "Noise", "DropText".
+        origins: `[rows]`, "natural", "machine" or "synthetic"; None in a row leaves it out of these groups.
+        modalities: `[rows]`, "video", "text" or "both".
+        chance: what guessing scores; adds the chance-corrected gamma.
+        percent: the scores are 0..100 instead of 0..1.
+        ddof: of the standard deviations; 1 divides by n - 1.
+        clusters: `[rows]`, the source video, where the rows are items: adds 95 % cluster bootstrap intervals (2,000
+            draws), in which a video is drawn with all of its conditions.
+        seed: of the bootstrap.
+
+    Returns:
+        `gamma_a`, `gamma_r` (and `gamma_c` with chance), each with `_std`, `clean`, `perturbed`, `n_perturbations`,
+        `n_conditions` and `n_missing` (perturbations without a relative gamma: their clean score is 0), over all
+        perturbations; and the same figures in `by_perturbation`, `by_category`, `by_origin`, `by_modality`
+        (name -> figures). Undefined figures are None. With clusters `<gamma>_low` and `<gamma>_high`.
+
+    Raises:
+        ValueError: empty, unequal lengths, scores out of range, a perturbation in two categories (origins,
+            modalities); the message names the row.
+
+    Source: robustness paper, section 4.3.
+
+    >>> result = robustness([0.103] * 2, [0.072, 0.063], ["shuffle_order", "shot_noise"], modalities=["text", "video"])
+    >>> {name: round(group["gamma_r"], 3) for name, group in result["by_modality"].items()}
+    {'text': 0.699, 'video': 0.612}
+    >>> round(result["gamma_r"], 3), round(result["gamma_r_std"], 3)
+    (0.655, 0.044)
+    """
+    before, after = vector(clean, "clean"), vector(perturbed, "perturbed")
+    rows = len(before)
+    columns = {"perturbations": perturbations, "severities": severities, "categories": categories}
+    columns |= {"origins": origins, "modalities": modalities}
+    for name, column in {"perturbed": after, **columns}.items():
+        if column is not None and len(column) != rows:
+            raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")
+    gamma_absolute(before, after, percent=percent)  # refuses scores out of range, and names the row
+    keys = list(zip(perturbations, severities if severities is not None else [None] * rows, strict=True))
+    conditions = {key: j for j, key in enumerate(dict.fromkeys(keys))}
+    condition = np.array([conditions[key] for key in keys])
+    names = list(dict.fromkeys(perturbations))
+    members = [np.array([j for (name, _), j in conditions.items() if name == wanted]) for wanted in names]
+    groups: dict[str, dict[Any, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
+    for table, column in (("by_category", categories), ("by_origin", origins), ("by_modality", modalities)):
+        if column is not None:
+            groups[table] = _groups(names, perturbations, column, table)
+
+    sizes = np.bincount(condition)
+    means = [np.bincount(condition, weights=values) / sizes for values in (before, after)]
+    gammas = _gammas(means[0], means[1], chance, percent)
+    drawn = None
+    if clusters is not None:
+        drawn = _drawn(before, after, condition, len(conditions), clusters, chance, percent, seed)
+
+    def figures(inside: list[NDArray[np.int64]]) -> dict[str, Any]:
+        """Figures over perturbations, or over the severities of a single one."""
+        result: dict[str, Any] = {}
+        for gamma, values in gammas.items():
+            each = [_mean(values[j]) for j in inside]
+            result[gamma] = _number(_mean(np.array(each)))
+            spread = np.array(each) if len(inside) > 1 else values[inside[0]]
+            result[f"{gamma}_std"] = _number(_std(spread, ddof))
+            if drawn is not None:
+                result[f"{gamma}_low"], result[f"{gamma}_high"] = _interval(drawn[gamma], inside)
+        result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
+        result["n_conditions"] = int(sum(len(j) for j in inside))
+        result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
+        return result
+
+    result = {"by_perturbation": {name: figures([members[i]]) for i, name in enumerate(names)}}
+    for table, grouped in groups.items():
+        made = {
+            group: figures([members[i] for i in inside]) | {"n_perturbations": len(inside)}
+            for group, inside in grouped.items()
+        }
+        result.update(made[""] if table == "" else {table: made})
+    return result
+
+
+def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: bool) -> dict[str, Floats]:
+    """Gammas of conditions, from their mean scores."""
+    made = {
+        "gamma_a": gamma_absolute(clean, perturbed, percent=percent),
+        "gamma_r": gamma_relative(clean, perturbed),
+    }
+    if chance is not None:
+        made["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance)
+    return made
+
+
+def _groups(
+    names: list[str], perturbations: Sequence[str], column: Sequence[Any], table: str
+) -> dict[Any, NDArray[np.int64]]:
+    """Group -> numbers of its perturbations, in order of appearance; a perturbation may be in one only."""
+    group_of: dict[str, Any] = {}
+    for row, (name, group) in enumerate(zip(perturbations, column, strict=True)):
+        if group_of.setdefault(name, group) != group:
+            raise ValueError(
+                f"row {row}: perturbation {name!r} is {group!r} here and {group_of[name]!r} above ({table})"
+            )
+    found = dict.fromkeys(group for group in group_of.values() if group is not None)
+    return {group: np.array([i for i, name in enumerate(names) if group_of[name] == group]) for group in found}
+
+
+def _drawn(
+    before: Floats,
+    after: Floats,
+    condition: NDArray[np.int64],
+    n_conditions: int,
+    clusters: Any,
+    chance: float | None,
+    percent: bool,
+    seed: int,
+) -> dict[str, Floats]:
+    """Gammas `[draws, conditions]` over resampled videos."""
+    codes, n_clusters = cluster_codes(clusters, len(before))
+    cells, n_cells = codes * n_conditions + condition, n_clusters * n_conditions
+    sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (before, after, None)]
+    each = np.concatenate([np.asarray(part, float).reshape(n_clusters, n_conditions) for part in sums], axis=1)
+    if n_clusters < 2:
+        return {name: np.full((1, n_conditions), np.nan) for name in _gammas(before[:1], after[:1], chance, percent)}
+    totals = np.concatenate([block @ rows for block, rows in draw_rows(each, _DRAWS, seed)])
+    clean, perturbed, sizes = np.split(totals, 3, axis=1)
+    empty = sizes == 0  # no video with this condition was drawn
+    sizes = np.where(empty, 1.0, sizes)
+    drawn = _gammas(clean / sizes, perturbed / sizes, chance, percent)
+    return {name: np.where(empty, np.nan, values) for name, values in drawn.items()}
+
+
+def _interval(drawn: Floats, inside: list[NDArray[np.int64]]) -> tuple[float | None, float | None]:
+    aggregated = _means(np.stack([_means(drawn[:, j]) for j in inside], axis=1))
+    defined = aggregated[np.isfinite(aggregated)]
+    if len(defined) < 2 or 2 * len(defined) < len(drawn):
+        return None, None
+    low, high = np.quantile(defined, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _means(values: Floats) -> Floats:
+    """Means of the rows over what is defined in them; NaN where nothing is."""
+    defined = np.isfinite(values)
+    n = defined.sum(axis=1)
+    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
+
+
+def _mean(values: Floats) -> float:
+    return float(_means(values[None])[0])
+
+
+def _std(values: Floats, ddof: int) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.std(ddof=ddof)) if len(defined) > ddof else float("nan")
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None
