@@ -14,8 +14,11 @@ QUALITY = (25, 18, 15, 10, 7)  # robustness paper, appendix A.1
 @video_perturbation("jpeg", category="Digital", acts="frame")
 def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """JPEG at quality 25, 18, 15, 10, 7 (robustness paper, appendix A.1); the pixels Pillow gives, bit for bit."""
-    _, data = cv2.imencode(
-        ".jpg", cv2.cvtColor(frame, cv2.COLOR_RGB2BGR), (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1])
-    )
-    picture = cv2.imdecode(data, cv2.IMREAD_COLOR)
-    return cv2.cvtColor(picture, cv2.COLOR_BGR2RGB, dst=picture)
+    mirrored = cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
+    _, data = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
+    if _DECODES_RGB is not None:
+        return cv2.imdecode(data, _DECODES_RGB)
+    return cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+
+
+_DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on
