@@ -41,11 +41,13 @@ def run_bash(code: str, variables: dict[str, str]) -> None:
 @pytest.fixture
 def _registries() -> Iterator[None]:
     """What a page registers (CONTRIBUTING adds one of everything) is gone when its test ends."""
-    from video_contrast.builders.registry import BUILDERS
+    import video_contrast.perturbations.text
+    import video_contrast.perturbations.video  # noqa: F401  fills the registry
+    from video_contrast.builders.registry import all_builders
     from video_contrast.perturbations.registry import TEXT, VIDEO
-    from video_contrast.runner.kinds.base import KINDS
+    from video_contrast.runner.kinds import all_kinds
 
-    before = [(registry, dict(registry)) for registry in (BUILDERS, TEXT, VIDEO, KINDS)]
+    before = [(registry, dict(registry)) for registry in (all_builders(), TEXT, VIDEO, all_kinds())]
     yield
     for registry, entries in before:
         registry.clear()
