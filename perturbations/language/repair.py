@@ -85,7 +85,8 @@ def _clear_case(words: list[str], tags: list[str], place: int) -> str | None:
         return None
     if before == "NNS" or subject in _PLURAL:
         return "VBP" if "VBP" in verb_tags(word) and "VBZ" not in verb_tags(word) else None
-    follows = after in _OBJECT or (after in ("IN", "RP") and word not in _OFTEN_NOUNS)
+    opened = any(earlier.lower() in ("while", "as", "when") for earlier in words[max(0, place - 4) : place])
+    follows = after in _OBJECT or ((opened or after in ("IN", "RP")) and word not in _OFTEN_NOUNS)
     return "VBZ" if tags[place] == "NNS" and follows and "VBZ" in verb_tags(word) else None
 
 

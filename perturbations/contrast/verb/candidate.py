@@ -44,7 +44,7 @@ class Candidate:
 
 
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
-_VOWEL_SOUND = re.compile(r"(?!(?:uni|use|usu|one|eu|once))[aeiou]|hour|honest|heir", re.IGNORECASE)
+_VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?<![\w'-])(an?)\s+$", re.IGNORECASE)
 
 

@@ -9,7 +9,9 @@ from video_contrast.perturbations.language import Token
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
 _COPULAS = frozenset({"be", "become", "seem", "s", "ve", "re", "ll", "m", "let"})
-_AUXILIARIES = frozenset({"have", "do", "get"})
+# What an auxiliary's verb looks like: "do bark", "have run" and "have been", "get hurt".
+_AUXILIARIES = {"have": ("VBN", "VBG"), "do": ("VB",), "get": ("VBN",)}
+_LIGHT = frozenset({"do", "go"})  # "doing wrestling", "go swimming": the second word says what is done
 # "as", "while" ... open a clause: they are no part of the verb.
 _CLAUSE = frozenset("as while because if that before after since although though until unless than whether".split())  # noqa: SIM905
 
@@ -40,6 +42,13 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
     found = []
     for place, token in enumerate(tokens):
         if not token.tag.startswith("VB") or not is_content_verb(tokens, place):
+            continue
+        if place + 1 < len(tokens) and _is_light(token, tokens[place + 1]):
+            activity = tokens[place + 1]
+            words = (activity.text.lower(),)
+            found.append(Phrase(token.start, activity.end, token.lemma, token.tag, words, place))
+            continue
+        if place and _is_light(tokens[place - 1], token):
             continue
         found.append(Phrase(token.start, token.end, token.lemma, token.tag, (), place))
         particles: tuple[str, ...] = ()
@@ -72,11 +81,21 @@ def is_content_verb(tokens: list[Token], place: int) -> bool:
     if token.lemma not in _AUXILIARIES:
         return True
     for following in tokens[place + 1 : place + 4]:
-        if following.tag.startswith("VB"):
+        if following.tag in _AUXILIARIES[token.lemma]:
             return False
         if following.tag not in ("RB", "PRP"):
             break
     return token.lemma != "have"  # "a man has a hat" is a state as much as "is" is
+
+
+def _is_light(token: Token, following: Token) -> bool:
+    """Whether the two words are a light verb and its activity."""
+    return (
+        token.lemma in _LIGHT
+        and token.tag[:2] == "VB"
+        and following.text.lower().endswith("ing")
+        and (following.tag in ("NN", "VBG"))
+    )
 
 
 def verb_lemmas(tokens: list[Token]) -> frozenset[str]:
