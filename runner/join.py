@@ -10,7 +10,7 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.encode import Keys
 from video_contrast.runner.kinds.base import Encoder, TextScorer
-from video_contrast.runner.pairs import Answers, cell_asks, columns_of
+from video_contrast.runner.pairs import Answers, asks_replaced, cell_asks, columns_of
 from video_contrast.runner.plan import Cell, Plan
 from video_contrast.runner.results import CellScores
 from video_contrast.runner.sets import ClipRef
@@ -78,13 +78,13 @@ class Rows:
         return self._rows[[self._at[text] for text in texts]]
 
 
-def pair_cells(plan: Plan, keys: Keys, answers: Answers) -> Scorer:
+def pair_cells(plan: Plan, keys: Keys, answers: Answers, together: bool = False) -> Scorer:
     """Scores read from the answers."""
-    missing = frozenset(clip for cell in plan.cells for clip, ask in cell_asks(cell, keys) if ask.key not in answers)
+    missing = frozenset(clip for cell in plan.cells for clip, ask in cell_asks(cell, keys, together) if ask.key not in answers)
 
     def scores(cell: Cell) -> CellScores:
         kept = _kept(cell, missing)
-        asked = [answers.get(ask.key) if clip not in missing else None for clip, ask in cell_asks(cell, keys)]
+        asked = [answers.get(ask.key) if clip not in missing else None for clip, ask in cell_asks(cell, keys, together)]
         if cell.group.layout == "retrieval":
             # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
             columns, _ = _columns(cell, kept)
@@ -92,15 +92,17 @@ def pair_cells(plan: Plan, keys: Keys, answers: Answers) -> Scorer:
             chosen = [at[name] for name, _, _ in columns]
             found = [asked[n] for n in kept]
             matrix = np.array([[one.scores[c] for c in chosen] for one in found if one is not None], np.float64)
+            for row, line in enumerate(matrix):
+                _wrong(line, [at for at, (_, _, own) in enumerate(columns) if own == row])
             frames = tuple(one.numbers for one in found if one is not None)
             return CellScores(cell, kept, matrix=_checked(matrix, cell), columns=columns, frames=frames)
         rows, parts, frames_, replaced = [], [], [], []
         stream = iter(asked)
         for n, item in enumerate(cell.group.items):
-            other = next(stream) if item.replaced and cell.condition.text.name is None else None
+            other = next(stream) if not together and asks_replaced(cell, item) else None
             own = next(stream)
             if n in set(kept) and own is not None:
-                rows.append(np.array(own.scores, np.float64))
+                rows.append(_wrong(np.array(own.scores, np.float64), [item.label]))
                 parts.append(own.parts)
                 frames_.append(own.numbers)
                 replaced.append(other.scores[0] if other is not None else None)
@@ -127,6 +129,14 @@ def text_cells(model: TextScorer, plan: Plan) -> Scorer:
         return CellScores(cell, kept, rows, (None,) * len(items))
 
     return Scorer(scores)
+
+
+def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
+    """A row with an answer that was no option (NaN) counts as wrong: the true texts come last. It is never guessed."""
+    if np.isnan(scores).any():
+        scores[:] = 0.0
+        scores[list(true)] = -1.0
+    return scores
 
 
 def _kept(cell: Cell, missing: frozenset[ClipRef]) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from video_contrast.runner.encode import _BROKEN, Keys, Progress, Tally
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import Clip, PairScorer
 from video_contrast.runner.plan import Cell, Plan
-from video_contrast.runner.sets import ClipRef
+from video_contrast.runner.sets import ClipRef, Item
 from video_contrast.runner.views import views_of
 
 
@@ -47,23 +47,28 @@ class Answer:
     numbers: tuple[int, ...]
 
 
-def asks_of(plan: Plan, keys: Keys) -> dict[ClipRef, list[Ask]]:
-    """What must be asked of each clip; equal questions once."""
+def asks_of(plan: Plan, keys: Keys, together: bool = False) -> dict[ClipRef, list[Ask]]:
+    """What must be asked of each clip; equal questions once. `together`: see `PairScorer`."""
     found: dict[ClipRef, dict[str, Ask]] = {clip: {} for clip in plan.views}
     for cell in plan.cells:
-        for clip, ask in cell_asks(cell, keys):
+        for clip, ask in cell_asks(cell, keys, together):
             found[clip].setdefault(ask.key, ask)
     return {clip: list(asks.values()) for clip, asks in found.items()}
 
 
-def cell_asks(cell: Cell, keys: Keys) -> Iterator[tuple[ClipRef, Ask]]:
+def cell_asks(cell: Cell, keys: Keys, together: bool = False) -> Iterator[tuple[ClipRef, Ask]]:
     """One question a row: an item's candidates, or all captions of the set."""
     everything = columns_of(cell)[1] if cell.group.layout == "retrieval" else ()
     for position, (item, own) in enumerate(zip(cell.group.items, cell.texts, strict=True)):
         texts = tuple(everything) if cell.group.layout == "retrieval" else own
-        if item.replaced and cell.condition.text.name is None and cell.group.layout != "retrieval":
+        if not together and asks_replaced(cell, item):
             yield item.clip, _ask(cell, keys, item.clip, (item.replaced,), 0)
         yield item.clip, _ask(cell, keys, item.clip, texts, position)
+
+
+def asks_replaced(cell: Cell, item: Item) -> bool:
+    """Whether the distractor that the contrast displaced is asked about too, alone."""
+    return bool(item.replaced) and cell.condition.text.name is None and cell.group.layout != "retrieval"
 
 
 def _ask(cell: Cell, keys: Keys, clip: ClipRef, texts: tuple[str, ...], position: int) -> Ask:
@@ -178,7 +183,8 @@ def _answer(model: PairScorer, shown: Clip, ask: Ask, numbers: np.ndarray) -> An
     except VideoContrastError as error:
         raise ScorerFailed(str(error)) from error
     scores = [float(value) for value in np.asarray(scored.scores, np.float64)]
-    if len(scores) != len(ask.texts) or not all(map(math.isfinite, scores)):
+    no_option = scored.parts is not None and any(part.get("unparseable") for part in scored.parts)
+    if len(scores) != len(ask.texts) or not (no_option or all(map(math.isfinite, scores))):
         raise ScorerFailed(
             f"the model gave {scores} for {len(ask.texts)} captions of {shown.video_id}; scores must be one finite "
             "number a caption"

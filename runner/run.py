@@ -27,7 +27,7 @@ MATRICES_LIMIT = 2 << 30  # bytes
 
 def execute(job: Job, *, in_memory: bool) -> RunResult:
     """Runs a job in all processes; every one of them returns the result."""
-    state = _processes()
+    state = _processes(job.device)
     if in_memory and state.num_processes > 1:
         raise UsageError("several processes meet in the run's directory; give --output")
     device, dtype = _device(job, state)
@@ -99,7 +99,7 @@ class _Work:
         return encoder_cells(model, self.plan, keys, store)
 
     def _pairs(self, model: PairScorer, keys: Keys, paths: dict[str, Path]) -> Scorer:
-        asks = asks_of(self.plan, keys)
+        asks = asks_of(self.plan, keys, model.together)
         folder = self.job.output / "answers" / self.space
         answers = Answers(folder, self.state.process_index)
         clips = self._told(lambda: [clip for clip in asks if any(ask.key not in answers for ask in asks[clip])])
@@ -113,7 +113,7 @@ class _Work:
         answers.close()
         self._meet()
         answers.refresh()
-        return pair_cells(self.plan, keys, answers)
+        return pair_cells(self.plan, keys, answers, model.together)
 
     def _workers(self) -> int:
         if self.job.workers is not None:
@@ -144,11 +144,18 @@ class _Work:
             yield lambda n: None if hidden else (bar.update(n) and None)
 
 
-def _processes() -> Any:
+def _processes(device: str) -> Any:
+    import torch
     from accelerate import PartialState
+    from accelerate.utils import parse_flag_from_env
 
+    if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
+        return PartialState()
+    # Without being told, accelerate makes one world of each process where there is no accelerator.
+    found = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
+    cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not found
     # The first process joins and measures alone while the others wait: give it a day.
-    return PartialState(timeout=datetime.timedelta(days=1)) if "RANK" in os.environ else PartialState()
+    return PartialState(cpu=cpu, timeout=datetime.timedelta(days=1))
 
 
 def _broadcast(state: Any, value: Any) -> Any:

@@ -179,10 +179,12 @@ class PairScorer(Model):
         coarse: a cheap encoder of the same checkpoint, or None.
         prefilter: with `coarse`, in retrieval only the best `prefilter` texts of a clip (by `coarse`) are scored;
             the others rank below them, in the order of `coarse`. 0 scores all.
+        together: scores of one call are comparable with each other only (option letters), so no text is scored alone.
     """
 
     coarse: Encoder | None = None
     prefilter: int = 0
+    together: bool = False
 
     @abstractmethod
     def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:

@@ -104,6 +104,7 @@ class GenerativeScorer(PairScorer):
             raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
         self.sharing = "on" if self.options.share_prefix else "off: asked for"
         self.counters = Counters()
+        self.together = self.options.scoring == "letter"
         self.prompt: str | None = None
         self._checked = False
         self._unconditional: dict[str, float] = {}

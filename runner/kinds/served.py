@@ -55,6 +55,7 @@ class ServedScorer(PairScorer):
         self.rotations = rotations
         self.seed = seed
         self.unparseable = 0
+        self.together = scoring == "letter"
 
     def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
         """Scores of `captions` for one clip, and their raw parts.
