@@ -80,7 +80,8 @@ class Rows:
 
 def pair_cells(plan: Plan, keys: Keys, answers: Answers, together: bool = False) -> Scorer:
     """Scores read from the answers."""
-    missing = frozenset(clip for cell in plan.cells for clip, ask in cell_asks(cell, keys, together) if ask.key not in answers)
+    every = (pair for cell in plan.cells for pair in cell_asks(cell, keys, together))
+    missing = frozenset(clip for clip, ask in every if ask.key not in answers)
 
     def scores(cell: Cell) -> CellScores:
         kept = _kept(cell, missing)
