@@ -28,6 +28,11 @@ CAPTIONS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _the_tagger_that_needs_no_data(monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_TAGGER", "hanta")
+
+
 def one(name, caption, **others):
     return perturb_captions([caption], name, ids=["a"], **others)[0]
 

@@ -1,0 +1,146 @@
+"""`Dataset.map(TextPerturbation(...))` and `video-contrast perturb text`."""
+
+import dataclasses
+import io
+import sys
+
+import pytest
+from datasets import Dataset
+from datasets.fingerprint import Hasher
+
+from video_contrast import TextPerturbation
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.text import perturb_captions
+
+SUBJECTS = ("a man", "two girls", "the old dog", "a woman in red")
+DOINGS = ("is singing a song", "run through a field", "opens the wooden door")
+CAPTIONS = [f"{who} {doing}" for who in SUBJECTS for doing in DOINGS]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rows = [
+        {"id": f"v{n}", "caption": caption, "captions": [caption, CAPTIONS[n - 1]], "other": n}
+        for n, caption in enumerate(CAPTIONS)
+    ]
+    return Dataset.from_list(rows)
+
+
+@pytest.mark.parametrize("name", ["keyboard", "shuffle_order", "random_noun", "gender_neutral"])
+def test_map_gives_the_same_in_any_batching(table, name):
+    change = TextPerturbation(name, seed=5)
+    one_by_one = table.map(change)
+    for size in (1, 5, 100):
+        batched = table.map(change, batched=True, batch_size=size)
+        assert batched["captions"][:] == one_by_one["captions"][:]
+    assert one_by_one["caption"][:] == table["caption"][:]
+    assert one_by_one["other"][:] == table["other"][:]
+    ids = [item for item in table["id"] for _ in range(2)]
+    flat = [caption for captions in table["captions"] for caption in captions]
+    direct = perturb_captions(flat, name, ids=ids, caption_indices=[0, 1] * len(table), seed=5)
+    assert [caption for captions in one_by_one["captions"] for caption in captions] == direct
+
+
+@pytest.mark.processes
+def test_map_gives_the_same_in_two_processes(table):
+    change = TextPerturbation("typos", seed=5)
+    assert table.map(change, num_proc=2)["captions"][:] == table.map(change)["captions"][:]
+
+
+def test_captions_of_several_columns_are_counted_through(table):
+    changed = table.map(TextPerturbation("typos", columns=("caption", "captions")))
+    first = table[0]
+    flat = [first["caption"], *first["captions"]]
+    direct = perturb_captions(flat, "typos", ids=["v0"] * 3, caption_indices=[0, 1, 2])
+    assert [changed[0]["caption"], *changed[0]["captions"]] == direct
+
+
+def test_all_options_of_a_multiple_choice_row_change():
+    row = {"id": "q", "candidates": ["a boy sings", "a boy sleeps"], "label": 0}
+    assert TextPerturbation("drop_first", columns=("candidates",))(row) == {
+        "candidates": ["[UNK] boy sings", "[UNK] boy sleeps"]
+    }
+
+
+def test_a_changed_version_or_setting_changes_the_cache_name(monkeypatch):
+    change = TextPerturbation("keyboard", seed=0)
+    names = {Hasher.hash(c) for c in (change, TextPerturbation("keyboard", seed=1), TextPerturbation("ocr"))}
+    monkeypatch.setitem(TEXT, "keyboard", dataclasses.replace(TEXT["keyboard"], version="next"))
+    names.add(Hasher.hash(TextPerturbation("keyboard", seed=0)))
+    assert len(names) == 4
+    assert Hasher.hash(change) == Hasher.hash(dataclasses.replace(change, seed=0)) or change.version != "next"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        change.seed = 1
+
+
+def test_what_is_missing_is_named(table):
+    with pytest.raises(VideoContrastError, match=r"no column 'key' to take item ids from .*id_column="):
+        TextPerturbation("ocr", id_column="key")(table[0])
+    with pytest.raises(VideoContrastError, match=r"no column 'text' to perturb .*there are: id, caption, captions"):
+        TextPerturbation("ocr", columns=("text",))(table[0])
+    with pytest.raises(VideoContrastError, match="column 'other' of item 'v0' must hold text"):
+        TextPerturbation("ocr", columns="other")(table[0])
+    with pytest.raises(VideoContrastError, match="row 0 of the batch has no 'id'"):
+        TextPerturbation("ocr")({"id": [None], "captions": [["a"]]})
+    with pytest.raises(UsageError, match="did you mean 'ocr'"):
+        TextPerturbation("ocrr")
+    with pytest.raises(UsageError, match="choose paper or released"):
+        TextPerturbation("ocr", profile="mine")
+
+
+class _Input(io.TextIOWrapper):
+    def __init__(self, content: bytes):
+        super().__init__(io.BytesIO(content))
+
+
+@pytest.fixture
+def perturb(monkeypatch, capfdbinary):
+    def run(content, *options):
+        monkeypatch.setattr(sys, "stdin", _Input(content))
+        code = main(["perturb", "text", *options])
+        out, error = capfdbinary.readouterr()
+        return code, out.decode(), error.decode()
+
+    return run
+
+
+def test_command_equals_map_on_the_same_ids(table, perturb, tmp_path):
+    ids = tmp_path / "ids.txt"
+    ids.write_text("\n".join(table["id"]) + "\n")
+    content = ("\n".join(table["caption"]) + "\n").encode()
+    code, out, _ = perturb(content, "--name", "typos", "--seed", "3", "--ids", str(ids))
+    assert code == 0
+    assert out.splitlines() == table.map(TextPerturbation("typos", seed=3, columns=("caption",)))["caption"][:]
+    _, by_line, _ = perturb(content, "--name", "typos")
+    assert by_line.splitlines() == perturb_captions(CAPTIONS, "typos", ids=range(len(CAPTIONS)))
+
+
+def test_command_writes_one_line_a_line(perturb):
+    assert perturb(b"a boy\r\n\n  \nshe\xc3\xa9 runs", "--name", "drop_first") == (
+        0,
+        "[UNK] boy\n\n  \n[UNK] runs\n",
+        "",
+    )
+    assert perturb(b"", "--name", "drop_first") == (0, "", "")
+
+
+def test_command_errors_are_one_line(perturb, tmp_path):
+    code, _, error = perturb(b"", "--name", "keybord")
+    assert (code, error.count("\n")) == (2, 1) and "did you mean 'keyboard'" in error
+    code, _, error = perturb(b"fine\n\xff\xfe\n", "--name", "ocr")
+    assert (code, error) == (1, "error: standard input is not UTF-8 text in line 2: convert it first\n")
+    short = tmp_path / "ids"
+    short.write_text("x\n")
+    code, _, error = perturb(b"a\nb\n", "--name", "ocr", "--ids", str(short))
+    assert code == 2 and "has 1 lines, but 2 captions came in" in error
+    code, _, error = perturb(b"a\n", "--name", "ocr", "--ids", str(tmp_path / "none"))
+    assert code == 1 and "cannot read --ids" in error
+
+
+def test_command_notes_that_rules_stand_in_for_the_checkpoint(perturb, monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_TAGGER", "hanta")
+    code, out, error = perturb(b"a man opens the door\n", "--name", "active_to_passive")
+    assert (code, out) == (0, "the door is opened by a man\n")
+    assert error.startswith("note: active_to_passive uses rules") and "hf download prithivida/" in error
