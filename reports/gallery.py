@@ -6,14 +6,14 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.reports.runs import CLEAN, Row, Run, SetKey
+from video_contrast.reports.runs import Row, Run, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
 
 BUDGET = 9_500_000  # bytes of strips in a single file, as base64; the whole stays under 15 MB
@@ -21,6 +21,7 @@ SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
 Progress = Callable[[Sequence[Any], str], Any]
+Entry = tuple[Run, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
 
 
 @dataclass(frozen=True)
@@ -57,23 +58,21 @@ def gallery_data(
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
     """
     sets: dict[SetKey, list[Item]] = {}
-    entries: list[tuple[Run, SetKey, list[list[float] | None]]] = []
+    entries: list[Entry] = []
     for run in runs:
-        if run.layout != "multiple_choice" or CLEAN not in run.choices:
-            continue
-        items = sets.setdefault(run.key, [_choice_item(row) for row in run.all_rows])
-        scored = run.choices[CLEAN]
-        entries.append((run, run.key, [_rounded(scored.get(item.row["id"])) for item in items]))
-    for run in runs:
-        if run.layout == "retrieval" and CLEAN in run.conditions:
+        if run.layout == "multiple_choice":
+            items = sets.setdefault(run.key, [_choice_item(row) for row in run.set_rows.values()])
+            scored = run.choices.get(run.main, {})
+            lines = [scored.get(item.row["id"]) for item in items]
+            entries.append((run, run.key, [_rounded(line["scores"]) if line else None for line in lines]))
+        elif run.has_matrix(run.main):
             # A retrieval item's rivals are the run's own, so each such run has a list of items of its own.
-            key = SetKey(run.key.dataset, f"{run.key.config} ({run.model})", run.key.split, run.key.fingerprint)
-            items, scores = _retrieval_items(run)
-            sets[key] = items
-            entries.append((run, key, list(scores)))
+            key = replace(run.key, config=f"{run.key.config}, {run.model}")
+            sets[key], scores = _retrieval_items(run)
+            entries.append((run, key, scores))
     if not entries:
         return None
-    roots = {key: run.video_root for run, key, _ in entries}
+    roots = {key: run.root for run, key, _ in entries}
     chosen = _worst(entries, sets, max_failures)
     strips, missing = _strips(chosen, sets, roots, progress, folder)
     order = {key: number for number, key in enumerate(sets)}
@@ -104,37 +103,28 @@ def _choice_item(row: Row) -> Item:
     return Item(row, row["candidates"], row["label"], row["kinds"], row["edits"])
 
 
-def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float]]]:
+def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float] | None]]:
     """One item a clip: its best caption against the captions of other clips that the model puts highest."""
-    matrix = run.matrix(CLEAN)
-    texts = run.texts
-    rows = {row["id"]: row for row in run.all_rows}
-    own: dict[str, list[int]] = {}
-    for position, (owner, _) in enumerate(texts):
-        own.setdefault(owner, []).append(position)
+    matrix = run.matrix(run.main)
+    owners = np.asarray(matrix.relevant)
     items: list[Item] = []
-    scores: list[list[float]] = []
-    for column, name in enumerate(matrix.video_ids):
-        if name not in own or name not in rows:
+    scores: list[list[float] | None] = []
+    for number, name in enumerate(matrix.rows):
+        similar = np.asarray(matrix.values[number], np.float64)
+        own = np.flatnonzero(owners == number)
+        others = np.where(owners == number, -np.inf, similar)
+        rivals = np.argsort(-others, kind="stable")[: min(_RIVALS, len(others) - len(own))]
+        if not len(own) or not len(rivals):
             continue
-        similar = np.asarray(matrix.values[:, column], np.float64)
-        best = own[name][int(similar[own[name]].argmax())]
-        others = similar.copy()
-        others[own[name]] = -np.inf
-        n = min(_RIVALS, len(texts) - len(own[name]))
-        rivals = [int(p) for p in np.argsort(-others, kind="stable")[:n]]
-        if not rivals:
-            continue
-        picked = [best, *rivals]
-        kinds = ["true", *["other caption"] * len(rivals)]
-        items.append(Item(rows[name], [texts[p][1] for p in picked], 0, kinds, [None] * len(picked)))
-        scores.append(_rounded(similar[picked]) or [])
+        picked = [int(own[similar[own].argmax()]), *(int(rival) for rival in rivals)]
+        kinds = ["true", *["other clip"] * len(rivals)]
+        texts = [run.captions[column] for column in picked]
+        items.append(Item(run.set_rows[name], texts, 0, kinds, [None] * len(picked)))
+        scores.append(_rounded(similar[picked]))
     return items, scores
 
 
-def _worst(
-    entries: Sequence[tuple[Run, SetKey, list[list[float] | None]]], sets: dict[SetKey, list[Item]], wanted: int
-) -> list[tuple[SetKey, Item]]:
+def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], wanted: int) -> list[tuple[SetKey, Item]]:
     """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once."""
     queues = []
     for _, key, scores in entries:

@@ -1,15 +1,12 @@
 """Reading run directories: the record, the stored scores, and the rows of the set they belong to.
 
-This is the only place that knows how a run directory is laid out; everything else in the reports works on `Run`.
-
-    run.json            the record: model, dataset, config, split, fingerprint, seeds, versions, counters
-    metrics.json        the numbers the runner computed
-    scores.parquet      multiple choice: one row an item and condition: id, condition, scores
-    similarity/*.npy    retrieval: one matrix a condition (texts x videos), with ids in similarity/ids.json
+This is the only place of the reports that knows how the runner lays a directory out. A directory holds one model on
+one split of one set, with one or several configs; a `Run` is one config of it.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +19,13 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 
 Row = dict[str, Any]
+Numbers = dict[str, Any]
 CLEAN = "clean"
 
 
 @dataclass(frozen=True)
 class SetKey:
-    """Which items a run was scored on. Two runs are compared only where all of this is equal."""
+    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
 
     dataset: str
     config: str
@@ -36,65 +34,84 @@ class SetKey:
 
     @property
     def name(self) -> str:
-        """For headings: the folder's or repository's name and the config."""
-        return f"{Path(self.dataset).name} / {self.config}"
+        """For headings: the folder's or repository's name, the config, and the split if it is not `test`."""
+        end = "" if self.split == "test" else f" ({self.split})"
+        return f"{Path(self.dataset).name} / {self.config}{end}"
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Similarities of one condition: float[texts, videos], with the ids of both, and whose caption each text is."""
+    """Similarities of a retrieval run: float[clips, captions], the clips' ids, and the row of each caption's clip."""
 
     values: npt.NDArray[np.floating]
-    text_ids: Sequence[str]
-    video_ids: Sequence[str]
+    rows: Sequence[str]
+    relevant: Sequence[int]
 
 
 @dataclass
 class Run:
-    """One model on one config of one set."""
+    """One model on one config of a set.
+
+    Attributes:
+        path: the run's directory.
+        record: its `run.json`.
+        model: a short name, unique in a report.
+        key: the items.
+        layout: "multiple_choice" or "retrieval".
+        metrics: condition -> the numbers of `metrics.json`, shares from 0 to 1.
+        robustness: score -> gammas a condition and group; empty without perturbed conditions.
+        choices: condition -> item id -> its line of `scores.parquet` (scores, label, kinds, cluster ...).
+        root: where the clips lie, or None.
+    """
 
     path: Path
     record: dict[str, Any]
-    metrics: dict[str, Any]
     model: str
     key: SetKey
     layout: str
-    choices: dict[str, dict[str, npt.NDArray[np.float64]]] = field(default_factory=dict)
-    matrices: dict[str, Path] = field(default_factory=dict)
-
-    @cached_property
-    def all_rows(self) -> list[Row]:
-        """The rows of the set, in the set's order."""
-        return set_rows(self.key)
-
-    def scored(self, condition: str = CLEAN) -> tuple[list[Row], list[npt.NDArray[np.float64]]]:
-        """The multiple-choice rows that were scored under a condition, and their scores, in the set's order."""
-        scores = self.choices.get(condition, {})
-        rows = [row for row in self.all_rows if row["id"] in scores]
-        return rows, [scores[row["id"]] for row in rows]
-
-    @cached_property
-    def texts(self) -> list[tuple[str, str]]:
-        """The texts of a retrieval set: (id of the row they describe, caption), row by row."""
-        return [(row["id"], caption) for row in self.all_rows for caption in row["captions"]]
-
-    def matrix(self, condition: str = CLEAN) -> Matrix:
-        """The similarities of a retrieval run under a condition; memory-mapped."""
-        ids = read_json(self.path / "similarity" / "ids.json")
-        values = np.load(self.matrices[condition], mmap_mode="r", allow_pickle=False)
-        return Matrix(values, ids["texts"], ids["videos"])
+    metrics: dict[str, Numbers]
+    robustness: dict[str, Any] = field(default_factory=dict)
+    choices: dict[str, dict[str, Row]] = field(default_factory=dict)
+    root: Path | None = None
 
     @property
     def conditions(self) -> list[str]:
         """The conditions that were scored, the clean one first."""
-        names = list(self.choices or self.matrices)
-        return sorted(names, key=lambda name: name != CLEAN)
+        return sorted(self.metrics, key=lambda name: name != CLEAN)
 
     @property
-    def video_root(self) -> Path | None:
-        """Where the clips lie, or None where the record does not say and the set is not a folder."""
-        root = Path(self.record.get("video_root") or self.key.dataset)
-        return root if root.is_dir() else None
+    def main(self) -> str:
+        """The condition that tables show: the clean one, or the only one there is."""
+        return self.conditions[0]
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the model knows nothing of videos: random, constant, blind."""
+        return self.model in ("random", "constant", "blind") or self.record.get("model", {}).get("family") == "text"
+
+    @cached_property
+    def set_rows(self) -> dict[str, Row]:
+        """The rows of the set by id, in the set's order."""
+        return {row["id"]: row for row in read_rows(self.key)}
+
+    @cached_property
+    def captions(self) -> list[str]:
+        """The captions that the columns of `matrix` stand for."""
+        texts = [text for name in self.matrix().rows for text in self.set_rows[name]["captions"]]
+        if len(texts) != len(self.matrix().relevant):
+            raise VideoContrastError(f"{self.path}: the set's captions are not those that were scored; was it rebuilt?")
+        return texts
+
+    def matrix(self, condition: str = CLEAN) -> Matrix:
+        """The similarities of a retrieval run under a condition; memory-mapped."""
+        stem = self.path / "retrieval" / self.key.config / condition.replace(":", ".")
+        ids = read_json(f"{stem}.json")
+        values = np.load(f"{stem}.npy", mmap_mode="r", allow_pickle=False)
+        return Matrix(values, ids["rows"], ids["relevant"])
+
+    def has_matrix(self, condition: str = CLEAN) -> bool:
+        """Whether the matrix of a condition was kept (large runs keep the clean one only)."""
+        return (self.path / "retrieval" / self.key.config / f"{condition.replace(':', '.')}.npy").is_file()
 
 
 def load_runs(
@@ -114,77 +131,105 @@ def load_runs(
     runs: list[Run] = []
     seen: set[Path] = set()
     for path in paths:
+        if not path.is_dir():
+            raise UsageError(f"{path} is not a folder; give the --output folder of `video-contrast score`")
         found = [path] if (path / "run.json").exists() else sorted(p.parent for p in path.rglob("run.json"))
         if not found:
-            raise UsageError(
-                f"{path} holds no run (no run.json in it); give the --output folder of `video-contrast score`"
-            )
+            raise UsageError(f"{path} holds no finished run (no run.json); give the --output of `video-contrast score`")
         for folder in found:
             if folder.resolve() not in seen:
                 seen.add(folder.resolve())
-                run = load_run(folder)
-                if video_root is not None:
-                    run.record["video_root"] = str(video_root)
-                if dataset is not None:
-                    run.key = replace(run.key, dataset=str(dataset))
-                runs.append(run)
+                runs += _load(folder, video_root, dataset)
+    _tell_apart(runs)
     return runs
 
 
-def load_run(path: Path) -> Run:
-    """One run directory.
-
-    Raises:
-        VideoContrastError: a file is missing or broken; the message names it.
-    """
-    record = read_json(path / "run.json")
-    metrics = read_json(path / "metrics.json")
-    key = SetKey(
-        str(record["dataset"]), str(record["config"]), str(record["split"]), str(record.get("fingerprint", ""))
-    )
-    run = Run(path, record, metrics, _model_name(record), key, str(record.get("layout", "multiple_choice")))
-    scores = path / "scores.parquet"
-    if run.layout == "multiple_choice":
-        if not scores.exists():
-            raise VideoContrastError(
-                f"{scores} is missing: the run is not finished; run the same `score` command again"
-            )
-        run.choices = _choices(scores)
-    else:
-        run.matrices = {file.stem: file for file in sorted((path / "similarity").glob("*.npy"))}
-    return run
-
-
-def set_rows(key: SetKey) -> list[Row]:
+def read_rows(key: SetKey) -> list[Row]:
     """The rows of a split of a set, from its folder (without the datasets library) or from the Hub's cache.
 
     Raises:
         VideoContrastError: the set is not where the run's record says.
     """
-    root = Path(key.dataset)
-    if root.is_dir():
+    root = set_folder(key.dataset)
+    if root is not None:
         files = sorted((root / key.config).glob(f"{key.split}-*.parquet"))
         if files:
             return [row for file in files for row in pq.read_table(file).to_pylist()]
-        raise VideoContrastError(f"{root} holds no {key.config}/{key.split}-*.parquet: was the set moved or rebuilt?")
+        raise VideoContrastError(
+            f"{root} holds no {key.config}/{key.split}-*.parquet: was the set moved or rebuilt? Give its folder with --set"
+        )
     import datasets
 
     try:
         return datasets.load_dataset(key.dataset, key.config, split=key.split).to_list()
-    except Exception as error:
+    except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(
-            f"the set {key.dataset!r} of the run is neither a folder nor loadable: {error}; give its folder with --set"
+            f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --set"
         ) from error
 
 
-def _model_name(record: dict[str, Any]) -> str:
-    name = str(record["model"])
-    return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
+def _load(path: Path, video_root: str | Path | None, dataset: str | Path | None) -> list[Run]:
+    record, metrics = read_json(path / "run.json"), read_json(path / "metrics.json")
+    scored = record["set"]
+    name = str(dataset if dataset is not None else scored["dataset"])
+    root = Path(video_root) if video_root is not None else _video_root(record, name)
+    choices = _choices(path / "scores.parquet")
+    return [
+        Run(
+            path,
+            record,
+            _short(str(record["model"]["name"])),
+            SetKey(name, config, str(scored["split"]), str(scored["fingerprints"].get(config, ""))),
+            entry["layout"],
+            entry["conditions"],
+            entry.get("robustness", {}),
+            choices.get(config, {}),
+            root,
+        )
+        for config, entry in sorted(metrics["configs"].items())
+    ]
 
 
-def _choices(file: Path) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
-    table = pq.read_table(file).to_pydict()
-    found: dict[str, dict[str, npt.NDArray[np.float64]]] = {}
-    for condition, name, scores in zip(table["condition"], table["id"], table["scores"], strict=True):
-        found.setdefault(condition, {})[name] = np.asarray(scores, np.float64)
+def set_folder(name: str) -> Path | None:
+    """The folder of a set: itself, or the cached one of a builder that needs no data; None for one on the Hub."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if "/" not in name:
+        from video_contrast.builders import all_builders, dataset_dir
+
+        if name in all_builders():
+            return dataset_dir(name)
+    return None
+
+
+def _video_root(record: dict[str, Any], dataset: str) -> Path | None:
+    given = record.get("request", {}).get("video_root")
+    root = Path(given) if given else set_folder(dataset)
+    return root if root is not None and root.is_dir() else None
+
+
+def _short(model: str) -> str:
+    """A folder's name instead of its whole path; a Hub id as it is."""
+    if re.match(r"^(/|\.|~|[A-Za-z]:)", model):
+        return Path(model).name
+    return model
+
+
+def _tell_apart(runs: Sequence[Run]) -> None:
+    """Gives models that share a name, but not a record, the name of their run's directory too."""
+    for run in runs:
+        same = {other.path for other in runs if other.model == run.model and other.key == run.key}
+        if len(same) > 1:
+            for other in runs:
+                if other.path in same and other.model == run.model and not other.model.endswith(")"):
+                    other.model = f"{other.model} ({other.path.name})"
+
+
+def _choices(file: Path) -> dict[str, dict[str, dict[str, Row]]]:
+    found: dict[str, dict[str, dict[str, Row]]] = {}
+    if not file.exists():
+        raise VideoContrastError(f"{file} is missing: the run is not finished; run the same `score` command again")
+    for line in pq.read_table(file).to_pylist():
+        found.setdefault(line["config"], {}).setdefault(line["condition"], {})[line["id"]] = line
     return found

@@ -8,13 +8,20 @@ from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes, write_text
+from video_contrast.reports.behaviour import behaviour, controls
 from video_contrast.reports.gallery import Progress, gallery_data
+from video_contrast.reports.kinds import kinds
 from video_contrast.reports.layout import Figure, Section
+from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import Run, load_runs
-from video_contrast.reports.summary import summary
+from video_contrast.reports.sets import audits, similarities
+from video_contrast.reports.summary import finding, summary
 from video_contrast.version import __version__
 
 MAX_FAILURES = 200
+_RECORD_LENGTH = 1500  # characters of an entry of the record
+# The order of the page. Each gives a section, which is left out where it has nothing to show.
+SECTIONS = (summary, kinds, robustness, controls, behaviour, similarities, audits)
 
 
 def write_report(
@@ -54,7 +61,7 @@ def write_report(
     target = Path(output)
     folder = not target.suffix
     page = target / "index.html" if folder else target
-    sections = [section for section in (summary(loaded),) if section.parts]
+    sections = [section for section in (make(loaded) for make in SECTIONS) if section.parts]
     gallery = gallery_data(
         loaded,
         max_failures=10**9 if folder else max_failures,
@@ -83,17 +90,39 @@ def _render(
         title=title,
         version=__version__,
         counts=_counts(runs),
-        finding="",
-        warnings=[],
+        finding=finding(runs),
+        warnings=warnings(runs),
         sections=sections,
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
-        record=[_record(run) for run in runs],
+        record=_records(runs),
         csv={part.name: part.csv if isinstance(part, Figure) else part.csv() for s in sections for part in s.parts},
         css=markup((here / "page.css").read_text(encoding="utf-8")),
         js=markup((here / "page.js").read_text(encoding="utf-8")),
         folder=folder,
     )
+
+
+def warnings(runs: Sequence[Run]) -> list[str]:
+    """What a reader must know before comparing: mixed sets, missing videos, trial runs, conditions left out."""
+    found = []
+    by_config: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        by_config.setdefault((run.key.config, run.key.split), set()).add(run.key.fingerprint)
+    for (config, split), marks in by_config.items():
+        if len(marks) > 1:
+            found.append(
+                f"The runs hold {len(marks)} different sets called {config} ({split}). Their rows differ, so they stand "
+                "in columns of their own and are not compared."
+            )
+    for path in dict.fromkeys(run.path for run in runs):
+        record, model = next((run.record, run.model) for run in runs if run.path == path)
+        if record.get("n_missing"):
+            found.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
+        if record.get("request", {}).get("limit"):
+            found.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
+        found += [f"{model}: {name} was left out: {why}" for name, why in record.get("skipped", {}).items()][:3]
+    return found
 
 
 def _embedded(value: Any) -> Any:
@@ -112,12 +141,21 @@ def _counts(runs: Sequence[Run]) -> str:
     return f"{models} {'model' if models == 1 else 'models'} on {sets} {'set' if sets == 1 else 'sets'}"
 
 
-def _record(run: Run) -> tuple[str, list[tuple[str, str]]]:
-    entries = [
-        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for key, value in sorted(run.record.items())
-    ]
-    return f"{run.model} on {run.key.name}, {run.key.split}", entries
+def _records(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The record of each run directory: a heading, and its entries as text."""
+    found = []
+    for path in dict.fromkeys(run.path for run in runs):
+        run = next(run for run in runs if run.path == path)
+        entries = [(key, _text(value)) for key, value in sorted(run.record.items()) if value not in ({}, [], None)]
+        found.append((f"{run.model} on {Path(run.key.dataset).name}, {run.key.split}", entries))
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _RECORD_LENGTH else f"{text[:_RECORD_LENGTH]} … (see run.json)"
 
 
 def _write_assets(folder: Path, sections: Sequence[Section]) -> None:

@@ -1,16 +1,14 @@
 """Run directories as the runner writes them, made from the real tables with invented scores."""
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
+from video_contrast.files import write_json
 from video_contrast.seeds import stream
 from video_contrast.tables import edit, multiple_choice_row, retrieval_row
 from video_contrast.video_io import write_video
@@ -66,7 +64,7 @@ def choice_rows(n: int, kinds: Sequence[str] = ("random", "verb_lm"), captions: 
 def make_set(
     root: Path, n: int = 40, *, captions: Sequence[str] = (), videos: int = 7, facts: dict[str, Any] | None = None
 ) -> Path:
-    """A set with `verb_mc`, `random_mc` and `retrieval`, and its clips (7 of them, or fewer: the others are missing)."""
+    """A set with `verb_mc`, `random_mc` and `retrieval`, and its clips (7 of them; with fewer, the others are missing)."""
     tables = {
         "random_mc": {"test": choice_rows(n, ("random",))},
         "verb_mc": {"test": choice_rows(n, captions=captions)},
@@ -92,58 +90,70 @@ def make_set(
     return write_set(BuiltSet("fabricated", tables, base | (facts or {}), files), root)
 
 
-def skill_scores(rows: Sequence[dict], skill: float, seed: object) -> Iterator[list[float]]:
-    """Scores of a scorer that is right the more often the larger `skill` is."""
-    for row in rows:
-        scores = stream("fabricated", "scores", str(seed), row["id"]).normal(size=len(row["candidates"]))
-        scores[row["label"]] += skill
-        yield [float(v) for v in scores]
-
-
-def choice_run(
+def make_run(
     path: Path,
     root: Path,
-    config: str = "verb_mc",
+    configs: Sequence[str] = ("verb_mc",),
     *,
     model: str = "someone/model",
-    skills: dict[str, float] | None = None,
+    skill: float = 1.5,
+    conditions: Mapping[str, float] | None = None,
 ) -> Path:
-    """A finished multiple-choice run with one skill a condition."""
-    rows = pq.read_table(root / config / "test-00000-of-00001.parquet").to_pylist()
-    lines: dict[str, list[Any]] = {"condition": [], "id": [], "scores": []}
-    for condition, skill in (skills or {"clean": 1.5}).items():
-        for row, scores in zip(rows, skill_scores(rows, skill, (model, condition)), strict=True):
-            lines["condition"].append(condition)
-            lines["id"].append(row["id"])
-            lines["scores"].append(scores)
+    """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition."""
+    from video_contrast.runner import results
+    from video_contrast.runner.conditions import parse
+    from video_contrast.runner.plan import make_plan
+    from video_contrast.runner.sets import load_set
+
+    skills = {"clean": skill, **(conditions or {})}
+    loaded = load_set(root, list(configs), "test")
+    plan = make_plan(loaded, parse(list(skills)), None)
     path.mkdir(parents=True)
-    pq.write_table(pa.table(lines), path / "scores.parquet")
-    _write_record(path, root, config, model, "multiple_choice", list(skills or {"clean": 1.5}))
-    return path
-
-
-def retrieval_run(
-    path: Path, root: Path, *, model: str = "someone/model", skills: dict[str, float] | None = None
-) -> Path:
-    """A finished retrieval run."""
-    rows = pq.read_table(root / "retrieval" / "test-00000-of-00001.parquet").to_pylist()
-    texts = [row["id"] for row in rows for _ in row["captions"]]
-    videos = [row["id"] for row in rows]
-    (path / "similarity").mkdir(parents=True)
-    for condition, skill in (skills or {"clean": 1.5}).items():
-        values = stream("fabricated", "matrix", model, condition).normal(size=(len(texts), len(videos)))
-        for n, owner in enumerate(texts):
-            values[n, videos.index(owner)] += skill
-        np.save(path / "similarity" / f"{condition}.npy", values.astype(np.float32))
-    (path / "similarity" / "ids.json").write_text(json.dumps({"texts": texts, "videos": videos}))
-    _write_record(path, root, "retrieval", model, "retrieval", list(skills or {"clean": 1.5}))
-    return path
-
-
-def _write_record(path: Path, root: Path, config: str, model: str, layout: str, conditions: list[str]) -> None:
+    tables, found = [], {}
+    for cell in plan.cells:
+        scored = _scored(cell, model, skills[cell.condition.name])
+        found[cell.name] = (cell, results.metrics_of(scored, seed=0))
+        if scored.matrix is None:
+            tables.append(scored)
+        else:
+            results.write_matrix(path, scored)
+    results.write_scores(path, tables)
+    write_json(path / "metrics.json", results.summary(found))
     record = {
-        "model": model, "dataset": str(root), "config": config, "split": "test", "layout": layout,
-        "fingerprint": f"{root.name}-{config}", "conditions": conditions, "frames": 8, "seed": 0,
-    }  # fmt: skip
-    (path / "run.json").write_text(json.dumps(record))
-    (path / "metrics.json").write_text("{}")
+        "version": "0.1.0",
+        "request": {"video_root": None},
+        "model": {"name": model, "revision": None, "kind": "dual-encoder", "kind_version": "1", "options": {}},
+        "set": {"dataset": str(root), "split": "test", "configs": sorted(configs), "fingerprints": loaded.fingerprints},
+        "sampling": {"frames": 8, "policy": "middle"},
+        "conditions": {name: {} for name in skills},
+        "seed": 0,
+        "dtype": "float32",
+        "versions": {},
+        "missing": {},
+        "n_missing": 0,
+    }
+    write_json(path / "run.json", record)
+    return path
+
+
+def _scored(cell: Any, model: str, skill: float) -> Any:
+    from video_contrast.runner.results import CellScores
+
+    items = cell.group.items
+    kept = tuple(range(len(items)))
+    rng = stream("fabricated", "scores", model, *cell.name)
+    if cell.group.layout == "retrieval":
+        columns = [(f"{item.id}#{k}", text, n) for n, item in enumerate(items) for k, text in enumerate(item.texts)]
+        matrix = rng.normal(size=(len(items), len(columns))).astype(np.float32)
+        for column, (_, _, owner) in enumerate(columns):
+            matrix[owner, column] += skill
+        return CellScores(cell, kept, matrix=matrix, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
+    rows = []
+    for item in items:
+        scores = rng.normal(size=len(item.texts))
+        # Random options are easier than contrasts, as for real models.
+        for place, kind in enumerate(item.kinds):
+            scores[place] += skill * {"true": 1.0, "random": -1.0}.get(kind, 0.4)
+        rows.append(scores)
+    replaced = tuple(None if item.replaced is None else float(rng.normal() - skill) for item in items)
+    return CellScores(cell, kept, tuple(rows), replaced, frames=((0, 3, 7),) * len(items))

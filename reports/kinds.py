@@ -1,0 +1,50 @@
+"""Accuracy by kind of negative, and published figures beside it."""
+
+from collections.abc import Sequence
+
+from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.reference import published
+from video_contrast.reports.runs import Run
+from video_contrast.reports.summary import accuracy_cell
+
+
+def kinds(runs: Sequence[Run]) -> Section:
+    """One table a config that has several kinds, and the papers' figures where the config is theirs."""
+    section = Section(
+        "kinds",
+        "By kind of negative",
+        "The true caption against the options of one kind alone. With one contrast an item, chance is 50 %.",
+    )
+    for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
+        mine = [run for run in runs if run.key == key]
+        names = sorted({name for run in mine for name in _kinds(run)})
+        replaced = any("random_option_accuracy" in run.metrics[run.main] for run in mine)
+        if len(names) < 2 and not replaced:
+            continue
+        columns = [Column("model", numeric=False), *[Column(f"against {name.replace('_', ' ')}") for name in names]]
+        if replaced:
+            columns.append(
+                Column("random options", hint="the same captions, the contrast exchanged for a random option")
+            )
+            columns.append(Column("drop", hint="random options minus accuracy, on the same captions"))
+        rows = []
+        for run in mine:
+            numbers = run.metrics[run.main]
+            cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
+            cells += [accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}") for name in names]
+            if replaced:
+                cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
+            rows.append(cells)
+        section.parts.append(Table(f"kinds-{key.config}", f"Accuracy, %, {key.name}", columns, rows))
+    section.parts += [table for key in dict.fromkeys(run.key for run in runs) for table in published(key)]
+    return section
+
+
+def _kinds(run: Run) -> list[str]:
+    return [name.removeprefix("n_") for name in run.metrics[run.main] if name.startswith("n_") and name != "n_ties"]
+
+
+def _replaced(easy: float | None, hard: float) -> list[Cell]:
+    if easy is None:
+        return [Cell("–", tone="quiet")] * 2
+    return [Cell(f"{100 * easy:.1f}", 100 * easy), Cell(f"{100 * (easy - hard):+.1f}", 100 * (easy - hard))]

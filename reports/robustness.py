@@ -1,0 +1,194 @@
+"""Robustness: gamma by category as table and bars, severity curves, the text x video map, and the scatter."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from video_contrast.reports.figures import MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
+from video_contrast.reports.runs import Run, SetKey
+
+SCORES = {"accuracy": "accuracy", "t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
+_PAIR = re.compile(r"visual:(?P<visual>[^+]+)\+text:(?P<text>.+)")
+_VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
+_MAPS = 4  # heat maps a set, at most
+
+
+def robustness(runs: Sequence[Run]) -> Section:
+    """Everything about perturbed conditions, set by set; empty where there are none."""
+    section = Section(
+        "robustness",
+        "Robustness",
+        "Gamma is the share of the clean score that is left under a perturbation: 1 is robust. Visual: the mean over "
+        "severities, then over perturbations; the spread is the standard deviation over perturbations.",
+    )
+    for key in dict.fromkeys(run.key for run in runs if run.robustness):
+        mine = [run for run in runs if run.key == key and run.robustness]
+        for score in mine[0].robustness:
+            section.parts.append(gamma_table(mine, key, score))
+        score = next(iter(mine[0].robustness))
+        section.parts += [gamma_bars(mine, key, score), *_optional(severity_curves(mine, key, score))]
+        section.parts += _optional(scatter(mine, key, score))
+        for run in mine[:_MAPS]:
+            section.parts += _optional(pair_map(run, score))
+    return section
+
+
+def gamma_table(runs: Sequence[Run], key: SetKey, score: str) -> Table:
+    """A row a model, a column a group of perturbations: relative gamma, its spread, and the absolute gamma."""
+    groups = _groups(runs, score)
+    columns = [
+        Column("model", numeric=False),
+        Column(f"clean {SCORES[score]}, %"),
+        *[Column(group.replace(":", ": "), hint=_hint(runs, score, group)) for group in groups],
+    ]
+    rows = []
+    for run in runs:
+        found = run.robustness[score]
+        rows.append(
+            [Cell(run.model), Cell(f"{100 * found['clean']:.1f}", 100 * found["clean"])]
+            + [_gamma_cell(found.get(group)) for group in groups]
+        )
+    return Table(
+        f"gamma-{key.config}-{score}".replace("@", ""),
+        f"Relative gamma of {SCORES[score]}, {key.name}",
+        columns,
+        rows,
+        "Small: standard deviation, then absolute gamma. A dash: undefined, since the clean score is 0.",
+    )
+
+
+def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
+    """Relative gamma by category, a bar a model."""
+    groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
+    lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
+    wide = 0.8 / len(runs)
+    with drawing(6.4, 3.0) as (canvas, axes):
+        for number, run in enumerate(runs):
+            for place, group in enumerate(groups):
+                entry = run.robustness[score].get(group) or {}
+                value = entry.get("gamma_relative")
+                if value is None:
+                    continue
+                at = place + (number - (len(runs) - 1) / 2) * wide
+                axes.bar(at, value, wide * 0.86, color=colour(number), label=run.model if place == 0 else None)
+                spread = entry["gamma_relative_sd"]
+                axes.plot([at, at], [max(0, value - spread), value + spread], color=MUTED, linewidth=0.9)
+                lines.append([group, run.model, value, spread, entry["n"]])
+        axes.axhline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.set_xticks(range(len(groups)), [group.replace(":", "\n") for group in groups])
+        axes.set_ylabel("relative gamma")
+        tidy(axes, grid="y")
+        canvas.legend(loc="outside upper left", ncols=3, handlelength=1, columnspacing=1.2)
+        return finish(canvas, f"gamma-bars-{key.config}", f"Relative gamma by category, {key.name}", lines)
+
+
+def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
+    """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score."""
+    curves = {run.model: _by_severity(run, score) for run in runs}
+    if not any(len(curve) > 2 for curve in curves.values()):
+        return None
+    lines: list[list[object]] = [["model", "severity", score, "lowest perturbation", "highest perturbation"]]
+    with drawing(6.4, 3.0) as (canvas, axes):
+        for number, (model, curve) in enumerate(curves.items()):
+            levels = sorted(curve)
+            means = [100 * float(np.mean(curve[level])) for level in levels]
+            low, high = ([100 * edge(curve[level]) for level in levels] for edge in (min, max))
+            axes.fill_between(levels, low, high, color=colour(number), alpha=0.1, linewidth=0)
+            axes.plot(levels, means, "o-", color=colour(number), markersize=4, label=model)
+            lines += [[model, *line] for line in zip(levels, means, low, high, strict=True)]
+        axes.set_xticks(range(6), ["clean", *"12345"])
+        axes.set_xlabel("severity   (band: from the worst to the best perturbation)")
+        axes.set_ylabel(f"{SCORES[score]}, %")
+        axes.set_ylim(0)
+        tidy(axes, grid="y")
+        canvas.legend(loc="outside upper left", ncols=3, handlelength=1.4, columnspacing=1.2)
+        return finish(canvas, f"severity-{key.config}", f"Score by severity, {key.name}", lines)
+
+
+def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
+    """Relative gamma against the clean score: is the better model the more robust one?"""
+    if len(runs) < 2:
+        return None
+    lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
+    markers = {"visual": "o", "text": "s", "pairs": "^"}
+    with drawing(6.4, 3.0) as (canvas, axes):
+        for group, marker in markers.items():
+            for number, run in enumerate(runs):
+                value = (run.robustness[score].get(group) or {}).get("gamma_relative")
+                if value is None:
+                    continue
+                clean = 100 * run.robustness[score]["clean"]
+                axes.plot(clean, value, marker, color=colour(number), markersize=7, alpha=0.85)
+                lines.append([run.model, group, clean, value])
+        handles = [axes.plot([], [], m, color=MUTED, markersize=6, label=g)[0] for g, m in markers.items()]
+        handles += [axes.plot([], [], "o", color=colour(n), markersize=6, label=r.model)[0] for n, r in enumerate(runs)]
+        canvas.legend(handles=handles, loc="outside upper left", ncols=4, handletextpad=0.1, columnspacing=1)
+        axes.set_xlabel(f"clean {SCORES[score]}, %")
+        axes.set_ylabel("relative gamma")
+        axes.margins(0.08)
+        tidy(axes, grid="both")
+        return finish(canvas, f"scatter-{key.config}", f"Robustness against performance, {key.name}", lines)
+
+
+def pair_map(run: Run, score: str) -> Figure | None:
+    """Relative gamma of every pair of a text and a visual perturbation."""
+    found = {}
+    for name, gammas in run.robustness[score]["conditions"].items():
+        parts = _PAIR.fullmatch(name)
+        if parts and gammas["gamma_relative"] is not None:
+            found[parts["text"], parts["visual"]] = gammas["gamma_relative"]
+    if not found:
+        return None
+    texts, visuals = (list(dict.fromkeys(pair[n] for pair in found)) for n in (0, 1))
+    values = np.array([[found.get((text, visual), np.nan) for visual in visuals] for text in texts])
+    name = re.sub(r"[^\w.-]+", "-", f"pairs-{run.key.config}-{run.model}")
+    with drawing(6.4, 1.5 + 0.3 * len(texts)) as (canvas, axes):
+        picture = axes.imshow(values, cmap="RdYlBu", vmin=0, vmax=max(1.2, float(np.nanmax(values))), aspect="auto")
+        for row, column in np.ndindex(values.shape):
+            if np.isfinite(values[row, column]):
+                # The map's middle is pale, its ends are dark: text is black or white accordingly.
+                dark = not 0.2 < picture.norm(values[row, column]) < 0.85
+                axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", fontsize=8,
+                          color="#fefefe" if dark else "#101010")  # fmt: skip
+        axes.set_xticks(range(len(visuals)), [visual.replace("@3", "") for visual in visuals], rotation=25, ha="right")
+        axes.set_yticks(range(len(texts)), texts)
+        tidy(axes, grid="")
+        lines = [["text", *visuals], *[[text, *row] for text, row in zip(texts, values.tolist(), strict=True)]]
+        return finish(canvas, name, f"Text and video perturbed together, relative gamma, {run.model}", lines)
+
+
+def _groups(runs: Sequence[Run], score: str) -> list[str]:
+    found: dict[str, None] = {}
+    for run in runs:
+        found.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions")))
+    order = ("visual", "text", "pairs")
+    return sorted(found, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
+
+
+def _hint(runs: Sequence[Run], score: str, group: str) -> str:
+    count = next((run.robustness[score][group]["n"] for run in runs if group in run.robustness[score]), 0)
+    return f"{count} perturbations"
+
+
+def _gamma_cell(entry: Mapping[str, Any] | None) -> Cell:
+    if entry is None or entry.get("gamma_relative") is None:
+        return Cell("–", tone="quiet")
+    value = entry["gamma_relative"]
+    note = f"± {entry['gamma_relative_sd']:.2f} · {entry['gamma_absolute']:.2f}"
+    return Cell(f"{value:.2f}", value, note=note)
+
+
+def _by_severity(run: Run, score: str) -> dict[int, list[float]]:
+    found = {0: [run.robustness[score]["clean"]]}
+    for name, numbers in run.metrics.items():
+        parts = _VISUAL.fullmatch(name)
+        if parts and numbers.get(score) is not None:
+            found.setdefault(int(parts["severity"]), []).append(numbers[score])
+    return found
+
+
+def _optional(figure: Figure | None) -> list[Figure]:
+    return [figure] if figure is not None else []

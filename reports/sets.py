@@ -1,0 +1,98 @@
+"""What is known about the sets themselves: the blind audit, and the similarity matrices of retrieval sets."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from video_contrast.hub_cards.dataset import BLIND
+from video_contrast.reports.figures import drawing, finish, tidy
+from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
+from video_contrast.reports.reference import set_record
+from video_contrast.reports.runs import Run
+
+_SHOWN = 60  # clips of a similarity matrix, at most
+_POINTS = 400  # of the map of embeddings
+
+
+def audits(runs: Sequence[Run]) -> Section:
+    """How far text alone goes on each multiple-choice config; a set without audit says so."""
+    section = Section(
+        "audit",
+        "Blind audit",
+        "Scorers that never see a video, cross-validated over videos. They should be near chance: what they win, a model "
+        "can win without looking.",
+    )
+    rows = []
+    for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
+        facts = set_record(key.dataset).get("configs", {}).get(key.config, {}).get("facts", {})
+        audit = facts.get("audit")
+        if not audit:
+            rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND)])
+            continue
+        cells = [Cell(key.name), Cell(f"{100 * audit['chance']:.1f}", 100 * audit["chance"])]
+        for name in BLIND:
+            found = audit.get(name)
+            if not found:
+                cells.append(Cell("–", tone="quiet"))
+                continue
+            error = found.get("standard_error")
+            note = "" if error is None else f"± {100 * error:.1f}"
+            cells.append(Cell(f"{100 * found['accuracy']:.1f}", 100 * found["accuracy"], note=note))
+        rows.append(cells)
+    if rows:
+        columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND.values()]]
+        note = "± standard error over videos."
+        section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note))
+    return section
+
+
+def similarities(runs: Sequence[Run]) -> Section:
+    """Similarity matrices of retrieval runs, clean and perturbed, and the map of their embeddings where they are kept."""
+    from video_contrast.reports.embeddings import embedding_map
+
+    section = Section(
+        "similarity",
+        "Similarities",
+        f"Clips against captions, the first {_SHOWN} of each, scaled a row from its lowest to its highest. A model "
+        "that matches each clip to its own caption shows a bright diagonal.",
+    )
+    for run in runs:
+        if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
+            continue
+        worst = _worst_condition(run)
+        section.parts += [_picture(run, condition) for condition in (run.main, worst) if condition]
+        figure = embedding_map(run, _POINTS)
+        if figure is not None:
+            section.parts.append(figure)
+    return section
+
+
+def _worst_condition(run: Run) -> str | None:
+    """The visual or text condition that costs most and whose matrix was kept."""
+    candidates = [
+        name
+        for name in run.conditions
+        if name.startswith(("visual:", "text:")) and "+" not in name and run.has_matrix(name)
+    ]
+    return min(candidates, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
+
+
+def _picture(run: Run, condition: str) -> Figure:
+    matrix = run.matrix(condition)
+    first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
+    rows = [row for row in range(len(matrix.rows)) if row in first][:_SHOWN]
+    values = np.asarray(matrix.values[np.ix_(rows, [first[row] for row in rows])], np.float64)
+    low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+    scaled = (values - low) / np.where(high > low, high - low, 1)
+    name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.config}-{run.model}-{condition}")
+    with drawing(3.6, 3.5) as (canvas, axes):
+        axes.imshow(scaled, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
+        axes.set_xlabel("captions")
+        axes.set_ylabel("clips")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        tidy(axes, grid="")
+        ids = [matrix.rows[row] for row in rows]
+        lines = [["clip", *ids], *[[one, *line] for one, line in zip(ids, values.tolist(), strict=True)]]
+        return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)
