@@ -78,7 +78,7 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], NDAr
         lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in given])
         return sparse.hstack([words.transform(given).astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
 
-    model = LogisticRegression(C=1.0, tol=1e-3, max_iter=300).fit(vectors(texts), labels, sample_weight=weights)
+    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3).fit(vectors(texts), labels, sample_weight=weights)
     return lambda given: np.asarray(model.decision_function(vectors(given)), dtype=np.float64)
 
 

@@ -184,7 +184,11 @@ def difference(old: str, new: str, generator: str) -> Edit:
     text = new
     start = _offset(text, head)
     end = _offset(text, len(after) - tail - 1) + len(put[-1]) if put else start
-    antonym = bool(gone and put) and are_antonyms(_base(gone, lemma), _base(put, lemma))
+    antonym = False
+    if gone and put:
+        # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
+        first, second = _base(gone, lemma), _base(put, lemma)
+        antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
     return Edit(text, " ".join(gone), text[start:end], start, generator, antonym)
 
 
