@@ -1,0 +1,125 @@
+"""A contact sheet: one frame under all 90 conditions, a row a perturbation (robustness paper, figure 10).
+
+Under a tile of a temporal perturbation runs its index map: time to the right, the frame shown upwards, the line of
+the clean clip in grey. The frame in the tile is what stands at the chosen moment.
+"""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import UsageError
+from video_contrast.files import write_bytes
+from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.video.clip import index_map
+from video_contrast.perturbations.video.condition import VideoCondition
+from video_contrast.video_io import frame_times, read_video
+
+Frame = npt.NDArray[np.uint8]
+_LABEL = 120
+_GAP = 4
+_SEVERITIES = (1, 2, 3, 4, 5)
+_INK, _PAPER, _GREY, _BLUE = (20, 20, 20), 255, (190, 190, 190), (30, 80, 200)
+
+
+def contact_sheet(
+    source: str | Path,
+    target: str | Path,
+    *,
+    seed: int = 0,
+    profile: str = "paper",
+    at: float | None = None,
+    width: int = 192,
+) -> Path:
+    """Writes the sheet of a video as PNG.
+
+    Args:
+        source: the video; its name without suffix is the video id.
+        target: the picture.
+        seed: of the streams.
+        profile: "paper", "released" or "monotone".
+        at: seconds, the frame to show; the middle one if None.
+        width: of a tile in pixels; its height follows the picture.
+
+    Raises:
+        UsageError: `at` lies behind the end, or the target is not a .png file.
+    """
+    if Path(target).suffix.lower() != ".png":
+        raise UsageError(f"OUT {target}: give a name that ends in .png")
+    times = frame_times(source)
+    length = len(times)
+    if at is not None and not 0 <= at <= times[-1]:
+        raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")
+    wanted = [length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1]
+    key = {"video_id": Path(source).stem}
+    conditions = {
+        (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
+    }
+    needed = np.unique(np.concatenate([wanted, *(one.sources(wanted, length, **key) for one in conditions.values())]))
+    keep = set(needed.tolist())
+    pictures = read_video(source, keep=keep.__contains__).frames
+    clean = pictures[int(np.searchsorted(needed, wanted[0]))]
+    height = max(1, round(width * clean.shape[0] / clean.shape[1]))
+    across = _LABEL + 6 * (width + _GAP)
+    rows = [_heading(across, width)]
+    for name, spec in VIDEO.items():
+        tiles = [_fitted(clean, width, height)]
+        for severity in _SEVERITIES:
+            shown = conditions[name, severity].frames(pictures, needed, wanted, length, **key)[0]
+            tiles.append(_fitted(shown, width, height))
+        maps = None
+        if spec.acts == "temporal":
+            maps = [np.arange(length)]
+            maps += [index_map(name, length, s, seed=seed, profile=profile, **key) for s in _SEVERITIES]
+        rows.append(_row(name, tiles, maps, across))
+    drawn = np.concatenate(rows)
+    _, data = cv2.imencode(".png", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR))
+    return write_bytes(target, data.tobytes())
+
+
+def _heading(across: int, width: int) -> Frame:
+    strip = np.full((26, across, 3), _PAPER, np.uint8)
+    for column, text in enumerate(("clean", *(f"severity {severity}" for severity in _SEVERITIES))):
+        _write(strip, text, _LABEL + column * (width + _GAP), 18)
+    return strip
+
+
+def _row(name: str, tiles: list[Frame], maps: list[npt.NDArray[np.int64]] | None, across: int) -> Frame:
+    height, width = tiles[0].shape[:2]
+    plot = 40 if maps is not None else 0
+    strip = np.full((height + plot + _GAP, across, 3), _PAPER, np.uint8)
+    _write(strip, name, 4, height // 2)
+    for column, tile in enumerate(tiles):
+        left = _LABEL + column * (width + _GAP)
+        strip[:height, left : left + width] = tile
+        if maps is not None:
+            _draw_map(strip[height : height + plot, left : left + width], maps[column])
+    return strip
+
+
+def _draw_map(area: Frame, shown: npt.NDArray[np.int64]) -> None:
+    height, width = area.shape[:2]
+    last = max(len(shown) - 1, 1)
+    across = np.arange(len(shown)) * (width - 1) / last
+    canvas = np.full(area.shape, _PAPER, np.uint8)
+    for index, colour in ((np.arange(len(shown)), _GREY), (shown, _BLUE)):
+        points = np.stack([across, (height - 3) * (1 - index / last) + 1], axis=1).round().astype(np.int32)
+        cv2.polylines(canvas, [points], False, colour, 1)
+    area[:] = canvas
+
+
+def _fitted(picture: Frame, width: int, height: int) -> Frame:
+    """The picture within a tile, its shape kept (`translate` gives squares)."""
+    scale = min(width / picture.shape[1], height / picture.shape[0])
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+    tile = np.full((height, width, 3), 235, np.uint8)
+    top, left = (height - size[1]) // 2, (width - size[0]) // 2
+    tile[top : top + size[1], left : left + size[0]] = small
+    return tile
+
+
+def _write(strip: Frame, text: str, left: int, base: int) -> None:
+    cv2.putText(strip, text, (left, base), cv2.FONT_HERSHEY_SIMPLEX, 0.38, _INK, 1, cv2.LINE_AA)

@@ -1,0 +1,150 @@
+"""Does severity mean something? What each severity of a visual perturbation does to real or nominal clips.
+
+Pictures are measured by PSNR, temporal perturbations by how far frames move and how many distinct ones are left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.video.camera import crop_at
+from video_contrast.perturbations.video.clip import index_map, resolve
+from video_contrast.perturbations.video.codecs import codec_and_quantiser
+from video_contrast.perturbations.video.condition import VideoCondition
+
+Frames = npt.NDArray[np.uint8]
+SEVERITIES = (1, 2, 3, 4, 5)
+IDENTICAL = 99.0  # the PSNR of equal pictures, which has no finite value
+NOMINAL_LENGTH = 128
+_NOMINAL_CLIPS = 16
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A clip to measure on; without frames only the temporal perturbations can be.
+
+    Attributes:
+        video_id: names the stream, with `start` and `end`.
+        length: frames of the clip.
+        frames: uint8[K, H, W, 3], some of them.
+        indices: int[K], their places.
+    """
+
+    video_id: str
+    length: int = NOMINAL_LENGTH
+    start: float | None = None
+    end: float | None = None
+    frames: Frames | None = None
+    indices: npt.NDArray[np.int64] | None = None
+
+
+def nominal(length: int = NOMINAL_LENGTH) -> list[Reference]:
+    """Clips of a nominal length without pictures."""
+    return [Reference(f"nominal{number}", length) for number in range(_NOMINAL_CLIPS)]
+
+
+def psnr(clean: Frames, perturbed: Frames) -> float:
+    """Peak signal to noise ratio in dB; `IDENTICAL` for equal pictures."""
+    error = float(np.mean((clean.astype(np.float32) - perturbed.astype(np.float32)) ** 2))
+    return IDENTICAL if error == 0 else min(IDENTICAL, 10 * float(np.log10(255**2 / error)))
+
+
+def damage(
+    name: str, references: Sequence[Reference], *, profile: str = "paper", seed: int = 0
+) -> list[dict[str, float]]:
+    """What severities 1 to 5 do, a mean over the clips.
+
+    Returns:
+        For each severity: `unchanged`, the share of clips left as they were; for a temporal perturbation
+        `displacement` (mean distance in frames between a place and the frame shown there) and `distinct` (distinct
+        frames shown); for the others `psnr`, where the clips have frames.
+    """
+    rows = []
+    for severity in SEVERITIES:
+        spec, _, _ = resolve(name, severity, profile)
+        if spec.acts == "temporal":
+            rows.append(_temporal(name, severity, references, profile, seed))
+        else:
+            seen = [one for one in references if one.frames is not None]
+            rows.append(_pictures(name, severity, seen, profile, seed) if seen else {})
+    return rows
+
+
+def equal_severities(name: str, profile: str = "paper") -> list[tuple[int, ...]]:
+    """Groups of severities that do the same by definition (codecs at the largest quantiser).
+
+    >>> equal_severities("codec1"), equal_severities("codec1", "monotone")
+    ([(2, 3, 4, 5)], [])
+    """
+    spec, _, _ = resolve(name, 1, profile)
+    if spec.acts != "codec":
+        return []
+    groups: dict[int, list[int]] = {}
+    for severity in SEVERITIES:
+        groups.setdefault(codec_and_quantiser(spec, severity, profile)[1], []).append(severity)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def summary(references: Sequence[Reference], *, profile: str = "paper", seed: int = 0) -> dict[str, str]:
+    """A line a perturbation for a card: measured damage at severities 1 to 5, no-ops, equal severities."""
+    lines = {}
+    for name, spec in VIDEO.items():
+        rows = damage(name, references, profile=profile, seed=seed)
+        parts = []
+        for key, label, digits in (
+            ("psnr", "PSNR in dB", 1), ("displacement", "frames moved by", 1), ("distinct", "distinct frames", 1),
+        ):  # fmt: skip
+            if all(key in row for row in rows):
+                parts.append(f"{label} {' / '.join(f'{row[key]:.{digits}f}' for row in rows)}")
+        if all("unchanged" in row for row in rows):
+            shares = [100 * row["unchanged"] for row in rows]
+            parts.append(f"clips left unchanged {' / '.join(f'{share:.0f}' for share in shares)} %")
+        if spec.acts == "codec":
+            codes = [codec_and_quantiser(spec, severity, profile) for severity in SEVERITIES]
+            parts.append(f"{codes[0][0]} at quantiser {' / '.join(str(quantiser) for _, quantiser in codes)}")
+        for group in equal_severities(name, profile):
+            parts.append(f"severities {', '.join(map(str, group))} are equal")
+        if parts:
+            lines[name] = "; ".join(parts)
+    return lines
+
+
+def _temporal(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
+    moved, distinct, unchanged = [], [], []
+    for one in references:
+        shown = index_map(
+            name, one.length, severity, seed=seed, video_id=one.video_id, start=one.start, end=one.end, profile=profile
+        )
+        moved.append(np.abs(shown - np.arange(one.length)).mean())
+        distinct.append(len(np.unique(shown)))
+        unchanged.append(moved[-1] == 0)
+    return {
+        "displacement": float(np.mean(moved)),
+        "distinct": float(np.mean(distinct)),
+        "unchanged": float(np.mean(unchanged)),
+    }
+
+
+def _pictures(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
+    values, unchanged = [], []
+    for one in references:
+        assert one.frames is not None and one.indices is not None
+        condition = VideoCondition(name, severity, profile, seed)
+        if VIDEO[name].acts == "codec":  # the groups of pictures are not at hand: the samples are coded as a clip
+            condition = VideoCondition(name, severity, profile, seed, order="sample_then_perturb")
+        done = condition.frames(
+            one.frames, one.indices, one.indices, one.length, video_id=one.video_id, start=one.start, end=one.end
+        )
+        clean = _reference_view(one.frames, severity) if name == "translate" else one.frames
+        values.append(psnr(clean, done))
+        unchanged.append(np.array_equal(clean, done))
+    return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}
+
+
+def _reference_view(frames: Frames, severity: int) -> Frames:
+    """The steady crop that a shaken one is held against: at the mean of the offsets that `translate` draws."""
+    offset = round((8 * severity - 1) / 2)
+    return np.stack([crop_at(frame, offset, offset) for frame in frames])

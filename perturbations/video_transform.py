@@ -1,0 +1,121 @@
+"""A visual perturbation as a transform for `Dataset.map` (writes files) and `with_transform` (frames, lazily)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import resolve_under
+from video_contrast.perturbations.registry import video_spec
+
+
+@dataclass(frozen=True)
+class VideoPerturbation:
+    """Perturbs the clips of a table.
+
+    `ds.map(VideoPerturbation("gaussian_noise", severity=3, seed=0, video_root="videos", output_dir="noisy"))` writes
+    one file a distinct clip below `output_dir`, sets `video_path` to it (relative to `output_dir`, which is the new
+    video root) and `clean_path` to the clean reference that went through the same encoder. Files that are there are
+    kept, so a killed `map` goes on; the result does not depend on batches or processes. A file is the clip alone:
+    `start` and `end`, where the table has them, become null.
+
+    `ds.with_transform(VideoPerturbation(...).frames)` adds a column `frames` instead, uint8[T, H, W, 3] a row, made
+    when the row is read; no file is written.
+
+    Attributes:
+        name: one of the 18 (`video-contrast list perturbations`).
+        severity: 1 to 5.
+        seed: any integer.
+        video_root: the folder that `video_path` is relative to.
+        output_dir: where `map` writes.
+        quality: "high" or "lossless" h264.
+        profile: "paper", "released" or "monotone".
+        scope: "clip" (between start and end), or "video": the whole file is perturbed and then cut.
+        sample: how many frames `frames` gives, evenly spread; None for all.
+        version: the perturbation's; since `Dataset.map` names its cache by the transform's fields, a new version
+            never meets an old cache.
+
+    Raises:
+        UsageError: unknown name or profile, or a severity outside 1..5.
+        VideoContrastError: on a call, a column is missing or a video cannot be read; the message names it.
+    """
+
+    name: str
+    severity: int
+    seed: int = 0
+    video_root: str | Path = "."
+    output_dir: str | Path = "perturbed_videos"
+    quality: str = "high"
+    profile: str = "paper"
+    scope: str = "clip"
+    sample: int | None = None
+    version: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Checks the fields and takes the version from the registry."""
+        self._condition()
+        if self.quality not in ("high", "lossless"):
+            raise UsageError(f"quality must be 'high' or 'lossless', not {self.quality!r}")
+        if self.sample is not None and self.sample < 1:
+            raise UsageError(f"sample must be at least 1 frame, not {self.sample}")
+        # as strings, so that equal transforms have equal cache names
+        object.__setattr__(self, "video_root", str(self.video_root))
+        object.__setattr__(self, "output_dir", str(self.output_dir))
+        object.__setattr__(self, "version", video_spec(self.name).version)
+
+    def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes the clips of a row, or of a batch of rows, and gives the changed columns."""
+        from video_contrast.perturbations.video.files import write_perturbed
+
+        _check_columns(rows)
+        if not isinstance(rows["video_path"], list):
+            return {name: values[0] for name, values in self({name: [rows[name]] for name in rows}).items()}
+        columns: dict[str, list[Any]] = {"video_path": [], "clean_path": []}
+        for span in self._spans(rows):
+            done, clean = write_perturbed(span, (self._condition(), None), self.output_dir, self.quality)  # type: ignore[arg-type]
+            columns["video_path"].append(done)
+            columns["clean_path"].append(clean)
+        for name in ("start", "end"):
+            if name in rows:
+                columns[name] = [None] * len(rows["video_path"])
+        return columns
+
+    def frames(self, rows: Mapping[str, Any]) -> dict[str, Any]:
+        """For `with_transform`: the batch with a column `frames` added, uint8[T, H, W, 3] a row."""
+        from video_contrast.perturbations.video.files import perturbed_clip
+
+        made = []
+        for span in self._spans(rows):
+            pictures = perturbed_clip(span, self._condition()).frames
+            if self.sample is not None:
+                pictures = pictures[np.linspace(0, len(pictures) - 1, self.sample).round().astype(np.int64)]
+            made.append(pictures)
+        return {**rows, "frames": made}
+
+    def _condition(self) -> Any:
+        from video_contrast.perturbations.video.condition import VideoCondition
+
+        return VideoCondition(self.name, self.severity, self.profile, self.seed, self.scope)  # type: ignore[arg-type]
+
+    def _spans(self, rows: Mapping[str, Any]) -> list[Any]:
+        from video_contrast.perturbations.video.files import Span
+
+        _check_columns(rows)
+        count = len(rows["video_path"])
+        starts, ends = (rows.get(name) or [None] * count for name in ("start", "end"))
+        return [
+            Span(str(resolve_under(self.video_root, path)), str(video_id), start, end)
+            for path, video_id, start, end in zip(rows["video_path"], rows["video_id"], starts, ends, strict=True)
+        ]
+
+
+def _check_columns(rows: Mapping[str, Any]) -> None:
+    for name in ("video_id", "video_path"):
+        if name not in rows:
+            raise VideoContrastError(
+                f"no column {name!r} (there are: {', '.join(rows.keys())}): a clip is read from `video_path` below "
+                "video_root, and its change is drawn by `video_id`"
+            )
