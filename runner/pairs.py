@@ -62,7 +62,7 @@ def cell_asks(cell: Cell, keys: Keys, together: bool = False) -> Iterator[tuple[
     for position, (item, own) in enumerate(zip(cell.group.items, cell.texts, strict=True)):
         texts = tuple(everything) if cell.group.layout == "retrieval" else own
         if not together and asks_replaced(cell, item):
-            yield item.clip, _ask(cell, keys, item.clip, (item.replaced,), 0)
+            yield item.clip, _ask(cell, keys, item.clip, (str(item.replaced),), 0)
         yield item.clip, _ask(cell, keys, item.clip, texts, position)
 
 

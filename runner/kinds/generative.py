@@ -5,7 +5,7 @@ from __future__ import annotations
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import Option, Settings, Source, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, Options
-from video_contrast.runner.kinds.loading import load_model, load_processor
+from video_contrast.runner.kinds.loading import explained, load_model
 
 
 def check_torchvision() -> None:
@@ -68,5 +68,11 @@ def load(source: Source, settings: Settings) -> GenerativeScorer:
     check_torchvision()
     given = dict(settings.options)
     options = Options(**{("seed" if name == "option_seed" else name): value for name, value in given.items()})
-    processor = load_processor(source, settings)
+    import transformers
+
+    with explained(source):
+        # Not the PIL backend of the other kinds: video processors exist for torchvision only.
+        processor = transformers.AutoProcessor.from_pretrained(
+            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
+        )
     return GenerativeScorer(load_model(source, settings, "AutoModelForImageTextToText"), processor, options)
