@@ -5,8 +5,8 @@ One function a file, named after it. Ties and bad input are decided in one place
 """
 
 from video_contrast.metrics.accuracy import accuracy
-from video_contrast.metrics.caption_shift import caption_shift
 from video_contrast.metrics.cluster_bootstrap import Interval, bootstrap_weights, cluster_bootstrap, interval_keys
+from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
@@ -27,6 +27,7 @@ from video_contrast.metrics.retrieval import retrieval, retrieval_from_embedding
 from video_contrast.metrics.retrieval_counts import embedding_places, matrix_places
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
+from video_contrast.metrics.shift import caption_shift
 
 __all__ = [
     "Interval",
@@ -38,6 +39,7 @@ __all__ = [
     "choice_places",
     "cluster_bootstrap",
     "cluster_standard_error",
+    "compare_choices",
     "consistency",
     "embedding_places",
     "gamma_absolute",

@@ -98,6 +98,26 @@ def retrieval_from_embeddings(
     return _summary(places, rows, len(left), ks, clusters, interval, seed)
 
 
+def owners_of(captions_of: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """The row of each caption's video, from the lists of captions of each video.
+
+    Raises:
+        ValueError: a caption is in no list or in two, or the numbers are not 0 up to how many there are.
+
+    >>> owners_of([[0, 1], [], [2]]).tolist()
+    [0, 0, 2]
+    """
+    owner: dict[int, int] = {}
+    for video, captions in enumerate(captions_of):
+        for caption in captions:
+            if owner.setdefault(int(caption), video) != video:
+                raise ValueError(f"caption {caption} belongs to video {owner[int(caption)]} and to video {video}")
+    missing = sorted(set(range(len(owner))) - set(owner))
+    if missing:
+        raise ValueError(f"caption {missing[0]} belongs to no video, but caption {max(owner)} does")
+    return np.array([owner[caption] for caption in range(len(owner))], np.int64)
+
+
 def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
     try:
         array = values if isinstance(values, np.memmap) else as_array(values)

@@ -22,6 +22,7 @@ COMMANDS = (
     "audit",
     "score",
     "list",
+    "metrics",
     "perturb",
     "tune_t5",
     "vectors",

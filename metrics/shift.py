@@ -26,9 +26,10 @@ def caption_shift(perturbed: Sequence[str], originals: Sequence[str]) -> Numbers
 
     Source: robustness paper, tables of text perturbations (BLEU-4, share changed, unique words).
 
-    >>> result = caption_shift(["[UNK] little girl does gymnastics", "a dog runs"], ["a little girl does gymnastics", "a dog runs"])
+    >>> before = ["a little girl does gymnastics", "a dog runs after a ball"]
+    >>> result = caption_shift(["[UNK] little girl does gymnastics", "a dog runs after a ball"], before)
     >>> result["changed"], round(result["bleu"], 3), round(result["edited_words"], 3)
-    (0.5, 0.814, 0.1)
+    (0.5, 0.863, 0.1)
     """
     if len(perturbed) != len(originals):
         raise ValueError(f"{len(perturbed)} perturbed captions but {len(originals)} originals: they must be pairs")

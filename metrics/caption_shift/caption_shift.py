@@ -1,0 +1,56 @@
+"""How far a perturbation moves captions, as an `evaluate` measurement."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import caption_shift
+
+_DESCRIPTION = """
+What a text perturbation does to captions: share changed, BLEU-4 and ROUGE-L against the originals, edited words,
+vocabulary before and after.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    data: `[n]`, the perturbed captions.
+    references: `[n]`, the same captions before the perturbation.
+Returns:
+    A dict of numbers; the card lists the keys.
+Examples:
+    >>> measurement = evaluate.load("caption_shift", module_type="measurement")
+    >>> measurement.compute(data=["[UNK] dog runs", "a cat"], references=["a dog runs", "a cat"])["changed"]
+    0.5
+"""
+
+_CITATION = """
+@inproceedings{schiappa2022robustness,
+    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
+    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
+    booktitle={NeurIPS Datasets and Benchmarks},
+    year={2022}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class CaptionShift(evaluate.Measurement):
+    """The change of captions."""
+
+    example: ClassVar[dict] = {
+        "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
+        "references": ["a little girl does gymnastics", "a dog runs after a ball"],
+    }
+
+    def _info(self):
+        return evaluate.MeasurementInfo(
+            module_type="measurement",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"data": datasets.Value("string"), "references": datasets.Value("string")}),
+        )
+
+    def _compute(self, data, references):
+        return caption_shift(data, references)

@@ -1,0 +1,60 @@
+"""Two models on the same multiple-choice items."""
+
+from typing import Any
+
+from video_contrast.metrics.checks import choices
+from video_contrast.metrics.mcnemar import mcnemar
+from video_contrast.metrics.paired import paired_difference
+from video_contrast.metrics.ranks import choice_places
+
+Numbers = dict[str, float | int | None]
+
+
+def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = None, seed: int = 0) -> Numbers:
+    """Is the second model more accurate than the first, and could that be chance?
+
+    Args:
+        first, second: `[n][k]`, scores of the two models on the same items, higher is better.
+        labels: `[n]`, the position of the true option.
+        clusters: `[n]`, the source videos.
+        seed: of the bootstrap.
+
+    Returns:
+        `accuracy1`, `accuracy2`, `difference` (second less first) with `difference_low` and `difference_high` (paired
+        cluster bootstrap, 95 %), `standard_error` and `p_value` (cluster-robust), `mcnemar_p_value` (exact; items as
+        independent, a tie counts as wrong), `only_first`, `only_second` (items that one model alone gets right),
+        `n_ties1`, `n_ties2`, `n_clusters`, `n`.
+
+    Raises:
+        ValueError: as `multiple_choice`; different items.
+
+    >>> result = compare_choices([[0.1, 0.9], [0.9, 0.1]], [[0.8, 0.2], [0.7, 0.2]], [0, 0])
+    >>> result["difference"], result["mcnemar_p_value"], result["only_second"]
+    (0.5, 1.0, 1)
+    """
+    places = []
+    for name, scores in (("first", first), ("second", second)):
+        array, truth, _ = choices(scores, labels, name=name)
+        places.append((choice_places(array, truth), array.shape))
+    (one, shape), (two, other) = places
+    if shape != other:
+        raise ValueError(f"the first model has {shape} scores, the second {other}: they must be the same items")
+    paired = paired_difference(one.hit(1), two.hit(1), clusters, seed=seed)
+    # A tie is half right on average, which McNemar's test has no place for: both models get the pessimistic reading.
+    test = mcnemar(one.hit_bounds(1)[0], two.hit_bounds(1)[0])
+    return {
+        "n": paired["n"],
+        "n_clusters": paired["n_clusters"],
+        "accuracy1": float(one.hit(1).mean()),
+        "accuracy2": float(two.hit(1).mean()),
+        "n_ties1": int(one.tied.sum()),
+        "n_ties2": int(two.tied.sum()),
+        "difference": paired["difference"],
+        "difference_low": paired["low"],
+        "difference_high": paired["high"],
+        "standard_error": paired["standard_error"],
+        "p_value": paired["p_value"],
+        "mcnemar_p_value": test["p_value"],
+        "only_first": test["only_first"],
+        "only_second": test["only_second"],
+    }

@@ -1,0 +1,229 @@
+"""The `evaluate` modules of the package: where they are, and three ways to load them.
+
+`evaluate.load(metric_path("video_contrast_mc"))` always works. After `register()` the bare name does, in this process;
+after `install()` (the command `video-contrast metrics install`) in every script, without importing this package.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from video_contrast.errors import unknown_name
+from video_contrast.metrics.bundle import space_files
+from video_contrast.version import __version__
+
+Kind = Literal["metric", "measurement", "comparison"]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One `evaluate` module: its folder beside this file bears its name."""
+
+    name: str
+    kind: Kind
+    summary: str
+    needs: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder with its script, card and Space app."""
+        return Path(__file__).resolve().parent / self.name
+
+
+MODULES: dict[str, Module] = {
+    module.name: module
+    for module in (
+        Module(
+            "video_contrast_mc", "metric", "multiple choice on contrast sets, by kind of contrast", "scores, labels"
+        ),
+        Module("video_text_retrieval", "metric", "retrieval both ways, several captions a video", "similarities"),
+        Module("video_text_robustness", "metric", "gamma under perturbations, by group", "clean and perturbed scores"),
+        Module("video_rcad", "metric", "the true caption among its counterfactual ones", "similarities"),
+        Module("caption_shift", "measurement", "how far a perturbation moves captions", "captions before and after"),
+        Module("paired_contrast", "comparison", "two models on the same contrast set", "scores of both, labels"),
+    )
+}
+
+
+def module(name: str) -> Module:
+    """The module of that name.
+
+    Raises:
+        UsageError: there is none; the message suggests the nearest name.
+    """
+    if name not in MODULES:
+        raise unknown_name("metric", name, list(MODULES))
+    return MODULES[name]
+
+
+def metric_path(name: str) -> str:
+    """The folder of a module, for `evaluate.load(metric_path(name))`.
+
+    Raises:
+        UsageError: unknown name.
+
+    >>> metric_path("video_contrast_mc").endswith("video_contrast_mc")
+    True
+    """
+    return str(module(name).folder)
+
+
+def write_space(name: str, output: str | os.PathLike[str]) -> Path:
+    """Writes the files of a module's Space, which needs nothing of this package, to a folder.
+
+    `evaluate.load(path of the script)` works there and so does `python app.py`; uploaded as a Space `user/name` it is
+    loaded by `evaluate.load("user/name")`.
+    """
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in space_files(module(name).folder).items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return folder
+
+
+class Registration:
+    """What `register()` gives back: use it in a `with` block, or call `undo()`, to take the names away again."""
+
+    def __init__(self, original: Callable[..., Any]) -> None:
+        self._original = original
+
+    def undo(self) -> None:
+        """Gives `evaluate` its own look-up of names back."""
+        import evaluate.loading
+
+        evaluate.loading.evaluation_module_factory = self._original
+
+    def __enter__(self) -> "Registration":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.undo()
+
+
+def register() -> Registration:
+    """Makes `evaluate.load("video_contrast_mc")`, and the other bare names, find the modules of this package.
+
+    In this process, from now on, offline and without a look at the Hub. Calling it again changes nothing. It wraps one
+    function of `evaluate`; all names but ours go on to it as they are.
+    """
+    import evaluate.loading
+
+    found = evaluate.loading.evaluation_module_factory
+    original = getattr(found, "without_video_contrast", found)
+    if original is not found:
+        return Registration(original)
+
+    def factory(path: str, *arguments: Any, **options: Any) -> Any:
+        return original(metric_path(path) if path in MODULES else path, *arguments, **options)
+
+    factory.without_video_contrast = original  # type: ignore[attr-defined]
+    evaluate.loading.evaluation_module_factory = factory
+    return Registration(original)
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What `install` did with one module: `status` is "installed", "refreshed" or "up to date"."""
+
+    name: str
+    path: Path
+    status: str
+
+
+def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | None = None) -> list[Installed]:
+    """Puts modules where `evaluate.load` looks for bare names when the Hub has none: its cache of modules.
+
+    What is put there is a pointer to the package, so that an upgrade takes effect at once. It bears the package's
+    version and the digest of the module's files; after a change of either the next `install` replaces it, and without
+    one changes nothing. Modules that others put there under the same name are left alone.
+
+    Args:
+        names: which modules; None: all.
+        cache: the modules folder; None: that of `evaluate` (`HF_MODULES_CACHE`, or `modules` in `HF_HOME`).
+
+    Raises:
+        UsageError: unknown name.
+        OSError: the cache cannot be written.
+    """
+    root = (Path(cache) if cache is not None else modules_cache()) / "evaluate_modules"
+    chosen = [module(name) for name in (MODULES if names is None else names)]
+    return [_install(each, root) for each in chosen]
+
+
+def modules_cache() -> Path:
+    """Where `evaluate` keeps downloaded modules: its own rules, without the seconds that importing it takes."""
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    home = os.environ.get("HF_HOME", os.path.join(cache, "huggingface"))  # noqa: PTH118  as evaluate.config does
+    return Path(os.environ.get("HF_MODULES_CACHE") or Path(home).expanduser() / "modules")
+
+
+_MARK = "video_contrast.json"  # stands beside what `install` put there, and tells it from what others did
+_POINTER = '''"""Put here by video-contrast {version}: hands out the module `{name}` of the installed package."""
+
+from video_contrast.metrics.modules import main_class
+
+{class_name} = main_class("{name}")
+'''
+
+
+def main_class(name: str) -> Any:
+    """The class of a module's script, as part of this package."""
+    import evaluate
+
+    script = import_module(f"video_contrast.metrics.{module(name).name}.{name}")
+    classes = [
+        value
+        for value in vars(script).values()
+        if isinstance(value, type) and issubclass(value, evaluate.EvaluationModule)
+    ]
+    return classes[0]
+
+
+def _install(each: Module, root: Path) -> Installed:
+    place = root / "metrics" / f"evaluate-{each.kind}--{each.name}"
+    files = {
+        f"{each.name}.py": _POINTER.format(
+            version=__version__, name=each.name, class_name=each.name.title().replace("_", "")
+        ),
+        "__init__.py": "",
+    }
+    digest = hashlib.sha256()
+    for path in sorted(each.folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    digest.update(json.dumps([__version__, files]).encode())
+    mark = {"package": "video-contrast", "version": __version__, "digest": digest.hexdigest()}
+    files[_MARK] = json.dumps(mark, indent=2) + "\n"
+    target = place / digest.hexdigest()
+
+    ours = [path.parent for path in place.glob(f"*/{_MARK}")]
+    older = [path for path in ours if path != target]
+    current = target in ours and all(
+        (target / name).is_file() and (target / name).read_text(encoding="utf-8") == text
+        for name, text in files.items()
+    )
+    if not current:
+        for folder in (root, root / "metrics", place):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "__init__.py").touch()
+        temporary = place / f".{uuid.uuid4().hex}"
+        temporary.mkdir()
+        for name, text in files.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        shutil.rmtree(target, ignore_errors=True)
+        temporary.replace(target)
+    # `evaluate` takes the newest of several: ours, since the user has just asked for it.
+    os.utime(target / f"{each.name}.py")
+    for path in older:
+        shutil.rmtree(path)
+    status = "refreshed" if older or (target in ours and not current) else "up to date" if current else "installed"
+    return Installed(each.name, target, status)

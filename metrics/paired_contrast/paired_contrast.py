@@ -1,0 +1,71 @@
+"""Two models on the same contrast set, as an `evaluate` comparison."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, compare_choices
+
+_DESCRIPTION = """
+Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with
+its paired cluster bootstrap interval, a cluster-robust p-value, and McNemar's exact test.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions1, predictions2: `[n][k]`, scores of the two models for the k captions of each item.
+    references: `[n]`, the position of the true caption.
+    clusters: optional, `[n]`, the source video of each item; without it items count as independent.
+    seed: of the bootstrap.
+Returns:
+    A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
+Examples:
+    >>> comparison = evaluate.load("paired_contrast", module_type="comparison")
+    >>> result = comparison.compute(predictions1=[[0.1, 0.9]] * 2, predictions2=[[0.8, 0.2]] * 2, references=[0, 0])
+    >>> result["difference"]
+    1.0
+"""
+
+_CITATION = """
+@article{mcnemar1947note,
+    title={Note on the sampling error of the difference between correlated proportions or percentages},
+    author={McNemar, Quinn},
+    journal={Psychometrika},
+    volume={12},
+    pages={153--157},
+    year={1947}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class PairedContrast(OptionalColumns, evaluate.Comparison):
+    """Two models on the same items."""
+
+    optional = ("clusters",)
+    example: ClassVar[dict] = {
+        "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
+        "predictions2": [[0.5, 0.4], [0.6, 0.1], [0.3, 0.2], [0.5, 0.3]],
+        "references": [0, 0, 0, 0],
+        "clusters": ["video1", "video1", "video2", "video3"],
+    }
+
+    def _info(self):
+        return evaluate.ComparisonInfo(
+            module_type="comparison",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions1": datasets.List(datasets.Value("float64")),
+                    "predictions2": datasets.List(datasets.Value("float64")),
+                    "references": datasets.Value("int64"),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(self, predictions1, predictions2, references, clusters=None, seed=0):
+        return compare_choices(predictions1, predictions2, references, clusters=clusters, seed=seed)

@@ -1,0 +1,83 @@
+"""Multiple-choice accuracy of a video-text model on contrast sets, as an `evaluate` metric."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, multiple_choice
+
+_DESCRIPTION = """
+Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that
+gives every caption the same score gets exactly chance.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: `[n][k]`, scores of the k captions of each item, higher is better.
+    references: `[n]`, the position of the true caption.
+    kinds: optional, `[n][k]`, the kind of each caption: adds the accuracy against each kind of contrast.
+    clusters: optional, `[n]`, the source video of each item: adds 95 % cluster bootstrap intervals.
+    ks: the Ks of R@K, (1,) by default.
+    interval: True or False; by default intervals are given if there are clusters.
+    seed: of the bootstrap.
+    ragged: allow items with different numbers of captions.
+Returns:
+    A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
+Examples:
+    >>> metric = evaluate.load("video_contrast_mc")
+    >>> metric.compute(predictions=[[0.9, 0.1], [0.5, 0.5]], references=[0, 1])["accuracy"]
+    0.75
+"""
+
+_CITATION = """
+@inproceedings{park2022exposing,
+    title={Exposing the Limits of Video-Text Models through Contrast Sets},
+    author={Park, Jae Sung and Shen, Sheng and Farhadi, Ali and Darrell, Trevor and Choi, Yejin and Rohrbach, Anna},
+    booktitle={NAACL},
+    year={2022}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class VideoContrastMC(OptionalColumns, evaluate.Metric):
+    """Multiple choice on contrast sets."""
+
+    optional = ("kinds", "clusters")
+    example: ClassVar[dict] = {
+        "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
+        "references": [0, 0, 0],
+        "kinds": [["true", "verb_lm", "random"], ["true", "verb_lm", "random"], ["true", "gender", "random"]],
+        "clusters": ["video1", "video2", "video3"],
+    }
+
+    def _info(self):
+        return evaluate.MetricInfo(
+            module_type="metric",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.List(datasets.Value("float64")),
+                    "references": datasets.Value("int64"),
+                    "kinds": datasets.List(datasets.Value("string")),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(
+        self, predictions, references, kinds=None, clusters=None, ks=(1,), interval=None, seed=0, ragged=False
+    ):
+        return multiple_choice(
+            predictions,
+            references,
+            kinds=kinds,
+            clusters=clusters,
+            ks=ks,
+            interval=clusters is not None if interval is None else interval,
+            seed=seed,
+            ragged=ragged,
+        )

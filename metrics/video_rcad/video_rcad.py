@@ -1,0 +1,82 @@
+"""Retrieval from counterfactually augmented data, as an `evaluate` metric."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, rcad
+
+_DESCRIPTION = """
+Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median
+rank. Ties count as their expected value, or for the model as in the released evaluation.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: `[videos][k]`, similarities of each video with its own k captions; or `[videos][texts]`, with the
+        captions of all videos (needed for `normalise`).
+    references: `[videos]`, the position of the true caption among the video's own (0 in Feint6K).
+    columns: optional, `[videos][k]`, which texts are the video's own. Without it, and with `normalise`, they are
+        consecutive blocks in the order of the videos.
+    clusters: optional, `[videos]`, the source video: adds 95 % cluster bootstrap intervals.
+    normalise: "videos" takes the softmax over the videos of each text's similarities first, as the release does.
+    scale: factor of the similarities before that softmax.
+    ties: "expected" or "released" (every tie counts for the model).
+    ks: the Ks of R@K, (1, 2, 3) by default.
+    interval: True or False; by default intervals are given if there are clusters.
+    seed: of the bootstrap.
+Returns:
+    A dict of numbers; the card lists the keys. NaN and infinite similarities raise ValueError.
+Examples:
+    >>> metric = evaluate.load("video_rcad")
+    >>> metric.compute(predictions=[[0.5, 0.5, 0.1], [0.9, 0.8, 0.7]], references=[0, 0])["R@1"]
+    0.75
+"""
+
+_CITATION = """
+@inproceedings{ma2024rethinking,
+    title={Rethinking Video-Text Understanding: Retrieval from Counterfactually Augmented Data},
+    author={Ma, Wufei and Li, Kai and Jiang, Zhongshi and Meshry, Moustafa and Liu, Qihao and Wang, Huiyu and
+        H{\\"a}ne, Christian and Yuille, Alan},
+    booktitle={ECCV},
+    year={2024}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class VideoRCAD(OptionalColumns, evaluate.Metric):
+    """Retrieval from counterfactually augmented data."""
+
+    optional = ("columns", "clusters")
+    example: ClassVar[dict] = {
+        "predictions": [[0.5, 0.5, 0.1, 0.0, 0.2, 0.3], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]],
+        "references": [0, 0],
+    }
+
+    def _info(self):
+        return evaluate.MetricInfo(
+            module_type="metric",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.List(datasets.Value("float64")),
+                    "references": datasets.Value("int64"),
+                    "columns": datasets.List(datasets.Value("int64")),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(self, predictions, references, columns=None, clusters=None, interval=None, **options):
+        return rcad(
+            predictions,
+            references,
+            columns=columns,
+            clusters=clusters,
+            interval=clusters is not None if interval is None else interval,
+            **options,
+        )

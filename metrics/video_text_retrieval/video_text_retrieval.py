@@ -1,0 +1,76 @@
+"""Text-to-video and video-to-text retrieval, as an `evaluate` metric."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, owners_of, retrieval
+
+_DESCRIPTION = """
+Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
+rank. Ties count as their expected value, and negative similarities are as good as any.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: `[videos][captions]`, the similarities of each video with all captions, higher is better.
+    references: `[videos]`, lists of the columns that are captions of the video (an empty list: a video without
+        captions, which is only a wrong answer for others). Every column belongs to exactly one video.
+    clusters: optional, `[videos]`, the source video of each clip: adds 95 % cluster bootstrap intervals.
+    ks: the Ks of R@K; by default those of 1, 5, 10 that both galleries are large enough for.
+    interval: True or False; by default intervals are given if there are clusters.
+    seed: of the bootstrap.
+Returns:
+    A dict of numbers; the card lists the keys. NaN and infinite similarities raise ValueError.
+Examples:
+    >>> metric = evaluate.load("video_text_retrieval")
+    >>> metric.compute(predictions=[[0.9, 0.8, 0.1], [0.2, 0.3, 0.4]], references=[[0, 1], [2]], ks=[1])["v2t_R@1"]
+    1.0
+"""
+
+_CITATION = """
+@inproceedings{schiappa2022robustness,
+    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
+    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
+    booktitle={NeurIPS Datasets and Benchmarks},
+    year={2022}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
+    """Retrieval both ways."""
+
+    optional = ("clusters",)
+    example: ClassVar[dict] = {
+        "predictions": [[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]],
+        "references": [[0, 1], [2]],
+        "ks": [1],
+    }
+
+    def _info(self):
+        return evaluate.MetricInfo(
+            module_type="metric",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.List(datasets.Value("float64")),
+                    "references": datasets.List(datasets.Value("int64")),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(self, predictions, references, clusters=None, ks=None, interval=None, seed=0):
+        return retrieval(
+            predictions,
+            owners_of(references),
+            ks=ks,
+            clusters=clusters,
+            interval=clusters is not None if interval is None else interval,
+            seed=seed,
+        )

@@ -1,0 +1,81 @@
+"""Robustness (gamma) of a video-text model to perturbations, as an `evaluate` metric."""
+
+from typing import ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, robustness
+
+_DESCRIPTION = """
+Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the clean
+score is left under perturbations, averaged over severities, then over perturbations, by category, origin and modality,
+with standard deviations.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: `[rows]`, the score under a perturbation: a figure of a condition, or what one item contributes to it.
+    references: `[rows]`, the clean score of the same.
+    perturbations: `[rows]`, the perturbation's name.
+    severities, categories, origins, modalities: optional, `[rows]`: severity 1..5; its category ("Noise"); "natural",
+        "machine" or "synthetic"; "video", "text" or "both".
+    clusters: optional, `[rows]`, the source video where rows are items: adds 95 % cluster bootstrap intervals.
+    chance: what guessing scores; adds the chance-corrected gamma.
+    percent: the scores are 0..100.
+    ddof: of the standard deviations.
+    seed: of the bootstrap.
+Returns:
+    A dict of numbers, and one a perturbation and group; the card lists the keys. NaN raises ValueError.
+Examples:
+    >>> metric = evaluate.load("video_text_robustness")
+    >>> result = metric.compute(predictions=[0.072], references=[0.103], perturbations=["shuffle_order"])
+    >>> round(result["gamma_r"], 3)
+    0.699
+"""
+
+_CITATION = """
+@inproceedings{schiappa2022robustness,
+    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
+    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
+    booktitle={NeurIPS Datasets and Benchmarks},
+    year={2022}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class VideoTextRobustness(OptionalColumns, evaluate.Metric):
+    """Gammas of a model under perturbations."""
+
+    optional = ("severities", "categories", "origins", "modalities", "clusters")
+    example: ClassVar[dict] = {
+        "predictions": [0.072, 0.063, 0.05],
+        "references": [0.103, 0.103, 0.103],
+        "perturbations": ["shuffle_order", "shot_noise", "shot_noise"],
+        "severities": [None, 1, 2],
+        "modalities": ["text", "video", "video"],
+    }
+
+    def _info(self):
+        return evaluate.MetricInfo(
+            module_type="metric",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Value("float64"),
+                    "references": datasets.Value("float64"),
+                    "perturbations": datasets.Value("string"),
+                    "severities": datasets.Value("int64"),
+                    "categories": datasets.Value("string"),
+                    "origins": datasets.Value("string"),
+                    "modalities": datasets.Value("string"),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(self, predictions, references, perturbations, **options):
+        return robustness(references, predictions, perturbations, **options)

@@ -1,0 +1,34 @@
+"""`video-contrast metrics ...`: the `evaluate` modules of the package."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the group `metrics`."""
+    group = typer.Typer(no_args_is_help=True, help="Install the metrics for `evaluate.load` by bare name.")
+    for command in (add_install,):
+        command(group)
+    app.add_typer(group, name="metrics")
+
+
+def add_install(group: typer.Typer) -> None:
+    """Adds `metrics install`."""
+
+    @group.command("install", epilog="Example: video-contrast metrics install video_contrast_mc")
+    def install(
+        names: Annotated[list[str] | None, typer.Argument(help="Which modules; all by default.")] = None,
+        cache: Annotated[
+            Path | None, typer.Option(help="The modules folder; by default the one that `evaluate` reads.")
+        ] = None,
+    ) -> None:
+        """Make `evaluate.load("video_contrast_mc")` work in every script, offline, without importing video_contrast.
+
+        Run it once, and again after an upgrade: what is up to date is left as it is.
+        """
+        from video_contrast.metrics import modules
+
+        for done in modules.install(names or None, cache):
+            typer.echo(f"{done.name}: {done.status} ({done.path})")
