@@ -25,8 +25,8 @@ def controls(runs: Sequence[Run]) -> Section:
     section = Section(
         "controls",
         "Controls",
-        "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses time: "
-        "the last column is full minus shuffled, with its paired 95 % interval.",
+        "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses "
+        "time: the last column is full minus shuffled, with its paired 95 % interval.",
     )
     for key in dict.fromkeys(run.key for run in runs):
         mine = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
@@ -61,13 +61,14 @@ def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         return []
     lines: list[list[object]] = [["model", "from", "to", "share of items"]]
     edges = np.linspace(-3, 3, 31)
+    colours = {run.model: colour(run.number) for run in runs}
     with drawing(6.4, 2.8) as (canvas, axes):
-        for number, (model, values) in enumerate(changes.items()):
+        for model, values in changes.items():
             scaled = np.clip(values / values.std(), -3, 3)
             share = 100 * np.histogram(scaled, edges)[0] / len(scaled)
             below = 100 * float((values < 0).mean() + 0.5 * (values == 0).mean())
-            axes.stairs(share, edges, color=colour(number), linewidth=1.6, label=f"{model}, {below:.0f} % below zero")
-            axes.stairs(share, edges, color=colour(number), fill=True, alpha=0.1)
+            axes.stairs(share, edges, color=colours[model], linewidth=1.6, label=f"{model}, {below:.0f} % below zero")
+            axes.stairs(share, edges, color=colours[model], fill=True, alpha=0.1)
             lines += [
                 [model, a, b, s]
                 for a, b, s in zip(edges[:-1].tolist(), edges[1:].tolist(), share.tolist(), strict=True)
@@ -101,9 +102,9 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         left.set_xlabel("items")
         left.set_yticks(places, common)
         left.set_ylim(len(common) - 0.4, -0.6)
-        for number, run in enumerate(runs):
+        for run in runs:
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common]
-            right.plot(shares, places, "o", color=colour(number), markersize=5, label=run.model)
+            right.plot(shares, places, "o", color=colour(run.number), markersize=5, label=run.model)
         right.set_xlabel("wrong, %")
         right.set_xlim(-3, 103)
         tidy(left, grid="")
@@ -167,15 +168,16 @@ def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
 
     names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
     score, chance = ("accuracy", "chance") if runs[0].layout == "multiple_choice" else ("t2v_R@1", "t2v_chance_R@1")
+    paired = score == "accuracy" and "control:shuffled" in names
     rows = []
     for run in runs:
         cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
         cells += [accuracy_cell(run.metrics.get(name), score, chance=chance) for name in names]
-        if "control:shuffled" in names:
+        if paired:
             cells.append(_worth_of_time(run))
         rows.append(cells)
     columns = [Column("model", numeric=False), *[Column(CONTROLS[name]) for name in names]]
-    if "control:shuffled" in names:
+    if paired:
         columns.append(Column("full minus shuffled"))
     what = "Accuracy" if score == "accuracy" else "Text to video R@1"
     return Table(f"controls-{key.config}", f"{what}, %, {key.name}", columns, rows)

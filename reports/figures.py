@@ -63,6 +63,13 @@ def colour(number: int) -> str:
     return SERIES[number % len(SERIES)]
 
 
+def ramp() -> Any:
+    """The colour map of all heat maps: paper to the first series' colour."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("ramp", ["#f4f1ea", "#b9d3d6", SERIES[0], "#0c3a4d"])
+
+
 @contextmanager
 def drawing(width: float = 6.4, height: float = 3.2, columns: int = 1, **options: Any):  # type: ignore[no-untyped-def]
     """Yields (canvas, axes) in the style; `axes` is an array where `columns` is above 1. Inches."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.reports.figures import MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.figures import MUTED, colour, drawing, finish, ramp, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.runs import Run, SetKey
 
@@ -56,7 +56,7 @@ def gamma_table(runs: Sequence[Run], key: SetKey, score: str) -> Table:
         f"Relative gamma of {SCORES[score]}, {key.name}",
         columns,
         rows,
-        "Small: standard deviation, then absolute gamma. A dash: undefined, since the clean score is 0.",
+        "Small: standard deviation over perturbations, absolute gamma. A dash: undefined, the clean score is 0.",
     )
 
 
@@ -65,7 +65,7 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
     groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
-    with drawing(6.4, 3.0) as (canvas, axes):
+    with drawing(6.4, 0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
         for number, run in enumerate(runs):
             for place, group in enumerate(groups):
                 entry = run.robustness[score].get(group) or {}
@@ -73,14 +73,17 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
                 if value is None:
                     continue
                 at = place + (number - (len(runs) - 1) / 2) * wide
-                axes.bar(at, value, wide * 0.86, color=colour(number), label=run.model if place == 0 else None)
+                axes.barh(at, value, wide * 0.82, color=colour(run.number), label=run.model if place == 0 else None)
                 spread = entry["gamma_relative_sd"]
-                axes.plot([at, at], [max(0, value - spread), value + spread], color=MUTED, linewidth=0.9)
+                if entry["n"] > 1:
+                    axes.plot([max(0, value - spread), value + spread], [at, at], color=MUTED, linewidth=0.9)
                 lines.append([group, run.model, value, spread, entry["n"]])
-        axes.axhline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
-        axes.set_xticks(range(len(groups)), [group.replace(":", "\n") for group in groups])
-        axes.set_ylabel("relative gamma")
-        tidy(axes, grid="y")
+        axes.axvline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.set_yticks(range(len(groups)), [group.replace(":", " ") for group in groups])
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.set_xlim(0)
+        axes.set_xlabel("relative gamma")
+        tidy(axes)
         canvas.legend(loc="outside upper left", ncols=3, handlelength=1, columnspacing=1.2)
         return finish(canvas, f"gamma-bars-{key.config}", f"Relative gamma by category, {key.name}", lines)
 
@@ -91,13 +94,14 @@ def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | No
     if not any(len(curve) > 2 for curve in curves.values()):
         return None
     lines: list[list[object]] = [["model", "severity", score, "lowest perturbation", "highest perturbation"]]
+    colours = {run.model: colour(run.number) for run in runs}
     with drawing(6.4, 3.0) as (canvas, axes):
-        for number, (model, curve) in enumerate(curves.items()):
+        for model, curve in curves.items():
             levels = sorted(curve)
             means = [100 * float(np.mean(curve[level])) for level in levels]
             low, high = ([100 * edge(curve[level]) for level in levels] for edge in (min, max))
-            axes.fill_between(levels, low, high, color=colour(number), alpha=0.1, linewidth=0)
-            axes.plot(levels, means, "o-", color=colour(number), markersize=4, label=model)
+            axes.fill_between(levels, low, high, color=colours[model], alpha=0.1, linewidth=0)
+            axes.plot(levels, means, "o-", color=colours[model], markersize=4, label=model)
             lines += [[model, *line] for line in zip(levels, means, low, high, strict=True)]
         axes.set_xticks(range(6), ["clean", *"12345"])
         axes.set_xlabel("severity   (band: from the worst to the best perturbation)")
@@ -116,15 +120,15 @@ def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
     markers = {"visual": "o", "text": "s", "pairs": "^"}
     with drawing(6.4, 3.0) as (canvas, axes):
         for group, marker in markers.items():
-            for number, run in enumerate(runs):
+            for run in runs:
                 value = (run.robustness[score].get(group) or {}).get("gamma_relative")
                 if value is None:
                     continue
                 clean = 100 * run.robustness[score]["clean"]
-                axes.plot(clean, value, marker, color=colour(number), markersize=7, alpha=0.85)
+                axes.plot(clean, value, marker, color=colour(run.number), markersize=7, alpha=0.85)
                 lines.append([run.model, group, clean, value])
         handles = [axes.plot([], [], m, color=MUTED, markersize=6, label=g)[0] for g, m in markers.items()]
-        handles += [axes.plot([], [], "o", color=colour(n), markersize=6, label=r.model)[0] for n, r in enumerate(runs)]
+        handles += [axes.plot([], [], "o", color=colour(r.number), markersize=6, label=r.model)[0] for r in runs]
         canvas.legend(handles=handles, loc="outside upper left", ncols=4, handletextpad=0.1, columnspacing=1)
         axes.set_xlabel(f"clean {SCORES[score]}, %")
         axes.set_ylabel("relative gamma")
@@ -146,18 +150,16 @@ def pair_map(run: Run, score: str) -> Figure | None:
     values = np.array([[found.get((text, visual), np.nan) for visual in visuals] for text in texts])
     name = re.sub(r"[^\w.-]+", "-", f"pairs-{run.key.config}-{run.model}")
     with drawing(6.4, 1.5 + 0.3 * len(texts)) as (canvas, axes):
-        picture = axes.imshow(values, cmap="RdYlBu", vmin=0, vmax=max(1.2, float(np.nanmax(values))), aspect="auto")
+        axes.imshow(values, cmap=ramp(), vmin=0, vmax=1, aspect="auto")
         for row, column in np.ndindex(values.shape):
             if np.isfinite(values[row, column]):
-                # The map's middle is pale, its ends are dark: text is black or white accordingly.
-                dark = not 0.2 < picture.norm(values[row, column]) < 0.85
                 axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", fontsize=8,
-                          color="#fefefe" if dark else "#101010")  # fmt: skip
+                          color="#fefefe" if values[row, column] > 0.6 else "#101010")  # fmt: skip
         axes.set_xticks(range(len(visuals)), [visual.replace("@3", "") for visual in visuals], rotation=25, ha="right")
         axes.set_yticks(range(len(texts)), texts)
         tidy(axes, grid="")
         lines = [["text", *visuals], *[[text, *row] for text, row in zip(texts, values.tolist(), strict=True)]]
-        return finish(canvas, name, f"Text and video perturbed together, relative gamma, {run.model}", lines)
+        return finish(canvas, name, f"Pairs, relative gamma, {run.model}, {run.key.config}", lines)
 
 
 def _groups(runs: Sequence[Run], score: str) -> list[str]:
@@ -177,7 +179,7 @@ def _gamma_cell(entry: Mapping[str, Any] | None) -> Cell:
     if entry is None or entry.get("gamma_relative") is None:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]
-    note = f"± {entry['gamma_relative_sd']:.2f} · {entry['gamma_absolute']:.2f}"
+    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f} · ") + f"abs {entry['gamma_absolute']:.2f}"
     return Cell(f"{value:.2f}", value, note=note)
 
 

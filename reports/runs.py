@@ -73,6 +73,7 @@ class Run:
     robustness: dict[str, Any] = field(default_factory=dict)
     choices: dict[str, dict[str, Row]] = field(default_factory=dict)
     root: Path | None = None
+    number: int = 0  # of the model in the report: its colour on every plot
 
     @property
     def conditions(self) -> list[str]:
@@ -141,6 +142,11 @@ def load_runs(
                 seen.add(folder.resolve())
                 runs += _load(folder, video_root, dataset)
     _tell_apart(runs)
+    # Baselines come last, in tables and in the order of colours.
+    runs.sort(key=lambda run: run.is_baseline)
+    numbers = {model: number for number, model in enumerate(dict.fromkeys(run.model for run in runs))}
+    for run in runs:
+        run.number = numbers[run.model]
     return runs
 
 
@@ -156,7 +162,7 @@ def read_rows(key: SetKey) -> list[Row]:
         if files:
             return [row for file in files for row in pq.read_table(file).to_pylist()]
         raise VideoContrastError(
-            f"{root} holds no {key.config}/{key.split}-*.parquet: was the set moved or rebuilt? Give its folder with --set"
+            f"{root} holds no {key.config}/{key.split}-*.parquet: was the set moved or rebuilt? Give it with --set"
         )
     import datasets
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast.hub_cards.dataset import BLIND
-from video_contrast.reports.figures import drawing, finish, tidy
+from video_contrast.reports.figures import drawing, finish, ramp, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import set_record
 from video_contrast.reports.runs import Run
@@ -20,8 +20,8 @@ def audits(runs: Sequence[Run]) -> Section:
     section = Section(
         "audit",
         "Blind audit",
-        "Scorers that never see a video, cross-validated over videos. They should be near chance: what they win, a model "
-        "can win without looking.",
+        "Scorers that never see a video, cross-validated over videos. They should be near chance: what they win, "
+        "a model can win without looking.",
     )
     rows = []
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
@@ -48,14 +48,14 @@ def audits(runs: Sequence[Run]) -> Section:
 
 
 def similarities(runs: Sequence[Run]) -> Section:
-    """Similarity matrices of retrieval runs, clean and perturbed, and the map of their embeddings where they are kept."""
+    """Similarity matrices of retrieval runs, clean and perturbed, and a map of their embeddings."""
     from video_contrast.reports.embeddings import embedding_map
 
     section = Section(
         "similarity",
         "Similarities",
         f"Clips against captions, the first {_SHOWN} of each, scaled a row from its lowest to its highest. A model "
-        "that matches each clip to its own caption shows a bright diagonal.",
+        "that matches each clip to its own caption shows a dark diagonal.",
     )
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
@@ -87,7 +87,7 @@ def _picture(run: Run, condition: str) -> Figure:
     scaled = (values - low) / np.where(high > low, high - low, 1)
     name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.config}-{run.model}-{condition}")
     with drawing(3.6, 3.5) as (canvas, axes):
-        axes.imshow(scaled, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
+        axes.imshow(scaled, cmap=ramp(), vmin=0, vmax=1, interpolation="nearest")
         axes.set_xlabel("captions")
         axes.set_ylabel("clips")
         axes.set_xticks([])
@@ -95,4 +95,4 @@ def _picture(run: Run, condition: str) -> Figure:
         tidy(axes, grid="")
         ids = [matrix.rows[row] for row in rows]
         lines = [["clip", *ids], *[[one, *line] for one, line in zip(ids, values.tolist(), strict=True)]]
-        return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)
+        return finish(canvas, name, f"{run.model}, {condition}, {run.key.config}", lines, small=True)

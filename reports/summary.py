@@ -129,6 +129,7 @@ def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> 
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
     found = {(run.model, run.key): run.metrics[run.main] for run in runs}
     step = 0.16
+    paints = {run.model: colour(run.number) for run in runs}
     with drawing(7.2, 0.9 + len(keys) * max(0.42, 0.17 * len(models))) as (canvas, axes):
         lines: list[list[object]] = [["config", "model", "accuracy", "low", "high", "chance"]]
         for place, key in enumerate(keys):
@@ -137,12 +138,13 @@ def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> 
                 numbers = found.get((model, key))
                 if numbers is None:
                     continue
+                paint = paints[model]
                 y = place + (number - (len(models) - 1) / 2) * step
                 x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
                 lines.append([key.name, model, x, low, high, numbers["chance"]])
                 if low is not None and high is not None:
-                    axes.plot([100 * low, 100 * high], [y, y], color=colour(number), alpha=0.45, linewidth=2.2)
-                axes.plot(100 * x, y, "o", color=colour(number), markersize=5.5, label=model if place == 0 else None)
+                    axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.2)
+                axes.plot(100 * x, y, "o", color=paint, markersize=5.5, label=model if place == 0 else None)
             chance = next(n["chance"] for (_, k), n in found.items() if k == key)
             axes.plot([100 * chance] * 2, [place - 0.4, place + 0.4], color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
             people = human(key)

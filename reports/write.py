@@ -112,8 +112,8 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     for (config, split), marks in by_config.items():
         if len(marks) > 1:
             found.append(
-                f"The runs hold {len(marks)} different sets called {config} ({split}). Their rows differ, so they stand "
-                "in columns of their own and are not compared."
+                f"The runs hold {len(marks)} different sets called {config} ({split}). Their rows differ, so they "
+                "stand in columns of their own and are not compared."
             )
     for path in dict.fromkeys(run.path for run in runs):
         record, model = next((run.record, run.model) for run in runs if run.path == path)

@@ -21,11 +21,13 @@ COMMANDS = (
     "check",
     "audit",
     "score",
+    "table",
     "list",
     "metrics",
     "perturb",
     "tune_t5",
     "vectors",
+    "report",
     "push",
 )
 
