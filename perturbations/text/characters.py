@@ -10,31 +10,23 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, WORD, how_many, like_case, pick
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, WORD, draws, how_many, like_case
 
 Able = Callable[[str], bool]
-Change = Callable[[str, Generator], str]
+Change = Callable[[str, float], str]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @text_perturbation("keyboard", category="ChangeChar", origin="natural")
 def keyboard(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """In a fifth of the words one character becomes a neighbour on the keyboard."""
-    near = _neighbours(profile)
-    keys = near.keys()
-    return _change_words(
-        caption, 0.2, rng, lambda word: not keys.isdisjoint(word), lambda word, rng: _one_character(word, near, rng)
-    )
+    return _change_words(caption, 0.2, rng, *_character_rule(_neighbours, profile))
 
 
 @text_perturbation("ocr", category="ChangeChar", origin="natural")
 def ocr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """In a fifth of the words one character becomes one that a text scanner confuses with it."""
-    alike = _lookalikes()
-    keys = alike.keys()
-    return _change_words(
-        caption, 0.2, rng, lambda word: not keys.isdisjoint(word), lambda word, rng: _one_character(word, alike, rng)
-    )
+    return _change_words(caption, 0.2, rng, *_character_rule(_lookalikes, profile))
 
 
 @text_perturbation("typos", category="ChangeChar", origin="natural")
@@ -46,14 +38,7 @@ def typos(caption: str, rng: Generator, *, profile: str = "paper") -> str:
 @text_perturbation("spelling_error", category="ChangeChar", origin="natural")
 def spelling_error(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """Three tenths of the words are spelled as people misspell them (a table of 13,550 words)."""
-    known = _misspellings()
-    return _change_words(
-        caption,
-        0.3,
-        rng,
-        lambda word: word in known or word.lower() in known,
-        lambda word, rng: _misspelled(word, known, rng),
-    )
+    return _change_words(caption, 0.3, rng, _has_misspelling, _misspelled)
 
 
 def _change_words(caption: str, share: float, rng: Generator, able: Able, change: Change) -> str:
@@ -61,51 +46,72 @@ def _change_words(caption: str, share: float, rng: Generator, able: Able, change
 
     Drawing all words in random order and passing over the unable ones is the same, and looks at a few words only.
     """
+    draw = draws(rng)
     words = caption.split(" ")
-    left = [n for n, word in enumerate(words) if word]
+    left = list(range(len(words))) if "  " not in caption else [n for n, word in enumerate(words) if word]
     wanted = how_many(share, len(left))
     while wanted and left:
-        place = left.pop(int(rng.random() * len(left)))
+        place = left.pop(int(draw() * len(left)))
         word = words[place]
         if word.isalpha():
             if word.lower() not in FUNCTION_WORDS and able(word):
-                words[place] = change(word, rng)
+                words[place] = change(word, draw())
                 wanted -= 1
         elif (core := WORD.search(word)) and core.group().lower() not in FUNCTION_WORDS and able(core.group()):
-            words[place] = word[: core.start()] + change(core.group(), rng) + word[core.end() :]
+            words[place] = word[: core.start()] + change(core.group(), draw()) + word[core.end() :]
             wanted -= 1
     return " ".join(words)
 
 
-def _misspelled(word: str, known: dict[str, tuple[str, ...]], rng: Generator) -> str:
-    return like_case(pick(known[word.lower()], rng), word)
+# A change takes one number in [0, 1): its whole part, scaled, says where, and what is left over says by what.
+
+
+@cache
+def _character_rule(table: Callable[[str], dict[str, str]], profile: str) -> tuple[Able, Change]:
+    """Whether a word has a character of the table, and the word with one of them replaced."""
+    others = table(profile)
+    known = frozenset(others)
+
+    def change(word: str, chance: float) -> str:
+        places = [n for n, character in enumerate(word) if character in known]
+        which, rest = divmod(chance * len(places), 1)
+        place = places[int(which)]
+        new = others[word[place]]
+        return word[:place] + new[int(rest * len(new))] + word[place + 1 :]
+
+    return lambda word: not known.isdisjoint(word), change
+
+
+def _has_misspelling(word: str) -> bool:
+    return word.lower() in _misspellings()
+
+
+def _misspelled(word: str, chance: float) -> str:
+    wrong = _misspellings()[word.lower()]
+    return like_case(wrong[int(chance * len(wrong))], word)
 
 
 def _has_inner_letter(word: str) -> bool:
     return len(word) > 2 and word.isalpha()
 
 
-def _one_character(word: str, table: dict[str, str], rng: Generator) -> str:
-    places = [n for n, character in enumerate(word) if character in table]
-    place = places[int(rng.random() * len(places))]
-    return word[:place] + pick(table[word[place]], rng) + word[place + 1 :]
-
-
-def _typo(word: str, rng: Generator) -> str:
-    """One inner letter replaced by another, swapped with a different inner one beside it, doubled up or deleted."""
-    place, kind = divmod(int(rng.random() * 4 * (len(word) - 2)), 4)
+def _typo(word: str, chance: float) -> str:
+    """One inner letter replaced by another, swapped with a different inner one beside it, inserted or deleted."""
+    which, rest = divmod(chance * 4 * (len(word) - 2), 1)
+    place, kind = divmod(int(which), 4)
     place += 1
     if kind == 1:
         pairs = [n for n in range(1, len(word) - 2) if word[n] != word[n + 1]]
         if pairs:
-            n = pairs[int(rng.random() * len(pairs))]
+            n = pairs[int(rest * len(pairs))]
             return word[:n] + word[n + 1] + word[n] + word[n + 2 :]
         kind = 0  # "see", "cat": no two inner letters to swap
     if kind == 3:
         return word[:place] + word[place + 1 :]
     if kind == 2:
-        return word[:place] + pick(_LETTERS, rng) + word[place:]
-    return word[:place] + pick(_LETTERS.replace(word[place].lower(), ""), rng) + word[place + 1 :]
+        return word[:place] + _LETTERS[int(rest * 26)] + word[place:]
+    letters = _LETTERS.replace(word[place].lower(), "")
+    return word[:place] + letters[int(rest * len(letters))] + word[place + 1 :]
 
 
 @cache
@@ -126,8 +132,8 @@ def _neighbours(profile: str) -> dict[str, str]:
 
 
 @cache
-def _lookalikes() -> dict[str, str]:
-    """Character -> those that look like it, in both directions."""
+def _lookalikes(profile: str) -> dict[str, str]:
+    """Character -> those that look like it, in both directions; the same in both profiles."""
     alike: dict[str, list[str]] = {}
     for one, others in tables.parsed("ocr_en.json").items():
         for other in others:

@@ -111,7 +111,7 @@ def load(source: str) -> Vectors:
 def _vectors(words: Sequence[str], table: Any) -> Vectors:
     """The first vector of every lower-case word, scaled to length 1."""
     rows: dict[str, int] = {}
-    keep = []
+    keep: list[int] = []
     for place, word in enumerate(words):
         if word.lower() not in rows and word.strip():
             rows[word.lower()] = len(keep)

@@ -42,7 +42,7 @@ def text(
     models = {name: tuple(model)} if model else None
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = _note
+        warnings.showwarning = _note  # type: ignore[assignment]
         # An unknown name or profile is an error even where no caption comes in.
         perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
         for first in range(0, len(captions), _LINES):
