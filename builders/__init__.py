@@ -69,5 +69,16 @@ def dataset_dir(name: str, **options: Any) -> Path:
     from video_contrast.seeds import digest
     from video_contrast.version import __version__
 
-    key = digest(name, __version__, *(f"{k}={v}" for k, v in sorted(options.items()))).hex()[:12]
+    key = digest(name, __version__, *(f"{k}={v}{_state(v)}" for k, v in sorted(options.items()))).hex()[:12]
     return cache_dir() / "sets" / f"{name}-{key}"
+
+
+def _state(value: Any) -> str:
+    """Size and time of a file that an option names, so that an edited table is not taken for the old one."""
+    if not isinstance(value, str | Path) or not str(value):
+        return ""
+    try:
+        found = Path(value).stat() if Path(value).is_file() else None
+    except (OSError, ValueError):
+        return ""
+    return f" ({found.st_size} bytes, {found.st_mtime_ns})" if found else ""

@@ -64,10 +64,8 @@ def questions(clips: Sequence[Clip], *, seed: int = 0, options: int = OPTIONS) -
         if distractors is None:
             counts["too_few_other_videos"] += 1
             continue
-        rng = streams.at(seed, "slots", clip.id)
-        slots = tuple(int(n) for n in rng.permutation(options))
-        displaced = int(rng.integers(options - 1))
-        made.append(Question(clip, base[number], tuple(distractors), slots, displaced))
+        places, displaced = _slots(clip, options, seed, streams)
+        made.append(Question(clip, base[number], tuple(distractors), places, displaced))
         counts["built"] += 1
     return made, counts
 
@@ -81,7 +79,7 @@ def contrast_row(question: Question, true: str, contrasts: Sequence[Edit], kind:
     """The item in which contrasts to the caption `true` stand in the place of random options.
 
     Args:
-        question: the clip's random question. If it has as many contrasts as distractors, all are replaced.
+        question: the clip's random question.
         true: the caption that the contrasts were made from (the base caption, or another of the clip).
         contrasts: one (the paper), or several for a set with several hard negatives.
         kind: of the contrasts, one of `tables.KINDS`.
@@ -101,6 +99,18 @@ def contrast_row(question: Question, true: str, contrasts: Sequence[Edit], kind:
         options[place], kinds[place], edits[place] = contrast.text, kind, contrast
     replaced = question.distractors[first] if first is not None and len(contrasts) == 1 else None
     return _row(question, true, options, kinds, edits, replaced)
+
+
+def _slots(clip: Clip, options: int, seed: int, streams: Streams) -> tuple[tuple[int, ...], int]:
+    rng = streams.at(seed, "slots", clip.id)
+    return tuple(int(n) for n in rng.permutation(options)), int(rng.integers(options - 1))
+
+
+def given_row(clip: Clip, true: str, contrasts: Sequence[Edit], kind: str, *, seed: int = 0) -> Row:
+    """The item whose negatives are all contrasts, at seeded places; none is random."""
+    places, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
+    question = Question(clip, true, tuple(edit.text for edit in contrasts), places, 0)
+    return _row(question, true, question.distractors, [kind] * len(contrasts), dict(enumerate(contrasts)), None)
 
 
 def _row(

@@ -24,6 +24,7 @@ MODULES = (
     "msrvtt",
     "lsmdc_ids",
     "youcook2",
+    "feint6k",
 )
 
 

@@ -1,0 +1,104 @@
+"""Every builder as a `datasets` builder class, for scripts that work with those.
+
+    from video_contrast.builders.hf import MsrVtt
+    maker = MsrVtt(config_name="gender_mc", data_dir="MSRVTT")
+    maker.download_and_prepare()
+    test = maker.as_dataset(split="test")
+
+`data_dir` and further options of the builder are given as keywords. The set is built once into our cache (see
+`video_contrast.load_dataset`), and the class hands its tables on, streaming too.
+"""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+from datasets.builder import Key
+
+from video_contrast.builders.registry import Builder, all_builders, get_builder
+from video_contrast.version import __version__
+
+
+class ContrastSetConfig(datasets.BuilderConfig):
+    """A config of a builder with the builder's options.
+
+    Args:
+        options: of the builder, as `video_contrast.build` takes them.
+    """
+
+    def __init__(self, *, name: str = "default", options: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(name=name, version=datasets.Version(__version__), **kwargs)
+        self.options = dict(options or {})
+
+
+class ContrastSet(datasets.ArrowBasedBuilder):
+    """The common part of the classes below: `SET` names the builder.
+
+    Args:
+        config_name: one of the builder's configs.
+        data_dir: passed on to builders that have this option.
+        options: further options of the builder.
+        Others: as of `datasets.DatasetBuilder` (`cache_dir` ...).
+
+    Raises:
+        ValueError: no such config.
+        VideoContrastError: when building, as of `video_contrast.build`.
+    """
+
+    SET: ClassVar[str]
+    BUILDER_CONFIG_CLASS = ContrastSetConfig
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(description=get_builder(self.SET).summary)
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        root = self._built()
+        files = sorted((root / self.config.name).glob("*.parquet"))
+        self.info.features = datasets.Features.from_arrow_schema(pq.read_schema(files[0]))
+        return [
+            datasets.SplitGenerator(name=path.name.partition("-")[0], gen_kwargs={"files": [str(path)]})
+            for path in files
+        ]
+
+    def _generate_tables(self, files: list[str]) -> Iterator[tuple[Key, pa.Table]]:
+        for number, path in enumerate(files):
+            for batch_number, batch in enumerate(pq.ParquetFile(path).iter_batches(1000)):
+                yield Key(number, batch_number), pa.Table.from_batches([batch])
+
+    def _built(self) -> Path:
+        from video_contrast.builders import build, dataset_dir
+
+        options = dict(self.config.options)
+        if self.config.data_dir is not None and "data_dir" in inspect.signature(_function(self.SET)).parameters:
+            options["data_dir"] = self.config.data_dir
+        root = dataset_dir(self.SET, **options)
+        if not (root / self.config.name).is_dir():
+            build(self.SET, [self.config.name], output=root, **options)
+        return root
+
+
+def _function(name: str) -> Any:
+    return get_builder(name).function
+
+
+def _class(builder: Builder) -> type[ContrastSet]:
+    name = "".join(part.capitalize() for part in builder.name.split("_"))
+    configs = [ContrastSetConfig(name=config) for config in builder.configs]
+    body = {"SET": builder.name, "BUILDER_CONFIGS": configs, "__doc__": builder.summary, "__module__": __name__}
+    return type(NAMES.get(builder.name, name), (ContrastSet,), body)
+
+
+NAMES = {
+    "msrvtt": "MsrVtt",
+    "msrvtt_p": "MsrVttP",
+    "lsmdc_ids": "LsmdcIds",
+    "youcook2": "YouCook2",
+    "youcook2_p": "YouCook2P",
+}
+CLASSES: dict[str, type[ContrastSet]] = {name: _class(builder) for name, builder in all_builders().items()}
+globals().update({made.__name__: made for made in CLASSES.values()})
+__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *(made.__name__ for made in CLASSES.values())]
