@@ -7,27 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_json, write_text
+from video_contrast.reports.terminal import Line, contrast_kind, interval
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
 # The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
 VISUAL = ("box_jumble", "defocus_blur", "jpeg", "jumble", "shot_noise", "static_rotate")
 TEXT = ("append_irr", "gender_swap", "no_verbs", "random_noun", "shuffle_order", "spelling_error")
 SEVERITY = 3
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table: a name, the level of chance (None where there is none), and a cell a model."""
-
-    name: str
-    chance: float | None
-    cells: list[str]
 
 
 def conditions() -> list[str]:
@@ -37,7 +28,7 @@ def conditions() -> list[str]:
     return ["clean", *visual, *text, *(f"{v}+{t}" for v in visual for t in text)]
 
 
-def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[Row]:
+def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[Line]:
     """Builds the shapes sets, scores every model, writes scores, metrics and report below `output`.
 
     Args:
@@ -46,7 +37,7 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
         progress: show progress bars on what takes long.
 
     Returns:
-        The rows of the table.
+        The lines of the table.
     """
     import video_contrast
     from video_contrast.builders.registry import get_builder
@@ -91,22 +82,22 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     return rows
 
 
-def table(results: dict[str, dict[str, Any]]) -> list[Row]:
-    """The rows of the demo's table from the metrics of each model."""
+def table(results: dict[str, dict[str, Any]]) -> list[Line]:
+    """The lines of the demo's table from the metrics of each model."""
     first = results[MODELS[0]]
     rows = []
     for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
-        cells = [_interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
-        rows.append(Row(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
+        cells = [interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
+        rows.append(Line(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
     for config in (name for name in first if name != "retrieval"):
         clean = first[config]["conditions"]["clean"]
-        kind = _contrast_kind(clean)
+        kind = contrast_kind(clean)
         score = f"accuracy_{kind}" if kind else "accuracy"
         chance = clean[f"chance_{kind}" if kind else "chance"]
-        cells = [_interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
-        rows.append(Row(LABELS.get(config, config), chance, cells))
+        cells = [interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
+        rows.append(Line(LABELS.get(config, config), chance, cells))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
-        rows.append(Row(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
+        rows.append(Line(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
     return rows
 
 
@@ -123,17 +114,6 @@ LABELS = {
 }
 
 
-def _contrast_kind(clean: dict[str, Any]) -> str | None:
-    """The kind of the hard negatives, where an item has one of them and several random ones or none."""
-    kinds = [key.removeprefix("n_") for key in clean if key.startswith("n_") and key not in ("n_ties", "n_random")]
-    kinds = [kind for kind in kinds if f"accuracy_{kind}" in clean]
-    return kinds[0] if len(kinds) == 1 else None
-
-
-def _interval(numbers: dict[str, Any], key: str) -> str:
-    return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
-
-
 def _gamma(retrieval: dict[str, Any], group: str) -> str:
     """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation."""
     means = retrieval["robustness"]["t2v_R@1"][group]
@@ -141,7 +121,7 @@ def _gamma(retrieval: dict[str, Any], group: str) -> str:
     return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
 
 
-def markdown(rows: list[Row]) -> str:
+def markdown(rows: list[Line]) -> str:
     """The table as markdown."""
     lines = ["| | chance | " + " | ".join(MODELS) + " |", "|---|---|" + "---|" * len(MODELS)]
     for row in rows:

@@ -15,29 +15,13 @@ def add(app: typer.Typer) -> None:
         quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
     ) -> None:
         """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
         from video_contrast import demo as it
+        from video_contrast.reports import terminal
 
-        rows = it.run(output, say=(lambda _: None) if quiet else print, progress=not quiet)
-        table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-        table.add_column("shapes world")
-        table.add_column("chance", justify="right")
-        for model in it.MODELS:
-            table.add_column(model, justify="right", no_wrap=True)
-        for row in rows:
-            chance = "" if row.chance is None else f"{row.chance:.2f}"
-            table.add_row(*(Text(cell) for cell in (row.name, chance, *row.cells)))
-        console = Console()
-        if console.width < 118:  # a narrow terminal, or none: the table must not break
-            console = Console(width=118)
-        console.print()
-        console.print(table)
-        console.print(
+        lines = it.run(output, say=(lambda _: None) if quiet else print, progress=not quiet)
+        print()
+        terminal.show(lines, it.MODELS, "shapes world")
+        print(
             "\naccuracy with 95 % intervals (bootstrap over clips); gamma: R@1 kept under perturbation, mean ± sd\n"
-            f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}",
-            highlight=False,
-            soft_wrap=True,
+            f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}"
         )

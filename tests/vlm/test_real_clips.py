@@ -1,0 +1,83 @@
+"""Real clips, many kinds, one table: the same command scores whatever the model is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import video_contrast
+from video_contrast import cli
+
+PAIR_MODELS = ("qwen2_vl", "qwen3_vl", "llava_onevision", "internvl", "smolvlm", "gemma3", "BlipForImageTextRetrieval")
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
+    """The contrast set of the real clips."""
+    folder = tmp_path_factory.mktemp("clips")
+    video_contrast.build(
+        "captions",
+        ["random_mc"],
+        output=folder,
+        captions=str(shared_data / "videos" / "captions.csv"),
+        video_column="file",
+        caption_column="caption",
+    )
+    return folder
+
+
+def score(model: str, clips: Path, shared_data: Path, output: Path, *more: str) -> int:
+    where = ["--dataset", str(clips), "--video-root", str(shared_data / "videos"), "--output", str(output)]
+    what = ["--config", "random_mc", "--frames", "4", "--limit", "12"]
+    return cli.main(["score", "--model", model, *where, *what, *more])
+
+
+def test_one_table_of_many_kinds(
+    clips: Path,
+    shared_data: Path,
+    tmp_path: Path,
+    tiny_vlm: Callable[[str], Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sources = {name: str(tiny_vlm(name)) for name in PAIR_MODELS}
+    sources |= {name: name for name in ("bag-of-frames", "random", "blind")}
+    for name, source in sources.items():
+        assert score(source, clips, shared_data, tmp_path / name) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    assert cli.main(["table", *(str(tmp_path / name) for name in sources)]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in sources)
+    assert shown.count("[") == len(sources)  # one interval a model
+    for name in sources:
+        rows = pq.read_table(tmp_path / name / "scores.parquet").to_pylist()
+        assert len(rows) == 12
+        assert all(np.isfinite(row["scores"]).all() and len(row["scores"]) == 5 for row in rows)
+
+
+def test_a_finished_pair_run_is_not_asked_again_and_an_interrupted_one_goes_on(
+    clips: Path, shared_data: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]
+) -> None:
+    source = str(tiny_vlm("llava_onevision"))
+    assert score(source, clips, shared_data, tmp_path / "whole") == 0
+    assert score(source, clips, shared_data, tmp_path / "cut") == 0
+    cut = tmp_path / "cut"
+    (answers,) = cut.glob("answers/*/answers-*.jsonl")
+    lines = answers.read_bytes().split(b"\n")
+    answers.write_bytes(b"\n".join(lines[:5]) + b"\n" + lines[5][:30])  # killed in the middle of the sixth answer
+    for name in ("run.json", "metrics.json", "scores.parquet"):
+        (cut / name).unlink()
+    assert score(source, clips, shared_data, cut) == 0
+    assert (cut / "metrics.json").read_bytes() == (tmp_path / "whole" / "metrics.json").read_bytes()
+    assert len(list(cut.glob("answers/*/answers-*.jsonl"))) == 2
+
+
+def test_letters_with_rotations_on_a_real_set(
+    clips: Path, shared_data: Path, tmp_path: Path, tiny_vlm: Callable[[str], Path]
+) -> None:
+    source = str(tiny_vlm("internvl"))
+    more = ("--scoring", "letter", "--rotations", "rotate")
+    assert score(source, clips, shared_data, tmp_path / "letters", *more) == 0
+    rows = pq.read_table(tmp_path / "letters" / "scores.parquet").to_pylist()
+    assert all(row["scores"][0] < 0 for row in rows)
