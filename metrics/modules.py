@@ -220,7 +220,12 @@ def _install(each: Module, root: Path) -> Installed:
         for name, text in files.items():
             (temporary / name).write_text(text, encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)
-        temporary.replace(target)
+        try:
+            temporary.replace(target)
+        except OSError:  # another process has just put the same there
+            shutil.rmtree(temporary)
+            if not target.is_dir():
+                raise
     # `evaluate` takes the newest of several: ours, since the user has just asked for it.
     os.utime(target / f"{each.name}.py")
     for path in older:
