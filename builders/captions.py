@@ -60,7 +60,7 @@ def captions(
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
         constraints=constraints, settings=settings, tagger=tagger,
-        training=lambda: _training(training, caption_column, clips),
+        training=lambda: training_captions(training, caption_column, clips),
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=human,
     )  # fmt: skip
@@ -74,7 +74,7 @@ def captions(
         return making.built_set("captions", configs, {split: clips}, plan, facts=facts, optional=everything)
 
 
-def _training(source: str | None, caption_column: str, clips: list[Clip]) -> list[str]:
+def training_captions(source: str | None, caption_column: str, clips: list[Clip]) -> list[str]:
     """The captions whose words are counted: those of the given table, or of the clips themselves."""
     from video_contrast.builders.reading import column, read_table, texts
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.builders.configs import Plan
-from video_contrast.builders.contrasts import Gender, PersonId
+from video_contrast.builders.contrasts import Choice, Gender, PersonId
 from video_contrast.builders.human import Human, read_negatives
 from video_contrast.builders.verbs import Verbs
 from video_contrast.errors import UsageError
@@ -49,8 +49,6 @@ def plan(
     Raises:
         UsageError: an unknown generator or caption.
     """
-    if caption not in ("eligible", "base"):
-        raise UsageError(f"--caption must be eligible or base, not {caption!r}")
     verbs = Verbs(training, generator, model, constraints, settings, tagger, seed, num_proc)
     # Objects have no T5 or chat generator: those fall back to the one that needs no model.
     objects = Verbs(
@@ -75,7 +73,7 @@ def plan(
     return Plan(
         seed=seed,
         options=options,
-        caption=caption,  # type: ignore[arg-type]  # checked above
+        caption=choice(caption),
         num_proc=num_proc,
         generators=generators,
         kinds={"verb_mc": verbs.kind, "verb_human_mc": "verb_human"},
@@ -83,6 +81,19 @@ def plan(
         missing=missing,
         paper=paper,
     )
+
+
+def choice(caption: str) -> Choice:
+    """The option `--caption`.
+
+    Raises:
+        UsageError: neither eligible nor base.
+    """
+    if caption == "eligible":
+        return "eligible"
+    if caption == "base":
+        return "base"
+    raise UsageError(f"--caption must be eligible or base, not {caption!r}")
 
 
 def existing(path: str | Path, what: str, option: str) -> Path:

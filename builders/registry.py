@@ -25,6 +25,10 @@ MODULES = (
     "lsmdc_ids",
     "youcook2",
     "feint6k",
+    "counterfactual",
+    "msrvtt_p",
+    "youcook2_p",
+    "perturbed",
 )
 
 

@@ -32,6 +32,7 @@ class Verbs:
         constraints: names, comma-separated; None for the generator's default set.
         settings: further thresholds and models, `name=value`, comma-separated (`verb.Settings`).
         target: "verb" or "object".
+        many: how many contrasts of different verbs (things) a caption is asked for.
     """
 
     training: Callable[[], Sequence[str]]
@@ -43,15 +44,18 @@ class Verbs:
     seed: int = 0
     num_proc: int = 1
     target: Literal["verb", "object"] = "verb"
+    many: int = 1
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
-        """One contrast a caption at most, with counts of captions and candidates by reason."""
-        edits, counts = self.pipeline.run(
+        """Up to `many` contrasts a caption, with counts of captions and candidates by reason."""
+        # Several forms of one verb ("sit", "sit down") count once, so more are asked for than wanted.
+        edits, counts = self.pipeline.run_many(
             [attempt.caption for attempt in attempts],
             [attempt.id for attempt in attempts],
             [attempt.siblings for attempt in attempts],
+            n=1 if self.many == 1 else 3 * self.many,
         )
-        return [[] if edit is None else [edit] for edit in edits], counts
+        return [_one_a_word(found, self.target)[: self.many] for found in edits], counts
 
     @property
     def kind(self) -> str:
@@ -59,9 +63,9 @@ class Verbs:
         return "object" if self.target == "object" else KINDS.get(self.generator, "verb_lm")
 
     @property
-    def uses_model(self) -> bool:
-        """Whether the generator runs a model: then one process runs it in batches."""
-        return self.generator != "lexical"
+    def counts_words(self) -> bool:
+        """Whether the training captions are read at all."""
+        return self.generator == "lexical" or self.constraints is None or "frequency" in self.constraints.split(",")
 
     @cached_property
     def pipeline(self) -> "VerbPipeline":
@@ -76,7 +80,7 @@ class Verbs:
         return _maker(self.target)(
             self.generator,
             [name.strip() for name in self.constraints.split(",")] if self.constraints is not None else None,
-            counts=self.counts,
+            counts=self.counts if self.counts_words else None,
             seed=self.seed,
             tagger=self.tagger,
             generator_options=options,
@@ -94,8 +98,8 @@ class Verbs:
 
     def facts(self) -> dict[str, Any]:
         """What the card says of the generator and its constraints."""
-        limit = {"training_captions": self.counts.size, "frequency_limit": self.counts.limit}
-        return {"pipeline": self.pipeline.record() | limit}
+        read = {"training_captions": self.counts.size} if self.counts_words else {}
+        return {"pipeline": self.pipeline.record() | read}
 
 
 @contextmanager
@@ -112,6 +116,14 @@ def tag_cache() -> Iterator[None]:
         yield
     finally:
         del os.environ[name]
+
+
+def _one_a_word(edits: Sequence[Edit], target: str) -> list[Edit]:
+    """The edits with their first word (last, for things) each once, by its dictionary form."""
+    from video_contrast.perturbations.language import lemma
+
+    place, tag = (0, "VB") if target == "verb" else (-1, "NN")
+    return list({lemma(edit.new.lower().split()[place], tag): edit for edit in reversed(edits)}.values())[::-1]
 
 
 def _maker(target: str) -> Any:
