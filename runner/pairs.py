@@ -24,6 +24,7 @@ from video_contrast.runner.encode import _BROKEN, Keys, Progress, Tally
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import Clip, PairScorer
 from video_contrast.runner.plan import Cell, Plan
+from video_contrast.runner.prefilter import Prefilter
 from video_contrast.runner.sets import ClipRef, Item
 from video_contrast.runner.views import views_of
 
@@ -156,6 +157,7 @@ def score_pairs(
         finally:
             tally.decode.add(counter)
 
+    prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     jobs = [clip for clip in clips if todo[clip]]
     for clip, views in feed(jobs, work, workers=workers, ahead=workers + 1, depth=2):
         try:
@@ -163,7 +165,7 @@ def score_pairs(
                 tally.visual_encodings += 1
                 for ask in todo[clip]:
                     if ask.visual == visual:
-                        answers.put(ask.key, _answer(model, shown, ask, numbers))
+                        answers.put(ask.key, _answer(model, prefilter, shown, ask, numbers))
                         tally.text_encodings += len(ask.texts)
         except _BROKEN as error:
             if isinstance(error, ScorerFailed):
@@ -176,10 +178,14 @@ class ScorerFailed(VideoContrastError):
     """The model, not the video, is at fault; the run stops."""
 
 
-def _answer(model: PairScorer, shown: Clip, ask: Ask, numbers: np.ndarray) -> Answer:
+def _answer(model: PairScorer, prefilter: Prefilter | None, shown: Clip, ask: Ask, numbers: np.ndarray) -> Answer:
     blind = ask.visual.name == "blind"
     try:
-        scored = model.score(None if blind else shown, ask.texts, position=ask.position)
+        clip = None if blind else shown
+        if clip is not None and prefilter is not None and prefilter.applies(clip, ask.texts):
+            scored = prefilter.score(clip, ask.texts, ask.position)
+        else:
+            scored = model.score(clip, ask.texts, position=ask.position)
     except VideoContrastError as error:
         raise ScorerFailed(str(error)) from error
     scores = [float(value) for value in np.asarray(scored.scores, np.float64)]

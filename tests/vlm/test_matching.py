@@ -94,3 +94,49 @@ def test_a_model_without_a_matching_head_is_refused() -> None:
 def test_the_blind_control_is_refused(loaded: Any) -> None:
     with pytest.raises(UsageError, match="without a frame"):
         MatchingScorer(*loaded("ViltForImageAndTextRetrieval")).score(None, CAPTIONS)
+
+
+@pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
+def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loaded: Any, clip: Clip) -> None:
+    from video_contrast.runner.prefilter import Prefilter
+
+    model, processor = loaded(name)
+    captions = [f"a man counts to {i}" for i in range(12)]
+    every = MatchingScorer(model, processor).score(clip, captions).scores
+    few = MatchingScorer(model, processor, prefilter=4)
+    asked: list[int] = []
+    own = few.score
+    few.score = lambda c, texts, *, position=0: (asked.append(len(texts)), own(c, texts, position=position))[1]  # type: ignore[method-assign]
+    found = Prefilter(few).score(clip, captions, 0)
+    assert asked == [4]
+    best = np.argsort(-found.scores)[:4]
+    np.testing.assert_allclose(found.scores[best], every[best], atol=1e-5)
+    coarse = np.array([part["coarse"] for part in found.parts or []])
+    rest = np.setdiff1d(np.arange(12), best)
+    assert found.scores[rest].max() < found.scores[best].min()
+    assert coarse[best].min() >= coarse[rest].max()
+    np.testing.assert_array_equal(np.argsort(found.scores[rest]), np.argsort(coarse[rest]))
+
+
+def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: Clip) -> None:
+    import torch
+
+    from video_contrast.runner.kinds.matching import COARSE
+
+    name = "BlipForImageTextRetrieval"
+    model, processor = loaded(name)
+    encoder = COARSE[name](model, processor)
+    one = Clip(clip.frames[:1])
+    ours = encoder.join(encoder.encode_prepared([encoder.prepare(one)]), encoder.encode_texts(CAPTIONS))
+    pixels = processor.image_processor(images=[clip.frames[0]], return_tensors="pt")["pixel_values"]
+    text = processor.tokenizer(CAPTIONS, padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        own = model(
+            input_ids=text["input_ids"], attention_mask=text["attention_mask"], pixel_values=pixels, use_itm_head=False
+        ).itm_score
+    np.testing.assert_allclose(ours, own.numpy(), atol=1e-5)
+
+
+def test_a_head_without_embeddings_has_no_prefilter(loaded: Any) -> None:
+    with pytest.raises(UsageError, match="needs contrastive embeddings, which ViltForImageAndTextRetrieval does not"):
+        MatchingScorer(*loaded("ViltForImageAndTextRetrieval"), prefilter=4)
