@@ -193,3 +193,58 @@ def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_p
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip() == "12"
+
+
+def test_metrics_are_spaces_that_evaluate_loads_by_name(
+    hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["metrics", "push", "me", "video_contrast_mc"]) == 0
+    assert capsys.readouterr().out.strip().endswith("/spaces/me/video_contrast_mc")
+    card = hub.files("me/video_contrast_mc", "space")["README.md"].decode()
+    assert "sdk: gradio" in card.split("---")[1]
+    code = """
+        import sys, evaluate
+        metric = evaluate.load("me/video_contrast_mc")
+        found = metric.compute(predictions=[[0.9, 0.1], [0.2, 0.2]], references=[0, 0])
+        assert not [m for m in sys.modules if m.startswith("video_contrast.")]
+        print(found["accuracy"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1",
+             "HF_HOME": str(tmp_path / "hf")},
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip() == "0.75"
+
+
+def test_results_go_to_the_model_as_a_pull_request(
+    made: Path, hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import yaml
+    from huggingface_hub import HfApi, ModelCard
+    from huggingface_hub import eval_result_entries_to_yaml as to_yaml
+    from huggingface_hub._eval_results import parse_eval_result_entries
+
+    from video_contrast.hub_cards.results import results_of, write_results
+
+    run = fabricate.make_run(tmp_path / "run", made, ["verb_mc", "retrieval"])
+    files = write_results(run)
+    assert [file.name for file in files] == ["made.yaml", "model-index.yaml", "RESULTS.md"]
+    HfApi(endpoint=hub.url, token="x").create_repo("someone/model")
+    assert main(["push", str(run), "someone/model"]) == 2
+    assert "--dataset" in capsys.readouterr().err
+    assert main(["push", str(run), "someone/model", "--dataset", "me/made"]) == 0
+    sent = hub.repos["model", "someone/model"].pull_requests[0][".eval_results/me-made.yaml"]
+    entries = yaml.safe_load(sent)
+    assert to_yaml(parse_eval_result_entries(entries)) == entries  # the Hub's own reader takes it as it is
+    assert {e["dataset"]["task_id"] for e in entries} == {"verb_mc", "retrieval_t2v", "retrieval_v2t"}
+    accuracy = next(r for r in results_of(run) if r["config"] == "verb_mc")
+    assert entries[-1]["value"] == accuracy["value"]
+    index = yaml.safe_load((run / "model-index.yaml").read_text())
+    card = ModelCard(f"---\n{yaml.safe_dump(index)}---\n")
+    assert {result.metric_value for result in card.data.eval_results} == {r["value"] for r in results_of(run)}

@@ -12,7 +12,7 @@ def add(app: typer.Typer) -> None:
 
     @app.command("push", epilog="Example: video-contrast push sets/shapes me/shapes-contrast --private")
     def push(
-        folder: Annotated[Path, typer.Argument(metavar="DIR", help="A set that `video-contrast build` wrote.")],
+        folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built set, or the directory of a finished run.")],
         repo: Annotated[str, typer.Argument(metavar="REPO", help="Name on the Hub, USER/NAME.")],
         private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
         with_videos: Annotated[
@@ -20,15 +20,23 @@ def add(app: typer.Typer) -> None:
         ] = False,
         video_root: Annotated[Path | None, typer.Option(help="Where the clips lie, if not in DIR.")] = None,
         revision: Annotated[str | None, typer.Option(help="Branch to write to; made if there is none.")] = None,
+        dataset: Annotated[str | None, typer.Option(help="For a run: its set's name on the Hub, USER/NAME.")] = None,
+        to_main: Annotated[
+            bool, typer.Option("--to-main", help="For a run: no pull request.")
+        ] = False,
         yes: Annotated[bool, typer.Option("--yes", help="Answer the licence question with yes (scripts).")] = False,
         quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the address.")] = False,
     ) -> None:
-        """Publish a built set on the Hub: tables and card, all configs. `load_dataset(REPO, CONFIG)` then works anywhere.
+        """Publish a built set on the Hub: tables and card. `load_dataset(REPO, CONFIG)` then works anywhere.
 
-        An interrupted push is finished by the same command. Videos stay where they are unless asked for.
+        The directory of a run sends its results to the model REPO, as a pull request. An interrupted push is finished
+        by the same command. Videos stay where they are unless asked for.
         """
         from video_contrast.hub_cards.publishing import plan_set, push_set
 
+        if (folder / "run.json").is_file():
+            print(_push_run(folder, repo, dataset, pull_request=not to_main))
+            return
         planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
         if planned.videos and not yes:
             _ask(len(planned.videos), planned.licence)
@@ -38,6 +46,15 @@ def add(app: typer.Typer) -> None:
                 print(f"{done} of {total} files ({sent / 1e6:.1f} of {planned.size / 1e6:.1f} MB)", file=sys.stderr)
 
         print(push_set(planned, repo, private=private, revision=revision, step=step))
+
+
+def _push_run(folder: Path, repo: str, dataset: str | None, *, pull_request: bool) -> str:
+    from video_contrast.errors import UsageError
+    from video_contrast.hub_cards.results import push_results
+
+    if dataset is None:
+        raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")
+    return push_results(folder, repo, dataset=dataset, pull_request=pull_request)
 
 
 def _ask(count: int, licence: str) -> None:

@@ -1,0 +1,181 @@
+"""A run's results in the Hub's formats: `.eval_results/*.yaml`, the older model-index, and a card.
+
+They are written into the run's directory, always, from its stored metrics; sending them to a model's repository is
+another step (`video-contrast push RUN MODEL`), by default as a pull request, since the model is mostly another's.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, write_text
+from video_contrast.hub_cards.markdown import render
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+CARD = "RESULTS.md"
+# What is reported of a config: key of the metrics, task's ending, name.
+_SCORES = {
+    "multiple_choice": (("accuracy", "", "accuracy"),),
+    "retrieval": (("t2v_R@1", "_t2v", "text-to-video R@1"), ("v2t_R@1", "_v2t", "video-to-text R@1")),
+}
+
+
+def results_of(run: str | Path, dataset: str | None = None) -> list[dict[str, Any]]:
+    """A run's clean figures, one entry a config and score, in percent.
+
+    Args:
+        run: a finished run directory.
+        dataset: the set's id on the Hub; by default what the run says (a folder's name, if it was a folder).
+
+    Raises:
+        VideoContrastError: not a finished run.
+    """
+    path = Path(run)
+    if not (path / "run.json").is_file() or not (path / "metrics.json").is_file():
+        raise VideoContrastError(f"{path} is not a finished run (no run.json and metrics.json)")
+    record, metrics = read_json(path / "run.json"), read_json(path / "metrics.json")
+    name = dataset or _dataset_name(str(record["set"]["dataset"]))
+    found = []
+    for config, entry in sorted(metrics["configs"].items()):
+        numbers = entry["conditions"].get("clean")
+        for key, ending, label in _SCORES[entry["layout"]] if numbers else ():
+            chance = "chance" if key == "accuracy" else key.replace("_R", "_chance_R")
+            low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
+            found.append(
+                {
+                    "dataset": name,
+                    "config": config,
+                    "split": str(record["set"]["split"]),
+                    "task": f"{config}{ending}",
+                    "metric": label,
+                    "value": round(100 * numbers[key], 2),
+                    "low": None if low is None else round(100 * low, 2),
+                    "high": None if high is None else round(100 * high, 2),
+                    "items": int(numbers.get("n", numbers.get("n_captions", 0))),
+                    "chance": round(
+                        100 * numbers["chance" if key == "accuracy" else key.replace("_R", "_chance_R")], 2
+                    ),
+                }
+            )
+    return found
+
+
+def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
+    """Writes `.eval_results/<set>.yaml`, `model-index.yaml` and `RESULTS.md` into a run's directory.
+
+    Equal metrics give equal bytes. A run without a clean condition has nothing to report, and gets no file.
+
+    Args:
+        run: a finished run directory.
+        dataset: as for `results_of`.
+    """
+    path = Path(run)
+    results = results_of(path, dataset)
+    if not results:
+        return []
+    record = read_json(path / "run.json")
+    stem = re.sub(r"[^\w.-]+", "-", results[0]["dataset"])
+    return [
+        write_text(path / ".eval_results" / f"{stem}.yaml", _yaml(eval_results(results, record))),
+        write_text(path / "model-index.yaml", _yaml({"model-index": model_index(results, record)})),
+        write_text(path / CARD, result_card((results, record))),
+    ]
+
+
+def eval_results(results: list[dict[str, Any]], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries of `.eval_results/*.yaml`."""
+    return [
+        {
+            "dataset": {"id": result["dataset"], "task_id": result["task"]},
+            "value": result["value"],
+            "notes": _notes(result, record),
+        }
+        for result in results
+    ]
+
+
+def model_index(results: list[dict[str, Any]], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The `model-index` of a model's card."""
+    entries = [
+        {
+            "task": {"type": "video-text-to-text", "name": result["task"]},
+            "dataset": {
+                "type": result["dataset"],
+                "name": result["dataset"],
+                "config": result["config"],
+                "split": result["split"],
+            },
+            "metrics": [{"type": result["metric"], "value": result["value"], "name": _notes(result, record)}],
+        }
+        for result in results
+    ]
+    return [{"name": str(record["model"]["name"]).rstrip("/").rpartition("/")[2], "results": entries}]
+
+
+def result_card(results: Any) -> str:
+    """The card of a run's results, as markdown.
+
+    Args:
+        results: (what `results_of` gives, the run's record).
+    """
+    found, record = results
+    return render("results.md.jinja", results=found, record=record, notes=[_notes(result, record) for result in found])
+
+
+def push_results(
+    run: str | Path, repo: str, *, dataset: str, pull_request: bool = True, api: "HfApi | None" = None
+) -> str:
+    """Sends a run's `.eval_results` file to a model's repository; returns the address of the pull request or commit.
+
+    Args:
+        run: a finished run directory.
+        repo: the model on the Hub.
+        dataset: the set on the Hub; results of a set that nobody can load are of no use to others.
+        pull_request: open a pull request instead of writing to the main branch.
+        api: the Hub's client.
+
+    Raises:
+        UsageError: `dataset` is not a name on the Hub.
+        VideoContrastError: nothing to report, no permission, no network.
+    """
+    from video_contrast.hub_cards.publishing import client_api, explained
+
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
+        raise UsageError(f"--dataset must be USER/NAME on the Hub, not {dataset!r}: push the set first")
+    files = write_results(run, dataset)
+    if not files:
+        raise VideoContrastError(f"{run}: has no clean condition, so nothing to report")
+    client = api or client_api()
+    with explained(repo):
+        commit = client.upload_file(
+            path_or_fileobj=files[0],
+            path_in_repo=f".eval_results/{files[0].name}",
+            repo_id=repo,
+            commit_message=f"Results on {dataset}",
+            create_pr=pull_request,
+        )
+    return str(commit.pr_url or commit.commit_url)
+
+
+def _dataset_name(name: str) -> str:
+    return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
+
+
+def _notes(result: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    interval = "" if result["low"] is None else f", 95 % interval {result['low']:g} to {result['high']:g}"
+    sampling = record.get("sampling", {})
+    frames = f", {sampling['frames']} frames" if sampling.get("frames") else ""
+    return (
+        f"{result['metric']}, %{interval}, chance {result['chance']:g}, {result['items']} items{frames}, "
+        f"video-contrast {record.get('version', '')}"
+    ).strip()
+
+
+def _yaml(value: Any) -> str:
+    import yaml
+
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)

@@ -1,0 +1,67 @@
+"""The metrics as Spaces, so that `evaluate.load("USER/video_contrast_mc")` works for everybody."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from video_contrast.hub_cards.markdown import render
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+
+def space_card(name: str, *, body: str = "") -> str:
+    """The card of a metric's Space: the YAML that the Hub needs to run it, and the metric's own card.
+
+    Args:
+        name: the module.
+        body: the metric's card (markdown, without YAML); its one-line summary by default.
+
+    Raises:
+        UsageError: no such metric.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from video_contrast.metrics.modules import module
+    from video_contrast.version import __version__
+
+    try:
+        gradio = version("gradio")
+    except PackageNotFoundError:
+        gradio = "5.0.0"
+    about = module(name)
+    return render("space.md.jinja", module=about, gradio=gradio, version=__version__, body=body)
+
+
+def push_metric(name: str, user: str, *, private: bool = False, api: "HfApi | None" = None) -> str:
+    """Publishes a metric as the Space USER/NAME; returns its address. What is there already is not sent again.
+
+    Args:
+        name: the module.
+        user: user or organisation.
+        private: make a new Space private.
+        api: the Hub's client.
+
+    Raises:
+        UsageError: no such metric.
+        VideoContrastError: no permission or no network.
+    """
+    from video_contrast.hub_cards.publishing import upload
+    from video_contrast.metrics.modules import write_space
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = write_space(name, Path(temporary) / name)
+        card = folder / "README.md"
+        text = card.read_text(encoding="utf-8") if card.exists() else ""
+        if not text.startswith("---\n"):
+            card.write_text(space_card(name, body=text), encoding="utf-8")
+        files = [(file.name, file) for file in sorted(folder.iterdir())]
+        return upload(
+            (files,),
+            f"{user}/{name}",
+            "space",
+            message=f"Publish the metric {name}",
+            private=private,
+            api=api,
+            space_sdk="gradio",
+        )
