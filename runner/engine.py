@@ -190,7 +190,8 @@ def _frames(kind: Kind, source: Source, asked: int | None) -> int:
     needed = kind.frames(source.config) if kind.frames else None
     if needed is not None and asked is not None and asked != needed:
         raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {asked}; leave the option out")
-    return needed or asked or DEFAULT_FRAMES
+    usual = kind.usual_frames(source.config) if kind.usual_frames else None
+    return needed or asked or usual or DEFAULT_FRAMES
 
 
 def describe(job: Job, plan: Plan) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def text_cells(model: TextScorer, plan: Plan) -> Scorer:
     def scores(cell: Cell) -> CellScores:
         items = cell.group.items
         kept = tuple(range(len(items)))
-        model.begin([text for own in cell.texts for text in own])
+        model.begin([text for own in cell.texts for text in own], condition=cell.condition.name)
         if cell.group.layout == "retrieval":
             columns, words = _columns(cell, kept)
             matrix = model.similarity([item.clip.video_id for item in items], [name for name, _, _ in columns], words)

@@ -42,7 +42,18 @@ __all__ = [
 ]
 
 # One file of this folder a line. Importing them imports neither torch nor transformers.
-MODULES = ("dual_encoder", "xclip", "baselines", "matching", "generative", "served", "reranker")
+MODULES = (
+    "dual_encoder",
+    "xclip",
+    "video_dual",
+    "sentence",
+    "precomputed",
+    "baselines",
+    "matching",
+    "generative",
+    "served",
+    "reranker",
+)
 ENTRY_POINTS = "video_contrast.models"
 _loaded_plugins = False
 
@@ -70,8 +81,8 @@ def all_kinds() -> dict[str, Kind]:
 def choose(source: Source, override: str | None = None) -> Kind:
     """The kind that takes a model.
 
-    In this order: the override, a name ("random"), sentence-transformers' modules.json, `architectures[0]`,
-    `model_type`. Nothing is guessed from weights.
+    In this order: the override; a name ("random"); `architectures[0]`; a precomputed.json; sentence-transformers'
+    modules.json; `model_type`; code of its own (`auto_map`). Nothing is guessed from weights.
 
     Raises:
         UsageError: no such kind, or no kind takes the model; the message names the model's class.
@@ -87,11 +98,15 @@ def choose(source: Source, override: str | None = None) -> Kind:
     for chosen in known.values():
         if source.architecture and source.architecture in chosen.architectures:
             return chosen
-    if source.modules is not None and "sentence_transformers" in known:
+    if source.path is not None and (source.path / "precomputed.json").exists():
+        return known["precomputed"]
+    if source.modules is not None:
         return known["sentence_transformers"]
     for chosen in known.values():
         if source.model_type and source.model_type in chosen.model_types:
             return chosen
+    if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
+        return known["video_dual_encoder"]
     what = source.architecture or source.model_type
     if not what:
         raise UsageError(

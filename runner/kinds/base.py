@@ -200,9 +200,8 @@ class PairScorer(Model):
 class TextScorer(Model):
     """Scores texts for a clip that is known by name only."""
 
-    def begin(self, texts: Sequence[str]) -> None:
-        """Told all unique texts that one condition of one config will ask for, before it asks."""
-        return None
+    def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
+        """Told a condition and the texts of one config under it, before they are asked for."""
 
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
@@ -226,6 +225,7 @@ class Kind:
         names: model names that are not checkpoints ("random"), or schemes ("https://").
         tested: the classes it was tested with.
         frames: the number of frames that the model needs, from its config; None where any number will do.
+        usual_frames: the number that it was trained with, where others will do too.
     """
 
     name: str
@@ -240,6 +240,7 @@ class Kind:
     tested: tuple[str, ...] = ()
     version: str = "1"
     frames: Callable[[Mapping[str, Any]], int | None] | None = None
+    usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class Blind(TextScorer):
         """Which language model it is."""
         return {"language_model": self.language_model.name if self.language_model else "word trigrams of the set"}
 
-    def begin(self, texts: Sequence[str]) -> None:
+    def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Fits the trigrams to all texts of the set (each text once), or scores them in batches."""
         self.known = set(texts)
         if self.language_model:

@@ -41,14 +41,20 @@ def load_model(source: Source, settings: Settings, class_name: str | None = None
     return model.eval()
 
 
-def load_processor(source: Source, settings: Settings) -> Any:
-    """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine."""
+def load_processor(source: Source, settings: Settings, backend: str | None = "pil") -> Any:
+    """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine.
+
+    Args:
+        backend: None for video processors, which have torchvision's only.
+    """
     import transformers
+
+    chosen = {"backend": backend} if backend else {}
 
     with explained(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return transformers.AutoProcessor.from_pretrained(
-            source.path, backend="pil", trust_remote_code=settings.trust_remote_code, local_files_only=True
+            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **chosen
         )
 
 
@@ -119,6 +125,7 @@ class Tokens:
         self.limit = min(int(limit) for limit in [*limits, 512] if limit)
         if "roberta" in getattr(text, "model_type", "") or getattr(config, "model_type", "") == "altclip":
             self.limit = min(self.limit, int(text.max_position_embeddings) - 2)  # positions begin after the padding's
+        self.names = ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
         self.truncated = 0
 
     def __call__(self, texts: Sequence[str], device: Any) -> dict[str, Any]:
@@ -133,5 +140,4 @@ class Tokens:
         if found["input_ids"].shape[1] >= self.limit:
             whole = self.tokenizer(list(texts))["input_ids"]
             self.truncated += sum(len(ids) > self.limit for ids in whole)
-        names = ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
-        return {name: found[name].to(device) for name in names if name in found}
+        return {name: found[name].to(device) for name in self.names if name in found}

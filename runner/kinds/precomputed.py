@@ -1,0 +1,166 @@
+"""Embeddings or similarities that were made elsewhere, by models that have no class in transformers.
+
+`--model` is a folder with a `precomputed.json` that says what lies in it:
+
+    {"name": "CLIP4Clip meanP", "similarity": "sims.npy", "videos": "videos.txt", "texts": "texts.txt"}
+    {"name": "Frozen in Time", "video_embeddings": "v.npy", "text_embeddings": "t.npy", "videos": ..., "texts": ...}
+
+- `similarity` float[N, M], higher is better; or `video_embeddings` float[N, D] and `text_embeddings` float[M, D],
+  whose product (of normalised rows, unless `"normalise": false`) is the similarity. `.npy`, `.safetensors`
+  (`file.safetensors:tensor`) or `.parquet` (one row a row of the matrix, all columns).
+- `videos` names the rows: `video_id`s of the set. `texts` names the columns: either the captions themselves
+  (`"texts_are": "captions"`, the default) or ids `item#0`, `item#1` ... (`"texts_are": "ids"`). One a line, or a JSON
+  list.
+- `conditions`, where there are any, holds an entry of the same keys for each perturbed condition
+  (`"visual:jumble@3": {"similarity": "jumble3.npy"}`); what an entry does not name is taken from the clean one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, resolve_under
+from video_contrast.runner.kinds.base import Settings, Source, TextScorer, kind
+
+MANIFEST = "precomputed.json"
+
+
+class Precomputed(TextScorer):
+    """Looks similarities up by the names of clips and texts.
+
+    Args:
+        folder: where `precomputed.json` lies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.whole = read_json(folder / MANIFEST)
+        self.begin([])
+
+    def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
+        """Reads the matrices of a condition."""
+        others = self.whole.get("conditions", {})
+        if condition != "clean" and condition not in others:
+            raise UsageError(
+                f"{self.folder / MANIFEST} has no entry for the condition {condition!r} under 'conditions' (it has: "
+                f"{', '.join(others) or 'none'}): frames or captions under it need a matrix of their own"
+            )
+        self.manifest = {**self.whole, **(others[condition] if condition != "clean" else {})}
+        self.rows = self._names("videos")
+        self.columns = self._names("texts")
+        kind_of_text = self.manifest.get("texts_are", "captions")
+        if kind_of_text not in ("captions", "ids"):
+            raise UsageError(f"{self.folder / MANIFEST}: texts_are is 'captions' or 'ids', not {kind_of_text!r}")
+        self.by_caption = kind_of_text == "captions"
+        self.matrix: np.ndarray | None = None
+        if "similarity" in self.manifest:
+            self.matrix = self._array("similarity")
+            shape: tuple[int, ...] = self.matrix.shape
+        elif "video_embeddings" in self.manifest and "text_embeddings" in self.manifest:
+            self.videos, self.texts = self._array("video_embeddings"), self._array("text_embeddings")
+            if self.videos.shape[1] != self.texts.shape[1]:
+                raise VideoContrastError(
+                    f"{self.folder}: video embeddings have {self.videos.shape[1]} numbers, text embeddings "
+                    f"{self.texts.shape[1]}"
+                )
+            if self.manifest.get("normalise", True):
+                self.videos, self.texts = _unit(self.videos), _unit(self.texts)
+            shape = (len(self.videos), len(self.texts))
+        else:
+            raise UsageError(
+                f"{self.folder / MANIFEST} names neither 'similarity' nor 'video_embeddings' and 'text_embeddings'"
+            )
+        if shape != (len(self.rows), len(self.columns)):
+            raise VideoContrastError(
+                f"{self.folder}: {len(self.rows)} videos and {len(self.columns)} texts are named, but the matrix is "
+                f"{shape[0]} x {shape[1]}"
+            )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says."""
+        return {"precomputed": self.whole}
+
+    def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
+        """float64[N, M] in the asked-for order."""
+        rows = self._find(self.rows, video_ids, "video", "videos")
+        columns = self._find(self.columns, texts if self.by_caption else text_ids, "text", "texts")
+        if self.matrix is not None:
+            return self.matrix[np.ix_(rows, columns)].astype(np.float64)
+        return (self.videos[rows] @ self.texts[columns].T).astype(np.float64)
+
+    def _find(self, known: dict[str, int], wanted: Sequence[str], what: str, field: str) -> list[int]:
+        missing = [name for name in wanted if name not in known]
+        if missing:
+            having = next(iter(known), "nothing")
+            raise VideoContrastError(
+                f"{self.folder}: {len(missing)} of {len(wanted)} {what}s of the set are not in {field!r} (first: "
+                f"{missing[0]!r}; it holds names like {having!r})"
+            )
+        return [known[name] for name in wanted]
+
+    def _names(self, field: str) -> dict[str, int]:
+        if field not in self.manifest:
+            raise UsageError(f"{self.folder / MANIFEST} does not name {field!r}")
+        given = self.manifest[field]
+        if isinstance(given, str):
+            path = resolve_under(self.folder, given)
+            try:
+                text = path.read_text(encoding="utf-8")
+            except OSError as error:
+                raise VideoContrastError(f"cannot read {path}: {error.strerror}") from error
+            given = json.loads(text) if path.suffix == ".json" else text.splitlines()
+        found = {str(name): n for n, name in enumerate(given)}
+        if len(found) != len(given):
+            raise VideoContrastError(f"{self.folder}: {len(given) - len(found)} names in {field!r} stand twice")
+        return found
+
+    def _array(self, field: str) -> np.ndarray:
+        given, _, tensor = str(self.manifest[field]).partition(":")
+        path = resolve_under(self.folder, given)
+        if not path.exists():
+            raise VideoContrastError(f"{self.folder / MANIFEST}: {field} {given!r} is not there")
+        if path.suffix == ".npy":
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        elif path.suffix == ".safetensors":
+            from safetensors.numpy import load_file
+
+            tensors = load_file(path)
+            if len(tensors) > 1 and tensor not in tensors:
+                raise UsageError(f"{path} holds {', '.join(tensors)}; name one as '{given}:NAME'")
+            array = tensors[tensor] if tensor else next(iter(tensors.values()))
+        elif path.suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            array = np.stack([column.to_numpy() for column in pq.read_table(path).columns], axis=1)
+        else:
+            raise UsageError(f"{path}: a matrix is .npy, .safetensors or .parquet")
+        if array.ndim != 2 or array.dtype.kind not in "fiu":
+            raise VideoContrastError(f"{path} must be a matrix of numbers, not {array.dtype} {array.shape}")
+        return np.asarray(array) if array.dtype != np.float16 else array.astype(np.float32)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    wide = rows.astype(np.float64)
+    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+
+
+@kind(
+    "precomputed",
+    family="text",
+    summary="similarities or embeddings made by other code (npy, safetensors, parquet) with their ids",
+    names=(),
+    model_types=(f"a folder with {MANIFEST}",),
+    tested=("npy", "safetensors", "parquet"),
+)
+def load(source: Source, settings: Settings) -> Precomputed:
+    """Reads the folder's manifest."""
+    if source.path is None or not (source.path / MANIFEST).exists():
+        raise UsageError(f"--model {source.name}: a precomputed model is a folder with {MANIFEST}")
+    return Precomputed(source.path)

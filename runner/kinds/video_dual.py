@@ -1,0 +1,111 @@
+"""Video-text dual encoders: VideoPrism, PE-Video, PE-AV, and remote-code models with the same methods.
+
+Each class is asked in the way that gives its embeddings: VideoPrism's logits are a softmax over the batch, and
+PE-Video's `get_*_features` are out of reach in transformers 5, so neither is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Clip, DualEncoder, Settings, Source, kind
+from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pooled, unit
+
+ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
+PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
+FULL_LENGTH = ("VideoPrismClipModel",)  # trained on captions padded to one length
+
+
+class VideoTextEncoder(DualEncoder):
+    """A model that encodes a clip as a whole.
+
+    Args:
+        model: one of the classes of this file, or any with `get_video_features` and `get_text_features`.
+        processor: its processor, with a video processor and a tokenizer.
+    """
+
+    def __init__(self, model: Any, processor: Any) -> None:
+        self.model = model
+        self.name = type(model).__name__
+        self.processor = processor
+        self.videos = getattr(processor, "video_processor", None)
+        if self.videos is None:
+            raise VideoContrastError(f"{type(processor).__name__} has no video processor; is torchvision installed?")
+        self.tokens = Tokens(processor.tokenizer, model.config)
+        if self.name in FULL_LENGTH:
+            self.tokens.padded = True
+            self.tokens.limit = min(self.tokens.limit, 64)
+            self.tokens.names = ("input_ids", "attention_mask")
+        probed = self.name not in PERCEPTION
+        if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
+            raise UsageError(
+                f"{self.name} has no get_video_features and get_text_features, so it is unknown how to encode with it; "
+                "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
+            )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The classes that ran."""
+        return {
+            "class": self.name,
+            "video_processor": type(self.videos).__name__,
+            "text_limit": self.tokens.limit,
+            "truncated_texts": self.tokens.truncated,
+        }
+
+    def prepare(self, clip: Clip) -> np.ndarray:
+        """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
+        # Through the whole processor, which has defaults of its own beside those of the video processor.
+        found = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
+        return found["pixel_values_videos"][0].numpy()
+
+    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
+        """float32[N, D], rows of length 1."""
+        import torch
+
+        pixels = on_device({"pixel_values_videos": np.stack(prepared)}, self.model)
+        with torch.inference_mode():
+            if self.name in PERCEPTION:
+                part = getattr(self.model, "video_model", self.model)
+                rows = part.video_head(part.video_encoder(**pixels).pooler_output)
+            else:
+                rows = pooled(self.model.get_video_features(**pixels))
+        return unit(rows).cpu().numpy()
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, D], rows of length 1."""
+        import torch
+
+        tokens = self.tokens(texts, self.model.device)
+        with torch.inference_mode():
+            if self.name in PERCEPTION:
+                tokens.pop("token_type_ids", None)
+                states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
+                rows = getattr(self.model, "video_model", self.model).text_video_head(states)
+            else:
+                rows = pooled(self.model.get_text_features(**tokens))
+        return unit(rows).cpu().numpy()
+
+
+def _usual_frames(config: Mapping[str, Any]) -> int | None:
+    return (config.get("vision_config") or {}).get("num_frames")
+
+
+@kind(
+    "video_dual_encoder",
+    family="encoder",
+    summary="video-text dual encoders: the clip as a whole; remote code with --trust-remote-code",
+    needs="torchvision (pip install video-contrast[vlm]); PE also timm",
+    architectures=ARCHITECTURES,
+    model_types=("videoprism", "pe_video", "pe_audio_video"),
+    tested=("VideoPrismClipModel",),
+    usual_frames=_usual_frames,
+)
+def load(source: Source, settings: Settings) -> VideoTextEncoder:
+    """Loads the class that the config names, or the repository's own."""
+    name = source.architecture if source.architecture in ARCHITECTURES else None
+    return VideoTextEncoder(load_model(source, settings, name), load_processor(source, settings, None))
