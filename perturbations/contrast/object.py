@@ -104,7 +104,8 @@ def contrasts(
 
 def _find(tokens: list[Token]) -> list[Phrase]:
     """The things: runs of common nouns, whose last word is the head; no people."""
-    found, first = [], 0
+    found: list[Phrase] = []
+    first = 0
     for place, token in enumerate(tokens):
         if token.tag not in _COMMON:
             first = place + 1

@@ -1,6 +1,5 @@
 """Phrases of the training captions and WordNet antonyms, inflected to fit: needs no model and no download."""
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -35,7 +34,8 @@ class LexicalGenerator:
         if k < 1 or not 0 <= antonym_share <= 1:
             raise UsageError(f"k must be at least 1 and antonym_share in 0..1, not {k} and {antonym_share}")
         self._counts, self._k, self._antonym_share, self._target = counts, k, antonym_share, target
-        self._vocabulary = lru_cache(4096)(self._make_vocabulary)
+        self._vocabulary = lru_cache(1024)(self._make_vocabulary)
+        self._frame = lru_cache(None)(self._make_frame)
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
         """Candidates with their lemmas and tags known."""
@@ -56,16 +56,23 @@ class LexicalGenerator:
         return [names[n] for n in chosen]
 
     def _make_vocabulary(self, kind: str, neighbour: str | None) -> tuple[list[str], np.ndarray]:
-        wide = self._counts.frames.get(kind) or self._counts.uses
-        near = self._counts.company.get((kind, neighbour), Counter()) if neighbour else Counter[str]()
-        names = sorted(name for name in wide if self._counts.is_typical(self._head(name)))
-        shares = np.array([wide[name] for name in names], np.float64)
-        shares /= max(shares.sum(), 1.0)
-        if near:
-            beside = np.array([near[name] for name in names], np.float64)
-            if beside.sum():
-                shares = (1 - _COMPANY) * shares + _COMPANY * beside / beside.sum()
-        return names, shares
+        names, places, shares = self._frame(kind)
+        near = self._counts.company.get((kind, neighbour)) if neighbour else None
+        if not near:
+            return names, shares
+        beside = np.zeros(len(names))
+        for name, uses in near.items():
+            if name in places:
+                beside[places[name]] = uses
+        total = beside.sum()
+        return names, (1 - _COMPANY) * shares + _COMPANY * beside / total if total else shares
+
+    def _make_frame(self, kind: str) -> tuple[list[str], dict[str, int], np.ndarray]:
+        """The phrases of a frame in a fixed order, their places in it, and their shares."""
+        counted = self._counts.frames.get(kind) or self._counts.uses
+        names = sorted(name for name in counted if self._counts.is_typical(self._head(name)))
+        shares = np.array([counted[name] for name in names], np.float64)
+        return names, {name: n for n, name in enumerate(names)}, shares / max(shares.sum(), 1.0)
 
     def _antonyms(self, original: Original) -> list[str]:
         """Antonyms of the phrase; antonyms of its verb take over its particles if the corpus knows them together."""

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load, tokens_a_batch
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
 
 
@@ -19,7 +19,7 @@ class MaskedGenerator:
     Args:
         model: any masked language model.
         k: proposals a caption.
-        batch_tokens: tokens in one batch.
+        batch_tokens: tokens in one batch; None: what suits the device.
         device: "auto", "cpu", "cuda" ...
     """
 
@@ -30,7 +30,7 @@ class MaskedGenerator:
         model: str = "google-bert/bert-base-uncased",
         *,
         k: int = 50,
-        batch_tokens: int = 2048,
+        batch_tokens: int | None = None,
         device: str = "auto",
     ) -> None:
         from transformers import AutoModelForMaskedLM, AutoTokenizer
@@ -38,7 +38,8 @@ class MaskedGenerator:
         if k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
         self.name = model.rstrip("/").rpartition("/")[2]
-        self._k, self._budget, self._device = k, batch_tokens, device_of(device)
+        self._k, self._device = k, device_of(device)
+        self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Any = load(model, AutoTokenizer, "model of the generator mlm")
         if self._tokenizer.mask_token is None:
             raise VideoContrastError(f"{model!r} has no mask token: the generator mlm needs a masked language model")
@@ -81,20 +82,20 @@ class MaskedGenerator:
         import torch
 
         inputs = self._tokenizer(texts, padding=True, truncation=True, return_tensors="pt").to(self._device)
+        is_mask = inputs["input_ids"] == self._tokenizer.mask_token_id
+        # A mask beyond what the model reads is gone: its row gets no proposals.
+        rows, places = is_mask.any(1), is_mask.int().argmax(1)
+        words = self._words
+        allowed = torch.tensor(sorted(words), device=self._device)
         with torch.inference_mode():
             logits = self._model(**inputs).logits
-        words = self._words
-        allowed = torch.tensor(sorted(words), device=logits.device)
-        results: list[list[tuple[str, float]]] = []
-        for row, ids in zip(logits, inputs["input_ids"], strict=True):
-            places = (ids == self._tokenizer.mask_token_id).nonzero()
-            if not len(places):  # the mask lay beyond what the model reads
-                results.append([])
-                continue
-            scores = row[places[0, 0]].float().log_softmax(-1)[allowed]
-            top = scores.topk(min(self._k, len(allowed)))
-            results.append([(words[int(allowed[n])], float(s)) for n, s in zip(top.indices, top.values, strict=True)])
-        return results
+            at_mask = logits[torch.arange(len(texts), device=self._device), places].float().log_softmax(-1)
+            top = at_mask[:, allowed].topk(min(self._k, len(allowed)))
+        numbers, scores = allowed[top.indices].tolist(), top.values.tolist()
+        return [
+            [(words[number], score) for number, score in zip(*found, strict=True)] if there else []
+            for there, *found in zip(rows.tolist(), numbers, scores, strict=True)
+        ]
 
     def _whole_words(self) -> dict[int, str]:
         """Token id -> word, for the tokens that are whole lower-case words by the vocabulary's own marking."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load, tokens_a_batch
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class NotEntailed:
                 "the constraint 'nli' needs a model: give nli_model= (such as cross-encoder/nli-deberta-v3-base)"
             )
         self._name, self._limit = settings.nli_model, settings.nli_entailment
-        self._device, self._budget = device_of(settings.device), settings.batch_tokens
+        self._device = device_of(settings.device)
+        self._budget = tokens_a_batch(settings.batch_tokens, self._device)
         self._tokenizer: Any = load(self._name, AutoTokenizer, "nli_model")
         self._model: Any = load(self._name, AutoModelForSequenceClassification, "nli_model").to(self._device).eval()
         labels = {str(name).lower(): int(number) for number, name in self._model.config.id2label.items()}

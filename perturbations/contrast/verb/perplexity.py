@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.verb.batches import by_length, device_of, load, tokens_a_batch
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ class LanguageModel:
     The beginning-of-text token is put before a text of a single token only, which would have no perplexity without.
     """
 
-    def __init__(self, model: str, *, device: str = "auto", batch_tokens: int = 2048) -> None:
+    def __init__(self, model: str, *, device: str = "auto", batch_tokens: int | None = None) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.name = model
-        self._device, self._budget = device_of(device), batch_tokens
+        self._device = device_of(device)
+        self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Any = load(model, AutoTokenizer, "language_model")
         self._model: Any = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
         self._known: dict[str, float] = {}
@@ -66,8 +67,10 @@ class LanguageModel:
         ids, mask = ids.to(self._device), mask.to(self._device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
-            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
-        counted = mask[:, 1:].double()
+            flat = torch.nn.functional.cross_entropy(
+                logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1), reduction="none"
+            )
+        losses, counted = flat.view(len(rows), width - 1), mask[:, 1:].double()
         mean = (losses.double() * counted).sum(1) / counted.sum(1)
         return mean.exp().cpu().numpy()
 

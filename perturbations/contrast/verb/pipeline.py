@@ -147,7 +147,8 @@ class VerbPipeline:
     ) -> list[Original | None]:
         """Each caption with one phrase chosen; None, counted, where there is none."""
         used = self._sibling_words(captions, siblings) if "siblings" in self.names and siblings is not None else None
-        streams, originals = Streams(), []
+        streams = Streams()
+        originals: list[Original | None] = []
         for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
             phrase = choose(
                 self.target.find(tokens), streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place])

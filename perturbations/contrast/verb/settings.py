@@ -34,7 +34,7 @@ class Settings:
         word_cosine, sentence_cosine: a contrast must stay under both; antonyms are exempt.
         sentence_model: the encoder that sentence_cosine belongs to.
         nli_model, nli_entailment: reject a contrast that the caption entails with at least this probability.
-        batch_tokens: tokens in one batch of a model step.
+        batch_tokens: tokens in one batch of a model step; None: what suits the device.
         device: "auto", "cpu", "cuda" ...
     """
 
@@ -51,7 +51,7 @@ class Settings:
     sentence_cosine: float = 0.8
     nli_model: str | None = None
     nli_entailment: float = 0.5
-    batch_tokens: int = 2048
+    batch_tokens: int | None = None
     device: str = "auto"
 
     @classmethod
