@@ -3,7 +3,7 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 
 def accuracy(scores: Any, labels: Any = None) -> float:
@@ -23,4 +23,4 @@ def accuracy(scores: Any, labels: Any = None) -> float:
     0.75
     """
     array, truth, _ = choices(scores, labels)
-    return float(choice_places(array, truth).hit(1).mean())
+    return exact_mean(choice_places(array, truth).hit(1))

@@ -5,7 +5,7 @@ from typing import Any
 from video_contrast.metrics.checks import choices
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.paired import paired_difference
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 Numbers = dict[str, float | int | None]
 
@@ -45,8 +45,8 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
     return {
         "n": paired["n"],
         "n_clusters": paired["n_clusters"],
-        "accuracy1": float(one.hit(1).mean()),
-        "accuracy2": float(two.hit(1).mean()),
+        "accuracy1": exact_mean(one.hit(1)),
+        "accuracy2": exact_mean(two.hit(1)),
         "n_ties1": int(one.tied.sum()),
         "n_ties2": int(two.tied.sum()),
         "difference": paired["difference"],

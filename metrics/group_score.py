@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import as_array
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.ranks import exact_mean
 
 CHANCE = {"text_score": 1 / 4, "video_score": 1 / 4, "group_score": 1 / 6}
 
@@ -53,7 +54,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False, se
         "n_ties": int((right[:, :, None] == wrong[:, None, :]).any((1, 2)).sum()),
     }
     for name, values in per_pair.items():
-        result[name], result[f"chance_{name}"] = float(values.mean()), CHANCE[name]
+        result[name], result[f"chance_{name}"] = exact_mean(values), CHANCE[name]
         if interval:
             result.update(interval_keys(name, cluster_bootstrap(values, clusters, seed=seed)))
     return result

@@ -3,7 +3,7 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 
 def mean_rank(scores: Any, labels: Any = None) -> float:
@@ -23,4 +23,4 @@ def mean_rank(scores: Any, labels: Any = None) -> float:
     1.75
     """
     array, truth, _ = choices(scores, labels)
-    return float(choice_places(array, truth).rank.mean())
+    return exact_mean(choice_places(array, truth).rank)

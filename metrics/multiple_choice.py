@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import at_most, choices
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 Numbers = dict[str, float | int | None]
 
@@ -57,11 +57,11 @@ def multiple_choice(
     array, truth, sizes = choices(scores, labels, ragged=ragged)
     ks = at_most(ks, int(sizes.min()), "options an item")
     places = choice_places(array, truth)
-    result: Numbers = {"n": len(array), "chance": float((1.0 / sizes).mean()), "n_ties": int(places.tied.sum())}
+    result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(places.tied.sum())}
 
     def add(name: str, expected: NDArray[Any], worst: NDArray[Any], best: NDArray[Any], groups: Any) -> None:
-        result[name] = float(expected.mean())
-        result[f"{name}_worst"], result[f"{name}_best"] = float(worst.mean()), float(best.mean())
+        result[name] = exact_mean(expected)
+        result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
         if interval:
             result.update(interval_keys(name, cluster_bootstrap(expected, groups, seed=seed)))
 
@@ -80,7 +80,7 @@ def multiple_choice(
             against = choice_places(array[has], truth[has], among[has])
             groups = None if clusters is None else [c for c, present in zip(clusters, has, strict=True) if present]
             add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), groups)
-            result[f"chance_{kind}"] = float((1.0 / (1 + among[has].sum(axis=1))).mean())
+            result[f"chance_{kind}"] = exact_mean(1.0 / (1 + among[has].sum(axis=1)))
             result[f"n_{kind}"] = int(has.sum())
     return result
 

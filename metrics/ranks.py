@@ -4,6 +4,7 @@ Equal scores are ordered at random, and every figure is the expected value of th
 exactly chance. The pessimistic and the optimistic bound say how much hangs on the ties.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -86,3 +87,13 @@ def choice_places(
     if among is not None:
         greater, equal = greater & among, equal & among
     return Places(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))
+
+
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """The mean, without the rounding that would move a constant scorer off chance or depend on the order of items.
+
+    >>> exact_mean(np.full(7, 0.2)), float(np.full(7, 0.2).mean())
+    (0.2, 0.19999999999999998)
+    """
+    lowest = float(values.min())
+    return lowest + math.fsum(values - lowest) / len(values)

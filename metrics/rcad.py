@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import as_array, at_most, choices
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 Numbers = dict[str, float | int | None]
 
@@ -70,8 +70,8 @@ def rcad(
     figures |= {f"R@{k}": (places.hit(k), *places.hit_bounds(k)) for k in ks}
     for name, (expected, worst, best) in figures.items():
         chosen = expected if ties == "expected" else best
-        result[name] = float(chosen.mean())
-        result[f"{name}_worst"], result[f"{name}_best"] = float(worst.mean()), float(best.mean())
+        result[name] = exact_mean(chosen)
+        result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
         if interval:
             result.update(interval_keys(name, cluster_bootstrap(chosen, clusters, seed=seed)))
     result["median_rank"] = float(np.median(places.rank if ties == "expected" else places.best))

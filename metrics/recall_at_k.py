@@ -3,7 +3,7 @@
 from typing import Any
 
 from video_contrast.metrics.checks import at_most, choices
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean
 
 
 def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
@@ -27,4 +27,4 @@ def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
     """
     array, truth, sizes = choices(scores, labels)
     (k,) = at_most([k], int(sizes.min()), "options an item")
-    return float(choice_places(array, truth).hit(k).mean())
+    return exact_mean(choice_places(array, truth).hit(k))

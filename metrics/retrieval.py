@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import as_array, at_most, cluster_codes
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import Places
+from video_contrast.metrics.ranks import Places, exact_mean
 from video_contrast.metrics.retrieval_counts import BothWays, embedding_places, matrix_places
 
 Numbers = dict[str, float | int | None]
@@ -188,11 +188,11 @@ def _summary(
         figures = {"mean_rank": (found.rank, found.worst, found.best)}
         for k in ks:
             figures[f"R@{k}"] = (found.hit(k), *found.hit_bounds(k))
-            result[f"{way}_chance_R@{k}"] = float(guessed.hit(k).mean())
+            result[f"{way}_chance_R@{k}"] = exact_mean(guessed.hit(k))
         result[f"{way}_median_rank"] = float(np.median(found.rank))
         for name, (expected, worst, best) in figures.items():
-            result[f"{way}_{name}"] = float(expected.mean())
-            result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = float(worst.mean()), float(best.mean())
+            result[f"{way}_{name}"] = exact_mean(expected)
+            result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = exact_mean(worst), exact_mean(best)
             if interval:
                 key = f"{way}_{name}"
                 result.update(interval_keys(key, cluster_bootstrap(expected, group, seed=seed)))

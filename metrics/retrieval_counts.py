@@ -101,10 +101,10 @@ def matrix_places(similarity: NDArray[Any], owners: NDArray[np.int64]) -> BothWa
 def embedding_places(
     videos: NDArray[Any], captions: NDArray[Any], owners: NDArray[np.int64], *, normalise: bool = False
 ) -> BothWays:
-    """Places from embeddings: similarities are computed in blocks, in float32, and forgotten.
+    """Places from embeddings: similarities are computed in blocks and forgotten.
 
-    Every block has the same shape (the last ones are filled up with zeros) and the true pairs' similarities come
-    from the same blocks as the wrong ones', so equal embeddings give exactly equal similarities: a tie stays a tie.
+    A product in float32 depends, in its last bit, on where in a block the pair stands, which would break the tie of
+    equal captions. Products are taken in float64 and rounded to float32, so equal embeddings give equal similarities.
 
     Args:
         videos: floats `[videos, d]`, in memory or memory-mapped.
@@ -117,39 +117,45 @@ def embedding_places(
     """
     order = np.argsort(owners, kind="stable")  # captions of one video side by side: true pairs lie in few blocks
     own = np.empty(len(captions), np.float32)
-    product = np.empty((_VIDEOS, _CAPTIONS), np.float32)
+    product = np.empty((_VIDEOS, _CAPTIONS), np.float64)
+    rounded = np.empty((_VIDEOS, _CAPTIONS), np.float32)
+
+    def similarities(first: int, texts: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Of one tile of videos and one of captions; overwritten by the next call."""
+        clips = _tile(videos, slice(first, first + _VIDEOS), normalise)
+        block = product[: len(clips), : len(texts)]
+        np.matmul(clips, texts.T, out=block)
+        with np.errstate(over="ignore"):
+            np.copyto(rounded[: len(clips), : len(texts)], block, casting="same_kind")
+        return rounded[: len(clips), : len(texts)]
+
     for columns, texts in _tiles(captions, order, _CAPTIONS, normalise):
-        for first in np.unique(owners[columns] // _VIDEOS) * _VIDEOS:
-            np.matmul(_tile(videos, slice(first, first + _VIDEOS), _VIDEOS, normalise), texts.T, out=product)
-            inside = np.flatnonzero(owners[columns] // _VIDEOS == first // _VIDEOS)
-            own[columns[inside]] = product[owners[columns[inside]] - first, inside]
+        tile_of = owners[columns] // _VIDEOS
+        for tile in np.unique(tile_of):
+            inside = np.flatnonzero(tile_of == tile)
+            own[columns[inside]] = similarities(tile * _VIDEOS, texts)[owners[columns[inside]] - tile * _VIDEOS, inside]
     tally = _Tally(own, owners, len(videos))
     for columns, texts in _tiles(captions, order, _CAPTIONS, normalise):
         for first in range(0, len(videos), _VIDEOS):
-            np.matmul(_tile(videos, slice(first, first + _VIDEOS), _VIDEOS, normalise), texts.T, out=product)
-            tally.add(product[: len(videos) - first, : len(columns)], first, columns)
+            tally.add(similarities(first, texts), first, columns)
     return tally.places()
 
 
 def _tiles(
     embeddings: NDArray[Any], order: NDArray[np.int64], height: int, normalise: bool
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     for start in range(0, len(order), height):
         rows = order[start : start + height]
-        yield rows, _tile(embeddings, rows, height, normalise)
+        yield rows, _tile(embeddings, rows, normalise)
 
 
-def _tile(
-    embeddings: NDArray[Any], rows: slice | NDArray[np.int64], height: int, normalise: bool
-) -> NDArray[np.float32]:
-    """Some embeddings as float32 `[height, d]`, filled up with zeros."""
-    part = np.asarray(embeddings[rows], np.float32)
+def _tile(embeddings: NDArray[Any], rows: slice | NDArray[np.int64], normalise: bool) -> NDArray[np.float64]:
+    """Some embeddings as float64."""
+    part = np.asarray(embeddings[rows], np.float64)
     if normalise:
         with np.errstate(divide="ignore", invalid="ignore"):
             part = part / np.linalg.norm(part, axis=1, keepdims=True)
-    if len(part) == height:
-        return part
-    return np.concatenate([part, np.zeros((height - len(part), part.shape[1]), np.float32)])
+    return part
 
 
 def _not_finite(video: int, caption: int, value: Any) -> str:
