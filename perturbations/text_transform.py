@@ -55,8 +55,9 @@ class TextPerturbation:
     def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
         """The changed columns of one row, or of a batch of rows."""
         self._check_columns(rows)
+        rows = {name: _plain(rows[name]) for name in (self.id_column, *self.columns)}
         if not isinstance(rows[self.id_column], list):
-            batch = self({name: [rows[name]] for name in (self.id_column, *self.columns)})
+            batch = self({name: [value] for name, value in rows.items()})
             return {name: values[0] for name, values in batch.items()}
         captions: list[str] = []
         ids: list[str] = []
@@ -101,6 +102,12 @@ class TextPerturbation:
         for name in self.columns:
             if name not in rows:
                 raise VideoContrastError(f"no column {name!r} to perturb (there are: {present}): name it with columns=")
+
+
+def _plain(value: Any) -> Any:
+    """A column as lists, also where the table is formatted as numpy arrays."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _texts(value: Any, column: str, item: Any) -> list[str]:

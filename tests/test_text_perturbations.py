@@ -329,3 +329,14 @@ def test_a_rules_output_is_the_stored_one_of_its_version(name):
         for profile in PROFILES
     }
     assert {"version": TEXT[name].version, **done} == stored["outputs"][name]
+
+
+def test_paper_synonyms_are_of_the_sense_that_fits_and_released_ones_of_any(nltk_data, monkeypatch):
+    import nltk.data
+
+    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+    caption = "a car"
+    paper = {one("swap_syn_wordnet", caption, seed=seed) for seed in range(60)}
+    released = {one("swap_syn_wordnet", caption, seed=seed, profile="released") for seed in range(200)}
+    assert paper == {"an auto", "an automobile", "a machine", "a motorcar"}
+    assert {"a auto", "a gondola", "a motorcar"} <= released

@@ -43,6 +43,13 @@ def test_map_gives_the_same_in_any_batching(table, name):
     assert [caption for captions in one_by_one["captions"] for caption in captions] == direct
 
 
+def test_a_table_formatted_as_arrays_gives_the_same(table):
+    change = TextPerturbation("typos", seed=5)
+    arrays = table.with_format("numpy")
+    for batched in (False, True):
+        assert [list(c) for c in arrays.map(change, batched=batched)["captions"][:]] == table.map(change)["captions"][:]
+
+
 @pytest.mark.processes
 def test_map_gives_the_same_in_two_processes(table):
     change = TextPerturbation("typos", seed=5)

@@ -50,6 +50,7 @@ def perturb_captions(
     spec = text_spec(name)
     if profile not in PROFILES:
         raise UsageError(f"unknown profile {profile!r} for text: choose paper or released")
+    seed = int(seed)
     indices = [0] * len(captions) if caption_indices is None else [int(n) for n in caption_indices]
     if not len(captions) == len(ids) == len(indices):
         raise UsageError(

@@ -16,6 +16,7 @@ from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, like_case, pick, put, sample
 
 NEIGHBOURS = 10  # nearest words that are looked at for some of the same part of speech
+_ROWS = 64  # words whose cosines to all 400,000 of GloVe are in memory at a time
 _COARSE = ("NN", "VB", "JJ", "RB")
 
 
@@ -79,8 +80,8 @@ class Vectors:
     def neighbours(self, words: Sequence[str], count: int) -> list[tuple[str, ...]]:
         """The nearest other alphabetic words of each of `words` by cosine, nearest first."""
         found = []
-        for first in range(0, len(words), 256):
-            part = list(words[first : first + 256])
+        for first in range(0, len(words), _ROWS):
+            part = list(words[first : first + _ROWS])
             cosines = self.table[[self.rows[word] for word in part]] @ self.table.T
             size = min(2 * count + 2, len(self.words))
             near = np.argpartition(-cosines, size - 1, axis=1)[:, :size]

@@ -16,12 +16,12 @@ _AUXILIARIES = frozenset(("be", "have", "do"))
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
     words = [token for token in tokens if token.text[0].isalnum()]
-    context = frozenset(token.lemma for token in words)
+    context = frozenset(t.lemma for t in words if t.text.lower() not in FUNCTION_WORDS and t.tag[:2] in _PARTS)
     options = []
     for token in words:
         if token.text.lower() in FUNCTION_WORDS or not token.text.isalpha():
             continue
-        found = synonyms(token, context, last_resort=profile == "released")
+        found = synonyms(token, context, any_sense=profile == "released")
         if found:
             options.append((token, found))
     changes = []
@@ -43,21 +43,23 @@ def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], prof
     return _multi_pos_swap(caption, tokens, "JJ", rng, profile)
 
 
-def synonyms(token: Token, context: frozenset[str], last_resort: bool = False) -> tuple[str, ...]:
-    """The other single words of the token's sense.
+def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> tuple[str, ...]:
+    """The other single words of the token's sense; empty if it has none.
 
-    The sense is the one whose gloss shares most words with the caption, the commonest of equals; if it has no other
-    word, the next that has one.
+    The sense is the one whose gloss shares most words with the caption, the commonest of equals. With `any_sense`
+    the words of all senses count, and auxiliaries too.
     """
     part = _PARTS.get(token.tag[:2])
-    if part is None or (token.lemma in _AUXILIARIES and not last_resort):
+    if part is None or (token.lemma in _AUXILIARIES and not any_sense):
         return ()
     senses = wordnet.load().senses(token.lemma, part)
-    for sense in sorted(senses, key=lambda sense: -len(sense.gloss & context - {token.lemma})):
-        others = tuple(word for word in sense.words if word.isalpha() and word.lower() != token.lemma)
-        if others:
-            return others
-    return ()
+    if senses and not any_sense:
+        senses = (max(senses, key=lambda sense: len(sense.gloss & context - {token.lemma})),)
+    return tuple(
+        dict.fromkeys(
+            word for sense in senses for word in sense.words if word.isalpha() and word.lower() != token.lemma
+        )
+    )
 
 
 def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str:
