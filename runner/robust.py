@@ -11,9 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from video_contrast.metrics import gamma_absolute, gamma_corrected, gamma_relative
+from video_contrast.metrics import gamma_absolute, gamma_corrected, gamma_relative, robustness
 from video_contrast.runner.conditions import Condition
 
 SCORES = {"multiple_choice": ("accuracy",), "retrieval": ("t2v_R@1", "v2t_R@1")}
@@ -28,7 +26,7 @@ def robustness_of(
     Returns:
         score -> {"conditions": name -> {gamma_absolute, gamma_relative, gamma_corrected}, and for each of
         "visual", "text", "pairs", "visual:<category>", "text:<origin>" that has conditions: {gamma_*: mean,
-        gamma_*_sd, n}}. Undefined values (a clean score of 0) are null, and left out of means.
+        gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null, and left out of means.
     """
     perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
     if "clean" not in metrics or not perturbed:
@@ -40,7 +38,8 @@ def robustness_of(
         each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
         entry: dict[str, Any] = {"clean": clean, "conditions": each}
         for group, names in _groups(perturbed, conditions).items():
-            entry[group] = _means(_by_perturbation(names, conditions, each))
+            scores = [metrics[name][score] for name in names]
+            entry[group] = _means(clean, scores, [conditions[name] for name in names], chance)
         found[score] = entry
     return found
 
@@ -70,26 +69,13 @@ def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[s
     return found
 
 
-def _by_perturbation(
-    names: Sequence[str], conditions: Mapping[str, Condition], each: Mapping[str, Mapping[str, float | None]]
-) -> dict[str, list[Mapping[str, float | None]]]:
-    """The gammas of each perturbation: one a severity for visual ones, one otherwise."""
-    found: dict[str, list[Mapping[str, float | None]]] = {}
-    for name in names:
-        condition = conditions[name]
-        key = str(condition.visual.name) if condition.group == "visual" else name
-        found.setdefault(key, []).append(each[name])
-    return found
-
-
-def _means(table: Mapping[str, Sequence[Mapping[str, float | None]]]) -> dict[str, Any]:
-    result: dict[str, Any] = {"n": len(table)}
-    for measure in ("gamma_absolute", "gamma_relative", "gamma_corrected"):
-        inner = []
-        for severities in table.values():
-            defined = [value for one in severities if (value := one[measure]) is not None]
-            if defined:
-                inner.append(float(np.mean(defined)))
-        result[measure] = float(np.mean(inner)) if inner else None
-        result[f"{measure}_sd"] = float(np.std(inner)) if inner else None
+def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition], chance: float) -> dict[str, Any]:
+    """Means over severities, then over perturbations, and the standard deviation over the latter."""
+    names = [str(one.visual.name) if one.group == "visual" else one.name for one in conditions]
+    made = robustness(
+        [clean] * len(scores), scores, names, severities=[one.visual.severity for one in conditions], chance=chance
+    )
+    result: dict[str, Any] = {"n": made["n_perturbations"], "n_undefined": made["n_missing"]}
+    for name, key in (("gamma_absolute", "gamma_a"), ("gamma_relative", "gamma_r"), ("gamma_corrected", "gamma_c")):
+        result[name], result[f"{name}_sd"] = made[key], made[f"{key}_std"]
     return result

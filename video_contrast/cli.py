@@ -21,6 +21,7 @@ COMMANDS = (
     "check",
     "audit",
     "score",
+    "compare",
     "table",
     "list",
     "metrics",

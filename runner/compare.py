@@ -1,0 +1,178 @@
+"""Two runs on the same items: paired differences with their intervals, McNemar's test, and Holm over the family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
+from video_contrast.runner.results import SCORES, file_name, read_matrix
+
+Row = dict[str, Any]
+
+
+def compare_runs(
+    first: str | Path, second: str | Path, configs: Sequence[str] | None = None, *, seed: int = 0
+) -> list[Row]:
+    """Compares two runs config by config and condition by condition, from their scores alone.
+
+    Args:
+        first, second: directories of finished runs of one set.
+        configs: which; all that both have where None.
+        seed: of the bootstrap over videos.
+
+    Returns:
+        One row a config, condition and figure ("accuracy", "t2v R@1", "v2t R@1"): `first`, `second`, `difference`
+        (second less first) with `low` and `high` (95 %), `p_value` (cluster-robust), `p_holm` (over all rows),
+        `mcnemar_p` (multiple choice), `n`, `n_left_out` (items that one run alone has).
+
+    Raises:
+        UsageError: a config that is not in both.
+        VideoContrastError: not a finished run, runs of different sets, or no item in common.
+    """
+    from video_contrast.metrics import holm
+
+    one, two = _Run(Path(first)), _Run(Path(second))
+    shared = [config for config in one.fingerprints if config in two.fingerprints]
+    for config in configs or ():
+        if config not in shared:
+            raise unknown_name("config of both runs:", config, shared)
+    rows: list[Row] = []
+    for config in configs or shared:
+        if one.fingerprints[config] != two.fingerprints[config]:
+            raise VideoContrastError(
+                f"{one.folder} and {two.folder} scored different states of the config {config} (their fingerprints "
+                "differ); score both on one copy of the set"
+            )
+        for condition in one.conditions(config):
+            if condition in two.conditions(config):
+                rows += _compared(one, two, config, condition, seed)
+    if not rows:
+        raise VideoContrastError(f"{one.folder} and {two.folder} have no config and condition in common")
+    tested = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
+        row["p_holm"] = float(p)
+    return rows
+
+
+class _Run:
+    """A finished run's files."""
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / "run.json").exists():
+            raise UsageError(f"{folder} holds no finished run (no run.json); give the --output of `score`")
+        self.folder = folder
+        self.record = read_json(folder / "run.json")
+        self.metrics = read_json(folder / "metrics.json")["configs"]
+        self.fingerprints: dict[str, str] = self.record["set"]["fingerprints"]
+        import pyarrow.parquet as pq
+
+        self.rows: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in pq.read_table(folder / SCORES).to_pylist():
+            self.rows.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
+
+    def conditions(self, config: str) -> list[str]:
+        """The conditions whose scores are there."""
+        entry = self.metrics.get(config, {"conditions": {}})
+        if entry.get("layout") == "retrieval":
+            folder = self.folder / "retrieval" / config
+            return [name for name in entry["conditions"] if (folder / f"{file_name(name)}.npy").exists()]
+        return list(entry["conditions"])
+
+
+def _compared(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
+    where = {"config": config, "condition": condition}
+    if one.metrics[config]["layout"] == "retrieval":
+        return [{**where, **row} for row in _retrieval(one, two, config, condition, seed)]
+    return [{**where, **_choice(one.rows[config, condition], two.rows[config, condition], config, seed)}]
+
+
+def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) -> Row:
+    from video_contrast.metrics import choice_places, mcnemar, paired_difference
+    from video_contrast.metrics.checks import choices
+
+    ids = [name for name in one if name in two]
+    if not ids:
+        raise VideoContrastError(f"config {config}: the runs have no item in common")
+    expected, certain = [], []
+    for table in (one, two):
+        scores, labels, _ = choices([table[i]["scores"] for i in ids], [table[i]["label"] for i in ids], ragged=True)
+        places = choice_places(scores, labels)
+        expected.append(places.hit(1))
+        certain.append(places.hit_bounds(1)[0])
+    paired = paired_difference(*expected, [one[name]["cluster"] for name in ids], seed=seed)
+    # McNemar's test has no half right: a tie counts as wrong for both models.
+    test = mcnemar(*certain)
+    return {
+        **_row("accuracy", *expected, paired, len(one) + len(two) - 2 * len(ids)),
+        "mcnemar_p": test["p_value"],
+        "only_first": test["only_first"],
+        "only_second": test["only_second"],
+    }
+
+
+def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
+    from video_contrast.metrics import paired_difference
+    from video_contrast.metrics.retrieval_counts import matrix_places
+
+    (a, ids_a), (b, ids_b) = (read_matrix(run.folder, config, condition) for run in (one, two))
+    rows = [name for name in ids_a["rows"] if name in set(ids_b["rows"])]
+    if not rows:
+        raise VideoContrastError(f"config {config}: the runs have no clip in common")
+    left_out = len(ids_a["rows"]) + len(ids_b["rows"]) - 2 * len(rows)
+    found = []
+    for matrix, ids in ((a, ids_a), (b, ids_b)):
+        at = {name: n for n, name in enumerate(ids["rows"])}
+        kept = [at[name] for name in rows]
+        new = {old: n for n, old in enumerate(kept)}
+        columns = [c for c, row in enumerate(ids["relevant"]) if row in new]
+        owners = np.array([new[ids["relevant"][c]] for c in columns], np.int64)
+        order = np.lexsort((np.array([ids["columns"][c] for c in columns]), owners))
+        columns = [columns[n] for n in order]
+        found.append((matrix_places(np.ascontiguousarray(matrix[np.ix_(kept, columns)]), owners[order]), owners[order]))
+    result = []
+    for way in ("t2v", "v2t"):
+        hits, groups = [], None
+        for places, owners in found:
+            one_way = places.text_to_video if way == "t2v" else places.video_to_text
+            hits.append(one_way.hit(1))
+            groups = owners if way == "t2v" else places.videos
+        result.append(_row(f"{way} R@1", hits[0], hits[1], paired_difference(*hits, groups, seed=seed), left_out))
+    return result
+
+
+def _row(figure: str, first: np.ndarray, second: np.ndarray, paired: dict[str, Any], left_out: int) -> Row:
+    return {
+        "figure": figure,
+        "first": float(np.mean(first)),
+        "second": float(np.mean(second)),
+        "difference": paired["difference"],
+        "low": paired["low"],
+        "high": paired["high"],
+        "p_value": paired["p_value"],
+        "n": paired["n"],
+        "n_left_out": left_out,
+    }
+
+
+def lines(rows: Sequence[Row]) -> list[str]:
+    """The rows as a table of text."""
+    head = f"{'config':20} {'condition':28} {'figure':9} {'first':>7} {'second':>7} {'difference':>24} {'p (Holm)':>9}"
+    found = [f"{head} {'McNemar':>9} {'n':>6}"]
+    for row in rows:
+        interval = "" if row["low"] is None else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
+        difference = f"{row['difference']:+.3f}{interval}"
+        p = f"{row['p_holm']:.2g}" if row.get("p_holm") is not None else "-"
+        test = f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "-"
+        found.append(
+            f"{row['config']:20} {row['condition']:28} {row['figure']:9} {row['first']:7.3f} {row['second']:7.3f} "
+            f"{difference:>24} {p:>9} {test:>9} {row['n']:>6}"
+        )
+    left = sum(row["n_left_out"] for row in rows)
+    if left:
+        found.append(f"{left} items were scored by one run alone and are left out")
+    return found
