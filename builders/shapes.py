@@ -305,3 +305,16 @@ def _facts(seed: int, items: int, gallery: int, train: int, validation: int) -> 
         "transitive_actions": list(TRANSITIVE),
         "configs": {},
     }
+
+
+def scene_of(clip_id: str) -> Scene:
+    """The scene of a clip of any shapes set, found again from its id alone ("test-0-0042", "test-0-0042r").
+
+    Raises:
+        VideoContrastError: the id is not of a shapes set.
+    """
+    split, seed, number = ([*clip_id.split("-"), "", ""])[:3]
+    if not (seed.isdigit() and number.rstrip("r").isdigit()):
+        raise VideoContrastError(f"{clip_id!r} is not the id of a clip of the shapes world")
+    scene = next(scenes(int(seed), split, 1, first=int(number.rstrip("r"))))
+    return scene.reversed() if number.endswith("r") else scene

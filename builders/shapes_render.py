@@ -32,6 +32,13 @@ BACKGROUNDS: dict[str, tuple[Colour, Colour]] = {  # above and below the horizon
 _HORIZON = 44
 _DARK: Colour = (35, 25, 20)
 _SKIN: Colour = (240, 190, 150)
+# Every kind wears a colour of its own at its top, so that models of a few hundred thousand weights can tell the kinds
+# apart, and that turning shows: a badge on shapes; hats of men and boys, hair of women and girls.
+_BADGES: dict[str, Colour] = {
+    "circle": (20, 20, 20), "square": (255, 140, 190), "triangle": (0, 190, 200), "star": (255, 130, 0),
+    "cross": (130, 130, 130), "diamond": (115, 70, 25),
+    "man": (15, 15, 20), "woman": (140, 50, 20), "boy": (120, 135, 145), "girl": (245, 165, 45),
+}  # fmt: skip
 _SHIFT = 4  # cv2 takes coordinates in sixteenths of a pixel
 
 
@@ -39,31 +46,32 @@ def render(scene: Scene) -> Frames:
     """uint8[12, 64, 64, 3], RGB. The second action of an antonym pair is the first, played backwards."""
     if scene.action in REVERSE and scene.action not in FORWARD:
         return np.ascontiguousarray(render(scene.reversed())[::-1])
-    return np.stack([_frame(scene, t / (FRAMES - 1)) for t in range(FRAMES)])
+    return np.stack([draw(scene, t / (FRAMES - 1)) for t in range(FRAMES)])
 
 
-def _frame(scene: Scene, t: float) -> Frames:
+def draw(scene: Scene, t: float) -> Frames:
+    """uint8[64, 64, 3]: the scene at time t of 0..1 (of an action that is played forwards)."""
     picture = _background(scene.setting).copy()
-    (x, y, radius, angle, alpha), other = _layout(scene, t)
+    (x, y, radius, angle, alpha), other = layout(scene, t)
     if scene.other and other:
-        _draw(picture, scene.other, *other, 0.0)
+        _paint(picture, scene.other, *other, 0.0)
     if alpha >= 1:
-        _draw(picture, scene.subject, x, y, radius, angle)
+        _paint(picture, scene.subject, x, y, radius, angle)
     elif alpha > 0:
         with_subject = picture.copy()
-        _draw(with_subject, scene.subject, x, y, radius, angle)
+        _paint(with_subject, scene.subject, x, y, radius, angle)
         picture = cv2.addWeighted(with_subject, alpha, picture, 1 - alpha, 0)
     return picture
 
 
-def _layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, float, float] | None]:
+def layout(scene: Scene, t: float) -> tuple[tuple[float, ...], tuple[float, float, float] | None]:
     """Where the subject is at time t (x, y, radius, angle, alpha) and the other (x, y, radius)."""
     u = scene.jitter
     if scene.other is None or scene.side is None:
         return _alone(scene.action, u, t, (0, 0, SIZE, SIZE)), None
     if scene.side == "left":  # laid out as "right" and mirrored
         mirror = replace(scene.mirrored(), action=_mirrored_for_layout(scene.action))
-        subject, other = _layout(mirror, t)
+        subject, other = layout(mirror, t)
         assert other is not None
         x, y, radius, angle, alpha = subject
         return (SIZE - x, y, radius, -angle, alpha), (SIZE - other[0], *other[1:])
@@ -127,7 +135,7 @@ def _together(action: str, u: tuple[float, ...], t: float) -> tuple[tuple[float,
     return (x, floor, radius, 0.0, 1.0), (x + 4 * (u[5] - 0.5), start + (end - start) * t, small)
 
 
-def _draw(picture: Frames, figure: Figure, x: float, y: float, radius: float, angle: float) -> None:
+def _paint(picture: Frames, figure: Figure, x: float, y: float, radius: float, angle: float) -> None:
     own = COLOURS[figure.colour] if figure.colour else None
     cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     turn = np.array([[cosine, sine], [-sine, cosine]]) * radius
@@ -160,18 +168,18 @@ def _box(x0: float, y0: float, x1: float, y1: float) -> Array:
 
 @cache
 def _parts(kind: str) -> tuple[Part, ...]:
-    """The polygons of a figure, back to front. Every shape has a dark mark at its top, so that turning shows."""
+    """The polygons of a figure, back to front."""
     return {
-        "circle": lambda: (_shape(_regular(24)),),
-        "square": lambda: (_shape(_box(-0.85, -0.85, 0.85, 0.85)),),
-        "triangle": lambda: (_shape(np.array([(0, -1), (1, 0.85), (-1, 0.85)], float)),),
-        "star": lambda: (_shape(_regular(5, 1.05, 0.45)),),
-        "cross": lambda: (_shape(_cross()),),
-        "diamond": lambda: (_shape(np.array([(0, -1.05), (0.7, 0), (0, 1.05), (-0.7, 0)], float)),),
-        "man": lambda: (_person(0.95, long_hair=False),),
-        "woman": lambda: (_person(0.95, long_hair=True),),
-        "boy": lambda: (_person(0.68, long_hair=False),),
-        "girl": lambda: (_person(0.68, long_hair=True),),
+        "circle": lambda: (_shape("circle", _regular(24)),),
+        "square": lambda: (_shape("square", _box(-0.85, -0.85, 0.85, 0.85)),),
+        "triangle": lambda: (_shape("triangle", np.array([(0, -1), (1, 0.85), (-1, 0.85)], float)),),
+        "star": lambda: (_shape("star", _regular(5, 1.05, 0.45)),),
+        "cross": lambda: (_shape("cross", _cross()),),
+        "diamond": lambda: (_shape("diamond", np.array([(0, -1.05), (0.7, 0), (0, 1.05), (-0.7, 0)], float)),),
+        "man": lambda: (_person("man", 0.95, long_hair=False),),
+        "woman": lambda: (_person("woman", 0.95, long_hair=True),),
+        "boy": lambda: (_person("boy", 0.68, long_hair=False),),
+        "girl": lambda: (_person("girl", 0.68, long_hair=True),),
         "ball": lambda: (((_regular(16), (255, 140, 0)), (_box(-1, -0.2, 1, 0.2), (90, 45, 0))),),
         "box": lambda: (
             ((_box(-0.95, -0.9, 0.95, 0.9), (150, 95, 40)), (_box(-0.2, -0.9, 0.2, 0.9), (225, 190, 130))),
@@ -201,8 +209,8 @@ def _parts(kind: str) -> tuple[Part, ...]:
     }[kind]()[0]
 
 
-def _shape(outline: Array) -> tuple[Part, ...]:
-    return ((outline, None), (_box(-0.22, -0.72, 0.22, -0.1), _DARK))
+def _shape(kind: str, outline: Array) -> tuple[Part, ...]:
+    return ((outline, None), (_box(-0.4, -0.85, 0.4, -0.1), _BADGES[kind]))
 
 
 def _cross() -> Array:
@@ -224,24 +232,24 @@ def _cross() -> Array:
     return np.array(corners, float)
 
 
-def _person(scale: float, *, long_hair: bool) -> tuple[Part, ...]:
-    """Men and boys: short hair, trousers. Women and girls: hair down to the shoulders, a wide skirt."""
+def _person(kind: str, scale: float, *, long_hair: bool) -> tuple[Part, ...]:
+    """Men and boys: a hat, trousers. Women and girls: hair down to the shoulders, a wide skirt."""
     wide = 1.0 if scale > 0.8 else 1.1
     body: tuple[Part, ...]
     if long_hair:
-        hair = _box(-0.62, -1.15, 0.62, 0.05)
         body = (
-            (hair, _DARK),
-            (_regular(12, 0.36, y=-0.68), _SKIN),
-            (np.array([(-0.25, -0.25), (0.25, -0.25), (0.95, 0.85), (-0.95, 0.85)], float), None),
+            (_box(-0.66, -1.2, 0.66, 0.0), _BADGES[kind]),
+            (_regular(12, 0.34, y=-0.62), _SKIN),
+            (np.array([(-0.25, -0.2), (0.25, -0.2), (0.95, 0.85), (-0.95, 0.85)], float), None),
             (_box(-0.35, 0.85, -0.12, 1.2), _SKIN),
             (_box(0.12, 0.85, 0.35, 1.2), _SKIN),
         )
     else:
         body = (
-            (_box(-0.3, -1.15, 0.3, -0.85), _DARK),
-            (_regular(12, 0.36, y=-0.72), _SKIN),
-            (_box(-0.6, -0.35, 0.6, 0.4), None),
+            (_regular(12, 0.36, y=-0.62), _SKIN),
+            (_box(-0.42, -1.2, 0.42, -0.8), _BADGES[kind]),
+            (_box(-0.72, -0.88, 0.72, -0.7), _BADGES[kind]),
+            (_box(-0.6, -0.3, 0.6, 0.4), None),
             (_box(-0.5, 0.4, -0.08, 1.2), None),
             (_box(0.08, 0.4, 0.5, 1.2), None),
         )

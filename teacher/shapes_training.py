@@ -1,6 +1,8 @@
 """Trains the three checkpoints of the shapes world from nothing, out of freshly drawn clips.
 
-    python -m video_contrast.teacher.shapes_training temporal --output checkpoints/temporal
+    python -m video_contrast.teacher.shapes_training --output video_contrast/checkpoints
+
+All start from one image-text model (`shapes_warm_up`); `temporal` goes on from `temporal-plain`.
 
 - `bag-of-frames`: a CLIP over single frames, averaged. Plain contrast plus hard negatives: what it lacks is time.
 - `temporal-plain`: an X-CLIP trained by plain contrast within the batch.
@@ -11,6 +13,7 @@ Every batch holds scenes that were never drawn before; none of a test set is amo
 """
 
 import argparse
+import copy
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional
+from transformers import XCLIPModel
 
 from video_contrast.builders.shapes_captions import claim, write
 from video_contrast.builders.shapes_contrasts import negatives
@@ -28,6 +32,8 @@ from video_contrast.builders.shapes_world import REVERSE, Scene, scenes
 from video_contrast.runner.sampling import frame_indices
 from video_contrast.seeds import digest, stream
 from video_contrast.teacher import tiny_models
+from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
+from video_contrast.teacher.shapes_warm_up import warm_up
 
 SEED = 1000
 BATCH = 64
@@ -53,9 +59,9 @@ class Recipe:
 
 
 RECIPES = {
-    "bag-of-frames": Recipe("clip", 1500, 5, False),
-    "temporal-plain": Recipe("xclip", 1800, 0, False),
-    "temporal": Recipe("xclip", 1500, 6, True),
+    "bag-of-frames": Recipe("clip", 300, 5, False),
+    "temporal-plain": Recipe("xclip", 400, 0, False),
+    "temporal": Recipe("xclip", 1200, 6, True),
 }
 
 
@@ -100,19 +106,23 @@ def _hard(found: dict[str, list[str]], rng: np.random.Generator, count: int) -> 
     return chosen + [""] * (count - len(chosen))
 
 
-def train(name: str, *, seed: int = SEED, steps: int | None = None, log: Any = print) -> tuple[Any, Any]:
-    """Trains a checkpoint; returns model and tokenizer."""
-    recipe = RECIPES[name]
-    steps = steps or recipe.steps
-    torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
-    words = tiny_models.tokenizer(
+def vocabulary(seed: int = SEED) -> Any:
+    """The tokenizer of all three checkpoints, fitted on training captions."""
+    return tiny_models.tokenizer(
         write(claim(scene), names=names, phrase=phrase)
         for scene in scenes(seed, "train", 3000)
         for names in (False, True)
         for phrase in (0, 1)
     )
+
+
+def train(name: str, start: Any, words: Any, *, seed: int = SEED, steps: int | None = None, log: Any = print) -> Any:
+    """Trains a checkpoint from the weights of `start`, and returns the model."""
+    recipe = RECIPES[name]
+    steps = steps or recipe.steps
+    torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
     model = (tiny_models.clip if recipe.kind == "clip" else tiny_models.xclip)(words, seed)
-    model.train()
+    tiny_models.with_towers_of(model, start).train()
     optimizer = _optimizer(model, recipe.peak)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
     started = time.process_time()
@@ -132,7 +142,7 @@ def train(name: str, *, seed: int = SEED, steps: int | None = None, log: Any = p
         if step % 100 == 99 or step == steps - 1:
             shown = " ".join(f"{key} {value:.3f}" for key, value in running.items())
             log(f"{name} step {step + 1}/{steps} {shown} ({time.process_time() - started:.0f} CPU-s)", flush=True)
-    return model.eval(), words
+    return model.eval()
 
 
 def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
@@ -159,27 +169,6 @@ def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
     return found
 
 
-def embed_clips(model: Any, clips: np.ndarray) -> torch.Tensor:
-    """float32[B, D] of uint8[B, T, H, W, 3]; a CLIP's frames are normalised one by one and averaged."""
-    pixels = torch.from_numpy(clips).permute(0, 1, 4, 2, 3).float().div_(127.5).sub_(1.0)
-    if model.config.model_type == "xclip":
-        return model.get_video_features(pixel_values=pixels).pooler_output
-    frames = model.get_image_features(pixel_values=pixels.flatten(0, 1)).pooler_output
-    return functional.normalize(frames, dim=-1).view(*clips.shape[:2], -1).mean(1)
-
-
-def embed_texts(model: Any, words: Any, texts: list[str]) -> torch.Tensor:
-    """float32[M, D]; equal texts are encoded once."""
-    unique = {text: n for n, text in enumerate(dict.fromkeys(texts))}
-    tokens = words(list(unique), padding=True, truncation=True, max_length=tiny_models.TEXT_LENGTH, return_tensors="pt")
-    if model.config.model_type == "xclip":
-        pooled = model.text_model(**tokens)[1]
-        rows = model.text_projection(pooled)
-    else:
-        rows = model.get_text_features(**tokens).pooler_output
-    return rows[torch.tensor([unique[text] for text in texts])]
-
-
 def _optimizer(model: Any, peak: float) -> torch.optim.Optimizer:
     decayed = [p for p in model.parameters() if p.ndim >= 2]
     plain = [p for p in model.parameters() if p.ndim < 2]
@@ -196,15 +185,29 @@ def _rate(step: int, steps: int) -> float:
 def main() -> None:
     """The command line of the script."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("name", choices=sorted(RECIPES))
-    parser.add_argument("--output", type=Path, required=True, help="folder of the checkpoint")
-    parser.add_argument("--steps", type=int, help="batches of 64 clips; the recipe's number by default")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the three checkpoints")
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--warm", type=Path, help="keep the warmed-up start in this file, or take it from there")
+    parser.add_argument("--only", choices=sorted(RECIPES), nargs="*", default=list(RECIPES))
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # the same sums in the same order everywhere
-    model, words = train(chosen.name, seed=chosen.seed, steps=chosen.steps)
-    tiny_models.save(model, words, chosen.output)
-    print(f"written to {chosen.output}")
+    words = vocabulary(chosen.seed)
+    start = tiny_models.clip(words, chosen.seed)
+    if chosen.warm and chosen.warm.exists():
+        start.load_state_dict(torch.load(chosen.warm, weights_only=True))
+    else:
+        start = warm_up(words, chosen.seed)
+        if chosen.warm:
+            torch.save(start.state_dict(), chosen.warm)
+    plain: Any = None
+    for name in chosen.only:
+        if name == "temporal":
+            plain = plain or XCLIPModel.from_pretrained(chosen.output / "temporal-plain", dtype=torch.float32)
+        model = train(name, plain if name == "temporal" else start, words, seed=chosen.seed)
+        if name == "temporal-plain":
+            plain = copy.deepcopy(model)
+        tiny_models.save(model, words, chosen.output / name)
+        print(f"written to {chosen.output / name}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,142 @@
+"""The start of all three checkpoints: towers that can already name what a single frame or a caption says.
+
+Video-text models do not start from nothing, they start from image-text towers. In small: one CLIP learns from single
+frames which figures they show, in which colours, where and in front of what, and from captions what they say. Both
+towers learn through one shared set of class vectors, so that they meet in one space. Time plays no part in it.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from video_contrast.builders.shapes_captions import Claim, claim, write
+from video_contrast.builders.shapes_render import SIZE, draw, layout
+from video_contrast.builders.shapes_world import (
+    ACTIONS,
+    COLOURS,
+    FORWARD,
+    MIRROR_SIDE,
+    PEOPLE,
+    SETTINGS,
+    SHAPES,
+    THINGS,
+    Figure,
+    Scene,
+    scenes,
+)
+from video_contrast.seeds import stream
+from video_contrast.teacher import tiny_models
+from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
+
+STEPS = 1100
+BATCH = 96
+NONE = ""
+CLASSES = {
+    "kind": (*SHAPES, *PEOPLE),
+    "colour": COLOURS,
+    "other": (NONE, *SHAPES, *THINGS),
+    "other colour": (NONE, *COLOURS),
+    "side": (NONE, *MIRROR_SIDE),
+    "setting": (NONE, *SETTINGS),
+    "action": ACTIONS,
+}
+# In a single frame one does not see what is done; these actions show the figure whole in every frame.
+_SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
+
+
+def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> Any:
+    """A CLIP with warmed-up towers."""
+    model = tiny_models.clip(words, seed)
+    some = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
+    tiny_models.start_from_pictures(model, some)
+    width = tiny_models.PROJECTED
+    heads = nn.ModuleDict({name: nn.Linear(width, len(classes)) for name, classes in CLASSES.items()})
+    places = nn.Linear(width, 7)
+    parameters = [*model.parameters(), *heads.parameters(), *places.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=3e-3, betas=(0.9, 0.98), weight_decay=0.02)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.05)
+    rng = stream("shapes warm-up", seed)
+    drawn = scenes(seed, "train", 10**9, first=10**6)
+    started = time.process_time()
+    for step in range(steps):
+        shown: list[Scene] = []
+        while len(shown) < BATCH:
+            scene = next(drawn)
+            if scene.action in _SHOWN:
+                shown.append(scene)
+        times = rng.random(BATCH)
+        frames = np.stack([draw(scene, t) for scene, t in zip(shown, times, strict=True)])
+        video = embed_clips(model, frames[:, None], unit=False)
+        loss, right = _named(heads, video, [claim_of_frame(scene) for scene in shown], skip="action")
+        where, known = _places(shown, times)
+        loss = loss + 2.0 * ((places(video) - where) ** 2 * known).sum(1).mean()
+        if step < 100 or step % 4 == 0:  # captions are soon read without a mistake
+            said = [claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9) for scene in shown]
+            captions = [write(c, names=rng.random() < 0.4, phrase=int(rng.integers(2))) for c in said]
+            read_loss, read_right = _named(heads, embed_texts(model, words, captions), said)
+            loss = loss + read_loss
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 100 == 99:
+            seconds = time.process_time() - started
+            log(
+                f"warm-up {step + 1}/{steps} frames {float(loss.detach()):.3f} {right} ({seconds:.0f} CPU-s)",
+                flush=True,
+            )
+            log(f"  captions {float(read_loss.detach()):.3f} {read_right}", flush=True)
+    return model
+
+
+def claim_of_frame(scene: Scene) -> Claim:
+    """All that a frame of the scene shows."""
+    return Claim(scene.subject, scene.action, scene.other, scene.side, scene.setting)
+
+
+def _named(
+    heads: nn.ModuleDict, embedded: torch.Tensor, said: list[Claim], skip: str = ""
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """The summed cross-entropy of every class, and the share of right answers by class."""
+    unit = 6.0 * functional.normalize(embedded, dim=-1)
+    total, right = torch.zeros(()), {}
+    for name, classes in CLASSES.items():
+        if name == skip:
+            continue
+        target = torch.tensor([classes.index(_class_of(c, name)) for c in said])
+        logits = heads[name](unit)
+        total = total + functional.cross_entropy(logits, target)
+        right[name] = round(float((logits.argmax(1) == target).float().mean()), 2)
+    return total, right
+
+
+def _class_of(said: Claim, name: str) -> str:
+    other = said.other or Figure(NONE)
+    return {
+        "kind": said.subject.kind,
+        "colour": said.subject.colour or NONE,
+        "other": other.kind,
+        "other colour": other.colour or NONE,
+        "side": said.side or NONE,
+        "setting": said.setting or NONE,
+        "action": said.action,
+    }[name]
+
+
+def _places(shown: list[Scene], times: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """float32[B, 7]: x, y, radius, sine of the angle, and x, y of the other; and which of them are known."""
+    where, known = np.zeros((len(shown), 7), np.float32), np.ones((len(shown), 7), np.float32)
+    for row, scene in enumerate(shown):
+        assert scene.action in FORWARD or scene.action in _SHOWN
+        (x, y, radius, angle, _), other = layout(scene, float(times[row]))
+        where[row, :5] = x / SIZE * 2 - 1, y / SIZE * 2 - 1, radius / 6 - 1.5, np.sin(np.radians(angle)), angle / 90
+        if other:
+            where[row, 5:] = other[0] / SIZE * 2 - 1, other[1] / SIZE * 2 - 1
+        else:
+            known[row, 5:] = 0
+    return torch.from_numpy(where), torch.from_numpy(known)
