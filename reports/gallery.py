@@ -72,21 +72,22 @@ def gallery_data(
             entries.append((run, key, scores))
     if not entries:
         return None
-    roots = {key: run.root for run, key, _ in entries}
+    roots = {key.dataset: run.root for run, key, _ in entries}
+    names = {dataset: str(number) for number, dataset in enumerate(roots)}
     chosen = _worst(entries, sets, max_failures)
-    strips, missing = _strips(chosen, sets, roots, progress, folder)
+    strips, missing = _strips(chosen, roots, progress, folder)
     order = {key: number for number, key in enumerate(sets)}
     return {
         "sets": [
-            {"name": key.name, "items": [_compact(item, f"{order[key]}|{item.strip}") for item in items]}
+            {"name": key.name, "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
             for key, items in sets.items()
         ],
         "runs": [
             {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
             for run, key, scores in entries
         ],
-        "strips": {f"{order[key]}|{name}": uri for (key, name), uri in strips.items()},
-        "missing": {f"{order[key]}|{name}": reason for (key, name), reason in missing.items()},
+        "strips": {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()},
+        "missing": {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()},
     }
 
 
@@ -146,16 +147,16 @@ def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], wanted: int
 
 def _strips(
     chosen: Sequence[tuple[SetKey, Item]],
-    sets: dict[SetKey, list[Item]],
-    roots: dict[SetKey, Path | None],
+    roots: dict[str, Path | None],
     progress: Progress,
     folder: Path | None,
-) -> tuple[dict[tuple[SetKey, str], str], dict[tuple[SetKey, str], str]]:
-    frames: dict[tuple[SetKey, str], Any] = {}
-    missing: dict[tuple[SetKey, str], str] = {}
+) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
+    """(data set, clip) -> what shows its frames; and why there are none."""
+    frames: dict[tuple[str, str], Any] = {}
+    missing: dict[tuple[str, str], str] = {}
     for key, item in progress(chosen, "frame strips"):
-        root = roots[key]
-        place = (key, item.strip)
+        root = roots[key.dataset]
+        place = (key.dataset, item.strip)
         if root is None:
             missing[place] = "The run does not say where its videos are; give --video-root."
             continue
@@ -171,7 +172,7 @@ def _strips(
     if folder is None:
         return {place: data_uri(data) for place, data in made.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
-    named: dict[tuple[SetKey, str], str] = {}
+    named: dict[tuple[str, str], str] = {}
     for number, (place, data) in enumerate(made.items()):
         (folder / f"{number:05d}.jpg").write_bytes(data)
         named[place] = f"{folder.name}/{number:05d}.jpg"

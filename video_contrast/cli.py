@@ -29,6 +29,7 @@ COMMANDS = (
     "tune_t5",
     "vectors",
     "report",
+    "annotate",
     "push",
 )
 

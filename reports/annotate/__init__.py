@@ -1,0 +1,12 @@
+"""The two human pages: people write contrasts, and people judge them; after the contrast-set paper's two forms.
+
+serve("judge", "sets/shapes", "votes.jsonl", config="verb_mc")    a local page until it is stopped
+judged(rows, votes) / written(rows, votes)                        what the answers say
+"""
+
+from video_contrast.reports.annotate.judging import judged, wilson
+from video_contrast.reports.annotate.tasks import Desk, Task
+from video_contrast.reports.annotate.votes import Vote, Votes
+from video_contrast.reports.annotate.writing import problem_with, written_rows
+
+__all__ = ["Desk", "Task", "Vote", "Votes", "judged", "problem_with", "wilson", "written_rows"]

@@ -1,0 +1,102 @@
+"""What judges' answers say: the human line, how far people agree, and how many negatives are true after all."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.reports.annotate.votes import UNCLEAR, Vote
+
+
+def judged(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> dict[str, Any]:
+    """The figures of a judged set.
+
+    Args:
+        rows: the rows that were shown.
+        votes: item -> its answers that stand (`Votes.done()`).
+
+    Returns:
+        `n_items` and `n_votes`; `accuracy` of the majority (a tie counts its share) with `low` and `high` (Wilson),
+        `individual_accuracy`; `pairwise`, `fleiss_kappa` and `krippendorff_alpha` (None with one vote an item);
+        `seconds_median`; `not_clear`, the share of votes; `false_negative_rate` with `_low` and `_high` (Wilson): the
+        share of items whose majority is a contrast or "not clear", so that the negative cannot be told from the truth;
+        `ceiling`, the accuracy that it leaves for pairs (1 - rate / 2).
+
+    Raises:
+        VideoContrastError: no item was judged.
+    """
+    from video_contrast.metrics.majority import agreement, majority_vote
+
+    shown = [row for row in rows if votes.get(str(row["id"]))]
+    if not shown:
+        raise VideoContrastError("no item has an answer yet")
+    people = sorted({vote.annotator for row in shown for vote in votes[str(row["id"])]})
+    table = [
+        [next((v.answer for v in votes[str(row["id"])] if v.annotator == name), None) for name in people]
+        for row in shown
+    ]
+    majority = majority_vote(table, [row["label"] for row in shown])
+    wrong = sum(_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True))
+    every = [vote for row in shown for vote in votes[str(row["id"])]]
+    several = any(len(votes[str(row["id"])]) > 1 for row in shown)
+    agreed = agreement(table) if several else dict.fromkeys(("pairwise", "fleiss_kappa", "krippendorff_alpha"))
+    low, high = wilson(majority["accuracy"] * len(shown), len(shown))
+    wrong_low, wrong_high = wilson(wrong, len(shown))
+    rate = wrong / len(shown)
+    return {
+        "n_items": len(shown),
+        "n_votes": len(every),
+        "n_people": len(people),
+        "accuracy": majority["accuracy"],
+        "low": low,
+        "high": high,
+        "individual_accuracy": majority["individual_accuracy"],
+        **agreed,
+        "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
+        "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),
+        "false_negative_rate": rate,
+        "false_negative_rate_low": wrong_low,
+        "false_negative_rate_high": wrong_high,
+        "ceiling": 1 - rate / 2,
+    }
+
+
+def wilson(successes: float, n: int, z: float = 1.959964) -> tuple[float, float]:
+    """The Wilson score interval of a share: it stays inside of 0..1, also for none or all of few.
+
+    Args:
+        successes: 0 to n.
+        n: at least 1.
+        z: quantile of the normal distribution; 95 % by default.
+
+    Raises:
+        ValueError: n below 1, or successes out of range.
+
+    >>> low, high = wilson(0, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.0, 0.278)
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"successes must be from 0 to n, and n at least 1, not {successes} of {n}")
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def valid_items(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> list[Mapping[str, Any]]:
+    """The judged rows whose majority chose the true caption: the part of a set that people vouch for."""
+    from video_contrast.metrics.majority import majority_vote
+
+    shown = [row for row in rows if votes.get(str(row["id"]))]
+    if not shown:
+        raise VideoContrastError("no item has an answer yet")
+    majority = majority_vote([[vote.answer for vote in votes[str(row["id"])]] for row in shown])["majority"]
+    return [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
+
+
+def _is_false_negative(row: Mapping[str, Any], choice: Any) -> bool:
+    """Whether people could not tell the contrast from the truth. A random option that they chose is a plain error."""
+    if choice is None or choice == UNCLEAR:
+        return True
+    return choice != row["label"] and row["kinds"][choice] != "random"

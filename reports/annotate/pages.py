@@ -1,0 +1,204 @@
+"""The two pages as a Gradio app: one item at a time, by mouse, touch or keyboard, and a tab for review."""
+
+import html
+import time
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import resolve_under
+from video_contrast.reports.annotate.tasks import Desk, Task
+from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
+
+JUDGE_RULES = (
+    "Watch the video and choose the sentence that describes it best.",
+    "Several may fit, or none: take the most plausible. Forgive spelling.",
+    "Names only tell people apart. If you cannot decide for that or any other reason, choose “not clear”.",
+)
+CSS = """
+.gradio-container { max-width: 860px !important; margin: 0 auto !important; }
+#video video { max-height: 46vh; }
+#sentence { font-size: 1.3rem; line-height: 1.5; padding: .4rem 0; }
+#sentence mark { background: #ffe3b8; color: #5a3200; padding: 0 .15em; border-radius: 3px; }
+#choice label { width: 100%; padding: .7rem .8rem; font-size: 1.02rem; }
+#note { border-left: 3px solid #c8622d; padding-left: .8rem; }
+#message { color: #b4452a; font-weight: 600; min-height: 1.5em; }
+kbd { border: 1px solid #8888; border-radius: 3px; padding: 0 .35em; font-size: .85em; }
+@media (max-width: 600px) { #video video { max-height: 36vh; } }
+"""
+# Keys: a digit chooses, 0 is "not clear", Enter submits. Typing into a field is left alone.
+KEYS = """
+<script>
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = event.target.closest?.("input[type=text], textarea, [contenteditable=true]");
+  if (field) return;
+  const options = [...document.querySelectorAll("#choice input[type=radio]")];
+  if (/^[0-9]$/.test(event.key) && options.length) {
+    const place = event.key === "0" ? options.length - 1 : Number(event.key) - 1;
+    if (place < options.length) { options[place].click(); event.preventDefault(); }
+  } else if (event.key === "Enter" && !event.target.closest?.("button")) {
+    document.querySelector("#submit")?.click();
+  }
+});
+</script>
+"""
+
+
+def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") -> Any:
+    """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
+
+    Args:
+        desk: deals out the items.
+        video_root: where the clips lie.
+        title: of the page.
+
+    Raises:
+        UsageError: Gradio is not installed.
+    """
+    try:
+        import gradio as gr
+    except ImportError as error:
+        raise UsageError("annotation pages need Gradio: pip install 'video-contrast[annotate]'") from error
+    judging = desk.votes.task == "judge"
+    root = Path(video_root).resolve()
+
+    def show(name: str, message: str = "") -> list[Any]:
+        task = desk.next(name)
+        own, given, wanted = desk.progress(name)
+        status = f"{own} by you · {given} of {wanted} answers"
+        if task is None:
+            done = f"**Nothing left for you, {html.escape(name)}. Thank you.** {status}"
+            return [None, done, *_hidden(gr), message]
+        clip = resolve_under(root, str(task.row["video_path"]))
+        state = {"name": name, "item": task.row["id"], "since": time.monotonic()}
+        video = gr.update(value=str(clip) if clip.is_file() else None, visible=True)
+        lost = "" if clip.is_file() else "The video of this item is missing: choose “not clear”, or tell the organiser."
+        note = f"Sent back: {html.escape(task.note)}" if task.note else ""
+        return [
+            state,
+            status,
+            video,
+            gr.update(value=_sentence(task), visible=not judging),
+            gr.update(value=f"<div id='note'>{note}</div>", visible=bool(note)),
+            _choices(gr, task) if judging else gr.update(visible=False),
+            gr.update(value=str(task.former or task.caption), visible=not judging),
+            gr.update(visible=True),
+            message or lost,
+        ]
+
+    def start(name: str) -> list[Any]:
+        name = " ".join(name.split())[:60]
+        if not name:
+            return [None, "", *_hidden(gr), "Please write your name first."]
+        return show(name)
+
+    def submit(state: dict[str, Any] | None, chosen: Any, sentence: str) -> list[Any]:
+        if not state:
+            return [None, "", *_hidden(gr), "Please write your name first."]
+        answer = chosen if judging else " ".join((sentence or "").split())
+        if judging and answer is None:
+            return [state, *[gr.skip()] * 7, "Choose one of the sentences, or “not clear”."]
+        try:
+            problem = desk.answer(state["name"], state["item"], answer, time.monotonic() - state["since"])
+        except VideoContrastError as error:
+            return show(state["name"], str(error))
+        if problem:
+            return [state, *[gr.skip()] * 7, problem]
+        return show(state["name"])
+
+    with gr.Blocks(title=title, analytics_enabled=False) as page:
+        state = gr.State(None)
+        with gr.Tab("Judge" if judging else "Write"):
+            with gr.Accordion("What to do", open=True):
+                gr.HTML(_rules(judging))
+            with gr.Row():
+                name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
+                begin = gr.Button("Start", elem_id="start", scale=1)
+            status = gr.Markdown(elem_id="status")
+            video = gr.Video(visible=False, elem_id="video", autoplay=True, loop=True, label="Video", interactive=False)
+            note = gr.HTML(visible=False)
+            sentence = gr.HTML(visible=False)
+            choice = gr.Radio([], visible=False, elem_id="choice", label="Which sentence describes the video best?")
+            text = gr.Textbox(visible=False, elem_id="text", label="Your sentence", lines=2, max_lines=4)
+            send = gr.Button("Submit", variant="primary", visible=False, elem_id="submit")
+            message = gr.Markdown(elem_id="message")
+            outputs = [state, status, video, sentence, note, choice, text, send, message]
+            begin.click(start, name, outputs)
+            name.submit(start, name, outputs)
+            send.click(submit, [state, choice, text], outputs)
+            text.submit(submit, [state, choice, text], outputs)
+        with gr.Tab("Review"):
+            _review(gr, desk)
+    return page
+
+
+def launch_options(video_root: str | Path) -> dict[str, Any]:
+    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read."""
+    return {"css": CSS, "head": KEYS, "allowed_paths": [str(Path(video_root).resolve())], "footer_links": []}
+
+
+def _hidden(gr: Any) -> list[Any]:
+    return [gr.update(value=None, visible=False), *[gr.update(visible=False)] * 5]
+
+
+def _choices(gr: Any, task: Task) -> Any:
+    options: list[tuple[str, Any]] = [
+        (f"{n}. {text}", number) for n, (text, number) in enumerate(zip(task.options, task.shown, strict=True), 1)
+    ]
+    return gr.update(choices=[*options, (f"0. {UNCLEAR}", UNCLEAR)], value=task.former, visible=True)
+
+
+def _sentence(task: Task) -> str:
+    start, end = task.phrase
+    before, phrase, after = (
+        html.escape(t) for t in (task.caption[:start], task.caption[start:end], task.caption[end:])
+    )
+    return f"<div id='sentence' dir='auto'>{before}<mark>{phrase}</mark>{after}</div>"
+
+
+def _rules(judging: bool) -> str:
+    rules = "".join(f"<li>{html.escape(rule)}</li>" for rule in (JUDGE_RULES if judging else RULES))
+    if judging:
+        keys = "<kbd>1</kbd> … <kbd>5</kbd> choose, <kbd>0</kbd> not clear, <kbd>Enter</kbd> submits."
+        return f"<ol>{rules}</ol><p>{keys}</p>"
+    good = "".join(f"<li>✓ {html.escape(a)} → {html.escape(b)}</li>" for a, b in GOOD)
+    bad = "".join(f"<li>✗ {html.escape(a)} → {html.escape(b)} <i>({html.escape(why)})</i></li>" for a, b, why in BAD)
+    return f"<ol>{rules}</ol><ul>{good}{bad}</ul><p><kbd>Enter</kbd> submits.</p>"
+
+
+def _review(gr: Any, desk: Desk) -> None:
+    """All answers as a table, and a form that sends one back with a note."""
+
+    def table() -> list[list[Any]]:
+        desk.votes.refresh()
+        lines = []
+        for vote in reversed(desk.votes.latest()):
+            row = desk.rows.get(vote.item)
+            if row is None:
+                continue
+            said = row["candidates"][vote.answer] if isinstance(vote.answer, int) else vote.answer
+            true = row["candidates"][row["label"]]
+            lines.append([vote.item, vote.annotator, true, said, round(vote.seconds, 1), vote.status])
+        return lines
+
+    def send_back(item: str, annotator: str, note: str) -> tuple[str, list[list[Any]]]:
+        try:
+            desk.send_back(item.strip(), annotator.strip(), note.strip())
+        except VideoContrastError as error:
+            return str(error), table()
+        return f"Sent back to {annotator.strip()}.", table()
+
+    refresh = gr.Button("Show answers", elem_id="refresh")
+    answers = gr.Dataframe(
+        headers=["item", "by", "true sentence", "answer", "seconds", "status"], interactive=False, wrap=True
+    )
+    with gr.Row():
+        item = gr.Textbox(label="Item", elem_id="back-item")
+        annotator = gr.Textbox(label="By", elem_id="back-by")
+        note = gr.Textbox(label="What should change", elem_id="back-note", scale=2)
+    back = gr.Button("Send back", elem_id="back")
+    said = gr.Markdown(elem_id="back-said")
+    refresh.click(table, None, answers)
+    back.click(send_back, [item, annotator, note], [said, answers])

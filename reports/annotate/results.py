@@ -1,0 +1,114 @@
+"""From a file of answers to figures, to the card of the judged set, and to a set of its own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, resolve_under, write_json
+from video_contrast.reports.annotate.judging import judged, valid_items
+from video_contrast.reports.annotate.votes import Votes
+from video_contrast.reports.annotate.writing import written_rows
+from video_contrast.tables import Row
+
+Task = Literal["judge", "write"]
+
+
+def rows_of(folder: str | Path, config: str, split: str = "test") -> list[Row]:
+    """The rows of a multiple-choice config of a built set.
+
+    Raises:
+        UsageError: no such set, config or split, or it is not a multiple-choice config.
+    """
+    import pyarrow.parquet as pq
+
+    root = Path(folder)
+    files = sorted((root / config).glob(f"{split}-*.parquet"))
+    if not files:
+        raise UsageError(f"{root} has no config {config!r} with a split {split!r}")
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+    if rows and "candidates" not in rows[0]:
+        raise UsageError(f"{config} is not a multiple-choice config; people judge and write on those")
+    return rows
+
+
+def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task) -> dict[str, Any]:
+    """What the answers say: `judged(...)`, or for the writing page the number of items, answers, people and seconds.
+
+    Raises:
+        UsageError: no such file of answers.
+        VideoContrastError: no item has an answer yet.
+    """
+    rows = rows_of(folder, config, split)
+    done = _votes(votes, task).done()
+    if task == "judge":
+        return judged(rows, done)
+    every = [vote for row in rows for vote in done.get(str(row["id"]), ())]
+    if not every:
+        raise VideoContrastError("no item has an answer yet")
+    return {
+        "n_items": sum(str(row["id"]) in done for row in rows),
+        "n_answers": len(every),
+        "n_people": len({vote.annotator for vote in every}),
+        "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
+    }
+
+
+def export_set(
+    folder: str | Path, votes: str | Path, output: str | Path, *, config: str, split: str = "test", task: Task
+) -> Path:
+    """Writes a set from the answers: of the writing page `verb_human_mc`, of the judging page the items that people
+    got right, under the config's own name. Clips that lie in the set's folder come along.
+    """
+    import shutil
+
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+
+    root = Path(folder)
+    rows = rows_of(root, config, split)
+    done = _votes(votes, task).done()
+    if task == "write":
+        name, made = "verb_human_mc", written_rows(rows, done)
+        how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
+    else:
+        name, made = config, [dict(row) for row in valid_items(rows, done)]
+        how = {"negatives": f"the items of {config} on which the majority of judges chose the true caption"}
+        how["checks"] = _said(judged(rows, done))
+    if not made:
+        raise VideoContrastError("no item is left: on none did the majority choose the true caption")
+    former = read_json(root / "set.json").get("facts", {}) if (root / "set.json").exists() else {}
+    facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
+    present = sorted({r["video_path"] for r in made if resolve_under(root, r["video_path"]).is_file()})
+    files = {path: (lambda to, path=path: shutil.copyfile(resolve_under(root, path), to)) for path in present}
+    return write_set(BuiltSet(f"{task}_by_people", {name: {split: made}}, facts, files), output)
+
+
+def record_in_card(folder: str | Path, config: str, found: Mapping[str, Any]) -> None:
+    """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line."""
+    from video_contrast.builders.writing import write_card
+
+    root = Path(folder)
+    record = read_json(root / "set.json")
+    facts = record["configs"][config]["facts"]
+    facts["human"] = dict(found)
+    facts["checks"] = _said(found)
+    write_json(root / "set.json", record)
+    write_card(root)
+
+
+def _votes(path: str | Path, task: Task) -> Votes:
+    if not Path(path).is_file():
+        raise UsageError(f"--votes {path}: no such file")
+    return Votes(path, task)
+
+
+def _said(found: Mapping[str, Any]) -> str:
+    alpha = found.get("krippendorff_alpha")
+    agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+    return (
+        f"{found['n_people']} people judged {found['n_items']} items: majority right in {100 * found['accuracy']:.1f} %"
+        f"{agreed}; negatives that cannot be told from the truth {100 * found['false_negative_rate']:.1f} % "
+        f"(95 % Wilson interval {100 * found['false_negative_rate_low']:.1f} to "
+        f"{100 * found['false_negative_rate_high']:.1f})"
+    )

@@ -1,0 +1,141 @@
+"""Answers as lines of a file that only grows: a killed server loses nothing, two servers do not mix their lines."""
+
+import json
+import os
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from video_contrast.errors import VideoContrastError
+
+Task = Literal["judge", "write"]
+UNCLEAR = "not clear"
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One answer of one person to one item.
+
+    Attributes:
+        task: which page it comes from.
+        item: id of the row.
+        annotator: name of the person.
+        answer: judge: number of the chosen candidate, or "not clear"; write: the new sentence. A returned answer
+            repeats the former one.
+        seconds: from the item's showing to the answer.
+        status: "done", or "returned" by a reviewer, who may say why in `note`.
+        shown: judge: the candidates' numbers in the order in which they were shown.
+        time: seconds since 1970.
+    """
+
+    task: Task
+    item: str
+    annotator: str
+    answer: int | str
+    seconds: float = 0.0
+    status: Literal["done", "returned"] = "done"
+    note: str = ""
+    shown: tuple[int, ...] = ()
+    time: float = 0.0
+
+
+class Votes:
+    """The file of answers. Every answer is on the disk before `add` returns.
+
+    Args:
+        path: a `.jsonl` file; made if there is none.
+        task: only answers of this page are read.
+
+    Raises:
+        VideoContrastError: a line in the middle of the file is broken (the last one may be: a killed server).
+    """
+
+    def __init__(self, path: str | Path, task: Task) -> None:
+        self.path = Path(path)
+        self.task = task
+        self._lock = threading.RLock()
+        self._latest: dict[tuple[str, str], Vote] = {}
+        self._read = 0
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Reads what another server has added since."""
+        with self._lock:
+            if not self.path.exists():
+                return
+            with open(self.path, "rb") as handle:
+                handle.seek(self._read)
+                data = handle.read()
+            whole = data.rfind(b"\n") + 1
+            for number, line in enumerate(data[:whole].split(b"\n")):
+                if line.strip():
+                    self._take(line, number)
+            self._read += whole
+
+    def add(self, vote: Vote) -> Vote:
+        """Appends an answer.
+
+        Raises:
+            VideoContrastError: this person has answered this item already, and it was not sent back.
+        """
+        with self._lock:
+            with open(self.path, "ab") as handle:
+                _hold(handle)
+                self.refresh()
+                former = self._latest.get((vote.item, vote.annotator))
+                if former is not None and former.status == "done" and vote.status == "done":
+                    raise VideoContrastError(f"{vote.annotator} has already answered {vote.item}")
+                vote = Vote(**{**asdict(vote), "shown": tuple(vote.shown), "time": vote.time or time.time()})
+                line = json.dumps(asdict(vote), ensure_ascii=False, sort_keys=True) + "\n"
+                # A line that a killed server left unfinished is closed first, so that this one stands alone.
+                torn = self.path.stat().st_size > self._read
+                handle.write((b"\n" if torn else b"") + line.encode("utf-8"))
+                handle.flush()
+                os.fsync(handle.fileno())
+            self.refresh()
+            return vote
+
+    def of(self, annotator: str) -> dict[str, Vote]:
+        """The latest answer of a person to each item."""
+        with self._lock:
+            return {item: vote for (item, name), vote in self._latest.items() if name == annotator}
+
+    def latest(self) -> list[Vote]:
+        """The latest answer of each person to each item, in the order of their first answers."""
+        with self._lock:
+            return list(self._latest.values())
+
+    def done(self) -> dict[str, list[Vote]]:
+        """Item -> its answers that stand."""
+        found: dict[str, list[Vote]] = {}
+        for vote in self.latest():
+            if vote.status == "done":
+                found.setdefault(vote.item, []).append(vote)
+        return found
+
+    def _take(self, line: bytes, number: int) -> None:
+        try:
+            values: dict[str, Any] = json.loads(line)
+            vote = Vote(**{**values, "shown": tuple(values.get("shown", ()))})
+        except (ValueError, TypeError) as error:
+            if _is_torn(line):
+                return
+            raise VideoContrastError(f"{self.path}, line {number + 1}: not an answer: {error}") from error
+        if vote.task == self.task:
+            self._latest[vote.item, vote.annotator] = vote
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a line is the beginning of an answer that was never finished."""
+    return line.startswith(b"{") and not line.rstrip().endswith(b"}")
+
+
+def _hold(handle: Any) -> None:
+    """Locks the file against other servers until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX)

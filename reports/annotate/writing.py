@@ -1,0 +1,122 @@
+"""The writing page's rules, and the set that comes of it: human negatives in the place of the random option."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from video_contrast import tables
+from video_contrast.builders.clips import normal
+from video_contrast.builders.human import difference
+from video_contrast.errors import VideoContrastError
+from video_contrast.reports.annotate.votes import Vote
+from video_contrast.tables import Row
+
+RULES = (
+    "Change the marked verb phrase so that the sentence is clearly false of the video.",
+    "Change nothing else. The sentence must stay good English, and say something that could happen.",
+    "The opposite is welcome (sits down / stands up). A synonym is not: the sentence would stay true.",
+    "It must be false for everything in the video, not only for the main person.",
+)
+GOOD = (("a man is opening a door", "a man is painting a door"), ("a girl sits down", "a girl stands up"))
+BAD = (
+    ("a man is talking", "a man is speaking", "means the same"),
+    ("a boy rides a bike", "a boy eats a bike", "cannot happen"),
+    ("a woman sings on a stage", "a woman sings in a car", "changes something else"),
+)
+
+
+def phrase_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Where the verb phrase stands in the true caption: that of the set's own contrast, else the first one found."""
+    caption = row["candidates"][row["label"]]
+    for edit in row["edits"]:
+        if edit and edit["old"] and caption[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]:
+            return edit["start"], edit["start"] + len(edit["old"])
+    from video_contrast.perturbations.contrast.verb.phrases import phrases
+    from video_contrast.perturbations.language import tag
+
+    found = phrases(tag([caption])[0])
+    return (found[0].start, found[0].end) if found else None
+
+
+def problem_with(sentence: str, row: Mapping[str, Any]) -> str:
+    """What is wrong with a person's sentence, as a sentence for that person; "" if it may be kept."""
+    caption = row["candidates"][row["label"]]
+    span = phrase_of(row)
+    if span is None:
+        return "This item has no verb phrase to change."
+    start, end = span
+    before, after = normal(caption[:start]), normal(caption[end:])
+    text = " ".join(sentence.split())
+    said = normal(text)
+    if not said:
+        return "The sentence is empty."
+    if said == normal(caption):
+        return "The sentence is unchanged: change the marked words."
+    if not (said.startswith(before) and said.endswith(after)):
+        return "Change only the marked words; the rest of the sentence stays as it is."
+    new = said[len(before) : len(said) - len(after)].strip()
+    if not new:
+        return "The marked words are gone: put others in their place."
+    if any(said == normal(other) for other in row["candidates"]):
+        return "Another option of this item says the same: write something else."
+    old = caption[start:end].lower()
+    if _means_the_same(old, new):
+        return f"“{new}” means the same as “{old}”: the sentence would stay true."
+    return ""
+
+
+def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> list[Row]:
+    """A set of the written negatives: in each answered item one takes the place of the contrast (or of an option).
+
+    Args:
+        rows: the rows that were shown.
+        votes: item -> answers; the first of each item is used, and the others are kept in `meta`.
+
+    Raises:
+        VideoContrastError: no item was answered.
+    """
+    made = []
+    for row in rows:
+        answers = votes.get(str(row["id"]), ())
+        if not answers:
+            continue
+        caption = row["candidates"][row["label"]]
+        edit = difference(caption, " ".join(str(answers[0].answer).split()), "human")
+        hard = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
+        place = hard[0] if hard else next(n for n, kind in enumerate(row["kinds"]) if kind != "true")
+        candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), [None] * len(row["candidates"])
+        replaced = row["replaced"] if hard else candidates[place]
+        candidates[place], kinds[place] = edit.text, "verb_human"
+        edits[place] = edit.row()  # type: ignore[call-overload]
+        meta = json.loads(row["meta"] or "{}")
+        if len(answers) > 1:
+            meta["also_written"] = [str(vote.answer) for vote in answers[1:]]
+        made.append(
+            tables.multiple_choice_row(
+                id=row["id"], video_id=row["video_id"], video_path=row["video_path"], start=row["start"],
+                end=row["end"], candidates=candidates, label=row["label"], kinds=kinds, edits=edits, replaced=replaced,
+                cluster=row["cluster"], meta=meta,
+            )
+        )  # fmt: skip
+    if not made:
+        raise VideoContrastError("no item has an answer yet, so there is no set to write")
+    return made
+
+
+def _means_the_same(old: str, new: str) -> bool:
+    """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
+    from video_contrast.perturbations.language import lemma
+
+    first, second = old.split(), new.split()
+    one, two = lemma(first[0], "VB"), lemma(second[0], "VB")
+    if one == two and first[1:] == second[1:]:
+        return True
+    if len(first) > 1 or len(second) > 1:
+        return False
+    try:
+        from nltk.corpus import wordnet
+
+        synsets = wordnet.synsets(one, pos="v")[:2]
+    except LookupError:  # WordNet is not there: then only forms of the same verb are found
+        return False
+    return any(two == name for synset in synsets for name in synset.lemma_names())
