@@ -23,7 +23,7 @@ _NOT_BEFORE_A_VERB = frozenset(
     """
     abroad down anywhere too yet not alike everywhere nowhere differently northwest here back ever overseas offshore
     ago else enough timely less namely very up far there apart anymore somewhere away nearby anyway ahead aside
-    late together long close more instead meanwhile however moreover even so
+    late early forward quite together long close more instead meanwhile however moreover even so
     """.split()  # noqa: SIM905
 )
 

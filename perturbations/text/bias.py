@@ -64,6 +64,8 @@ _NO_NOUN = frozenset(
 )
 _VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't", "wasn't": "weren't"}
 _VERBS |= {"hasn't": "haven't", "doesn't": "don't", "isnt": "arent", "wasnt": "werent", "doesnt": "dont", "s": "re"}
+_DOUBLE = re.compile(r"\b(they|them|their|theirs)(?: and| or) \1\b", re.IGNORECASE)  # "he and she", "his or her"
+_OR_HER = re.compile(r"\s+(?:and|or)\s+(?:his|her)\b", re.IGNORECASE)
 _NEXT = re.compile(r"(\s+(?:\w+ly\s+|also\s+|then\s+|just\s+)?)([\w']+)")
 
 
@@ -91,8 +93,9 @@ def is_possessive(caption: str, end: int) -> bool:
     >>> is_possessive("he rides his bike", 12), is_possessive("she looks at her and smiles", 16)
     (True, False)
     """
-    follows = _NEXT.match(caption, end)
-    if follows is None:
+    if both := _OR_HER.match(caption, end):
+        end = both.end()  # "his or her car": both own it
+    if _NEXT.match(caption, end) is None:
         return False
     first = caption[end:].split(maxsplit=1)[0].lower()
     return first.strip(".,;:!?") not in _NO_NOUN
@@ -127,7 +130,7 @@ def _correct(caption: str, to: str) -> str:
             elif verb and (plural := _plural_verb(verb[2])):
                 done += verb[1] + plural
                 at = verb.end()
-    return done + caption[at:]
+    return _DOUBLE.sub(r"\1", done + caption[at:]) if to == "neutral" else done + caption[at:]
 
 
 def _counterpart(word: str, to: str, caption: str, end: int) -> str:

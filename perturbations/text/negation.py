@@ -10,7 +10,8 @@ from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_q
 from video_contrast.perturbations.text.words import like_case, put
 
 _FEWEST_WORDS = 3
-_NEGATION = re.compile(r"\b(?:can)?not\b\s*|n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never)\b\s*|n['’]t\b", re.IGNORECASE)
+_NOBODY = re.compile(r"\bno( one|body|thing|where)\b", re.IGNORECASE)
 _DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’]t)\s+(\w+)", re.IGNORECASE)
 _DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
 _IRREGULAR = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "won’t": "will", "can’t": "can"}
@@ -37,13 +38,10 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     present = token.tag == "VBN" and "VBP" in verb_tags(token.text)
     if token.tag in ("VBG", "VBN") and not present:
         return put(caption, [(token.start, token.start, "not ")])
-    do = (
-        "did"
-        if token.tag == "VBD"
-        else "do"
-        if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place)
-        else "does"
-    )
+    if token.tag == "VBD":
+        do = "did"
+    else:
+        do = "do" if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place) else "does"
     if place == 0:
         return put(caption, [(token.start, token.end, like_case(f"{do} not {inflect(token.lemma, 'VB')}", token.text))])
     return put(caption, [(token.start, token.end, f"{do} not {token.lemma}")])
@@ -52,8 +50,8 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
 def _without_negation(caption: str) -> str:
     """The caption without its first negation; "does not run" becomes "runs".
 
-    >>> _without_negation("he does not run"), _without_negation("a dog isn't barking"), _without_negation("we can't go")
-    ('he runs', 'a dog is barking', 'we can go')
+    >>> [_without_negation(caption) for caption in ("he does not run", "a dog isn't barking", "nobody is there")]
+    ['he runs', 'a dog is barking', 'somebody is there']
     """
     with_do = _DO.search(caption)
     if with_do:
@@ -63,4 +61,8 @@ def _without_negation(caption: str) -> str:
         match = re.search(rf"\b{old}\b", caption, re.IGNORECASE)
         if match:
             return caption[: match.start()] + like_case(new, match.group()) + caption[match.end() :]
+    nobody = _NOBODY.search(caption)
+    if nobody and not _NEGATION.search(caption):
+        somebody = like_case("some" + nobody[1].lower().removeprefix(" "), nobody.group())
+        return caption[: nobody.start()] + somebody + caption[nobody.end() :]
     return _NEGATION.sub("", caption, count=1)

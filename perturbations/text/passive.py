@@ -55,12 +55,13 @@ def _group(tokens: list[Token], head: int, auxiliary: int | None, plural: bool) 
             return ["being", participle]
         return [_be("VBD" if tag == "VBD" else "VBZ", plural), participle]
     first = tokens[auxiliary]
+    between = ["not" if token.text.lower() in ("n't", "n’t") else token.text for token in tokens[auxiliary + 1 : head]]
     if first.tag == "MD":
-        return [first.text, "be", participle]
+        return [first.text, *between, "be", participle]
     past = "VBD" if first.tag == "VBD" else "VBZ"
     if tag == "VBG":
-        return [_be(past, plural), "being", participle]
-    return [_be(past, plural), participle]
+        return [_be(past, plural), *between, "being", participle]
+    return [_be(past, plural), *between, participle]
 
 
 def _be(tag: str, plural: bool) -> str:
@@ -85,6 +86,8 @@ def _noun_phrase(tokens: list[Token], start: int) -> int | None:
 
 def _subject(tokens: list[Token], verb: int) -> int | None:
     """Where the subject in front of the verb begins: after the last clause boundary; it must hold a noun or pronoun."""
+    if any(token.tag in ("WDT", "WP") for token in tokens[:verb]):
+        return 0  # "the chef who is wearing a hat": verbs of the relative clause are no boundary
     start = verb
     while start > 0 and tokens[start - 1].tag not in (*FINITE, ",", ".", ":", "WDT", "WP", "WRB", "EX"):
         start -= 1
