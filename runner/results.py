@@ -55,12 +55,14 @@ def _choice(scored: CellScores, seed: int) -> dict[str, Any]:
     from video_contrast.metrics import multiple_choice
 
     items = scored.items
+    smallest = min(len(row) for row in scored.rows)
     found = dict(
         multiple_choice(
             [row.tolist() for row in scored.rows],
             [item.label for item in items],
             kinds=[list(item.kinds) for item in items],
             clusters=[item.cluster for item in items],
+            ks=tuple(k for k in (1, 2, 3) if k < smallest) or (1,),
             interval=True,
             seed=seed,
             ragged=True,

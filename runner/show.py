@@ -17,6 +17,8 @@ def table(result: RunResult) -> str:
         for condition, found in entry["conditions"].items():
             lines.append(f"{config:20} {condition:34} {_headline(entry['layout'], found)}")
         for score, robust in entry.get("robustness", {}).items():
+            if score.endswith("R@5"):
+                continue
             for group in ("visual", "text", "pairs"):
                 if group in robust:
                     lines.append(f"{config:20} {'gamma ' + group:34} {_gammas(score, robust[group])}")

@@ -22,6 +22,7 @@ COMMANDS = (
     "audit",
     "score",
     "compare",
+    "reproduce",
     "table",
     "list",
     "metrics",
