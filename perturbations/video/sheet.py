@@ -1,7 +1,8 @@
 """A contact sheet: one frame under all 90 conditions, a row a perturbation (robustness paper, figure 10).
 
 Under a tile of a temporal perturbation runs its index map: time to the right, the frame shown upwards, the line of
-the clean clip in grey. The frame in the tile is what stands at the chosen moment.
+the clean clip in grey. The frame in the tile is what stands at the chosen moment. A shaking camera (rotate, translate)
+shows in four successive frames only, so their tiles hold four.
 """
 
 from pathlib import Path
@@ -18,6 +19,7 @@ from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.video_io import frame_times, read_video
 
 Frame = npt.NDArray[np.uint8]
+_SHAKING = ("rotate", "translate")
 _LABEL = 120
 _GAP = 4
 _SEVERITIES = (1, 2, 3, 4, 5)
@@ -52,23 +54,26 @@ def contact_sheet(
     length = len(times)
     if at is not None and not 0 <= at <= times[-1]:
         raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")
-    wanted = [length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1]
+    first = length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1
+    wanted = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
     key = {"video_id": Path(source).stem}
     conditions = {
         (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
     }
-    needed = np.unique(np.concatenate([wanted, *(one.sources(wanted, length, **key) for one in conditions.values())]))
+    needed = np.unique(
+        np.concatenate([[first], *(one.sources(wanted[one.name], length, **key) for one in conditions.values())])
+    )
     keep = set(needed.tolist())
     pictures = read_video(source, keep=keep.__contains__).frames
-    clean = pictures[int(np.searchsorted(needed, wanted[0]))]
+    clean = pictures[int(np.searchsorted(needed, first))]
     height = max(1, round(width * clean.shape[0] / clean.shape[1]))
     across = _LABEL + 6 * (width + _GAP)
     rows = [_heading(across, width)]
     for name, spec in VIDEO.items():
         tiles = [_fitted(clean, width, height)]
         for severity in _SEVERITIES:
-            shown = conditions[name, severity].frames(pictures, needed, wanted, length, **key)[0]
-            tiles.append(_fitted(shown, width, height))
+            shown = conditions[name, severity].frames(pictures, needed, wanted[name], length, **key)
+            tiles.append(_fitted(shown[0], width, height) if len(shown) == 1 else _four(shown, width, height))
         maps = None
         if spec.acts == "temporal":
             maps = [np.arange(length)]
@@ -118,6 +123,16 @@ def _fitted(picture: Frame, width: int, height: int) -> Frame:
     tile = np.full((height, width, 3), 235, np.uint8)
     top, left = (height - size[1]) // 2, (width - size[0]) // 2
     tile[top : top + size[1], left : left + size[0]] = small
+    return tile
+
+
+def _four(pictures: Frame, width: int, height: int) -> Frame:
+    """Four successive frames in one tile."""
+    tile = np.full((height, width, 3), 235, np.uint8)
+    half_width, half_height = width // 2, height // 2
+    for place, picture in enumerate(pictures):
+        top, left = place // 2 * half_height, place % 2 * half_width
+        tile[top : top + half_height, left : left + half_width] = _fitted(picture, half_width, half_height)
     return tile
 
 

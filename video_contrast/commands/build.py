@@ -61,9 +61,9 @@ def _command(builder: Builder) -> Callable[..., None]:
         text = ""
         if get_origin(hint) is Annotated:
             hint, text = get_args(hint)[0], str(get_args(hint)[1])
-        parameters.append(
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, typer.Option(help=text)])
-        )
+        # `from` is a word of Python, so a builder calls its parameter `from_`; the option is --from
+        option = typer.Option(f"--{name[:-1]}", help=text) if name.endswith("_") else typer.Option(help=text)
+        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, option]))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
