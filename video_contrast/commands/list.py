@@ -104,5 +104,5 @@ def _print(rows: list[Row]) -> None:
     for row in rows:
         print(textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    "))
         for field, value in row.items():
-            if field not in ("name", "what") and value and value != "nothing":
+            if field not in ("name", "what") and value:
                 print(textwrap.fill(f"{field}: {value}", width, initial_indent="    ", subsequent_indent="        "))
