@@ -93,7 +93,7 @@ def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> 
     if len(bad):
         video, text = bad[0]
         raise ValueError(f"similarity: video {video} and text {text} is {matrix[video, text]}, which has no rank")
-    texts = _columns(columns, *matrix.shape)
+    texts = _text_columns(columns, *matrix.shape)
     if normalise == "videos":
         matrix = matrix * scale
         highest = matrix.max(axis=0)
@@ -101,7 +101,7 @@ def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> 
     return np.take_along_axis(matrix, texts, axis=1)
 
 
-def _columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64]:
+def _text_columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64]:
     if columns is None:
         if n_texts % n_videos:
             raise ValueError(f"{n_texts} texts do not divide into {n_videos} videos: say which are whose (columns=)")

@@ -104,7 +104,7 @@ def robustness(
             spread = np.array(each) if len(inside) > 1 else values[inside[0]]
             result[f"{gamma}_std"] = _number(_std(spread, ddof))
             if drawn is not None:
-                result[f"{gamma}_low"], result[f"{gamma}_high"] = _interval(drawn[gamma], inside)
+                result[f"{gamma}_low"], result[f"{gamma}_high"] = _gamma_bounds(drawn[gamma], inside)
         result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
         result["n_conditions"] = int(sum(len(j) for j in inside))
         result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
@@ -170,7 +170,7 @@ def _drawn(
     return {name: np.where(empty, np.nan, values) for name, values in drawn.items()}
 
 
-def _interval(drawn: Floats, inside: list[NDArray[np.int64]]) -> tuple[float | None, float | None]:
+def _gamma_bounds(drawn: Floats, inside: list[NDArray[np.int64]]) -> tuple[float | None, float | None]:
     aggregated = _means(np.stack([_means(drawn[:, j]) for j in inside], axis=1))
     defined = aggregated[np.isfinite(aggregated)]
     if len(defined) < 2 or 2 * len(defined) < len(drawn):
