@@ -30,7 +30,7 @@ class LexicalGenerator:
     name = "lexical"
     draw = "first"
 
-    def __init__(self, counts: WordCounts, k: int = 20, antonym_share: float = 0.3, target: Target = VERB) -> None:
+    def __init__(self, counts: WordCounts, k: int = 12, antonym_share: float = 0.3, target: Target = VERB) -> None:
         if k < 1 or not 0 <= antonym_share <= 1:
             raise UsageError(f"k must be at least 1 and antonym_share in 0..1, not {k} and {antonym_share}")
         self._counts, self._k, self._antonym_share, self._target = counts, k, antonym_share, target
