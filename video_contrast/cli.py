@@ -20,6 +20,7 @@ COMMANDS = (
     "build",
     "check",
     "audit",
+    "analyse",
     "score",
     "compare",
     "reproduce",
