@@ -1,0 +1,144 @@
+"""Speed and memory of the metrics: `python benchmarks/metrics.py` (about a minute); `--full` adds the large retrieval.
+
+Times are CPU seconds, the best of several runs that alternate with what they are compared with, in one process.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from video_contrast import metrics
+
+
+def seconds(*functions: Callable[[], object], runs: int = 5) -> list[float]:
+    """The best CPU time of each function, interleaved."""
+    best = [float("inf")] * len(functions)
+    for _ in range(runs):
+        for i, function in enumerate(functions):
+            start = time.process_time()
+            function()
+            best[i] = min(best[i], time.process_time() - start)
+    return best
+
+
+def line(what: str, ours: float, other: float, ratio: float, target: str) -> None:
+    print(f"{what:<66} {ours * 1e3:9.1f} ms {other * 1e3:10.1f} ms {ratio:8.1f}  {target}")
+
+
+def retrieval_against_a_sum() -> None:
+    rng = np.random.default_rng(0)
+    similarity = rng.standard_normal((10_000, 10_000), dtype=np.float32)
+    ours, total = seconds(lambda: metrics.retrieval(similarity), lambda: np.sum(similarity))
+    line("retrieval both ways, 10,000 x 10,000 (against np.sum)", ours, total, ours / total, "at most 5")
+
+
+def retrieval_against_torchmetrics() -> None:
+    import torch
+    from torchmetrics.retrieval import RetrievalRecall
+
+    rng = np.random.default_rng(0)
+    similarity = rng.standard_normal((1000, 1000), dtype=np.float32)
+    shifted = torch.from_numpy(similarity - similarity.min() + 1).flatten()
+    indexes = torch.arange(1000).repeat_interleave(1000)
+    target = torch.eye(1000, dtype=torch.bool).flatten()
+
+    def reference() -> object:
+        return RetrievalRecall(top_k=10)(shifted, target, indexes=indexes)
+
+    ours, theirs = seconds(lambda: metrics.retrieval(similarity), reference, runs=3)
+    line("the same, 1,000 x 1,000 (against torchmetrics, one way, one K)", ours, theirs, theirs / ours, "at least 50")
+
+
+def bootstrap() -> None:
+    rng = np.random.default_rng(0)
+    videos = rng.integers(0, 1000, 3000)
+    hits = (rng.random(3000) < 0.7).astype(float)
+    clean = (rng.random(3000) < 0.8).astype(float)
+    ranks = np.minimum(rng.geometric(0.1, 3000), 60).astype(float)
+    cosines = rng.random(3000)
+    groups = [np.flatnonzero(videos == video) for video in np.unique(videos)]
+    pair = np.stack([clean, clean * hits], axis=1)
+    cases: list[tuple[str, object, object, dict[str, object], Callable[[np.ndarray], object]]] = [
+        ("mean of hits", hits, None, {}, lambda rows: hits[rows].mean()),
+        ("mean of hits, 1,000 videos", hits, videos, {}, lambda rows: hits[rows].mean()),
+        ("mean of cosines, 1,000 videos", cosines, videos, {}, lambda rows: cosines[rows].mean()),
+        (
+            "gamma (ratio of means), 1,000 videos",
+            pair,
+            videos,
+            {"statistic": "ratio"},
+            lambda rows: pair[rows, 1].mean() / pair[rows, 0].mean(),
+        ),
+        ("median rank, 1,000 videos", ranks, videos, {"statistic": "median"}, lambda rows: np.median(ranks[rows])),
+    ]
+    for name, values, clusters, options, statistic in cases:
+
+        def loop(clusters: object = clusters, statistic: Callable[[np.ndarray], object] = statistic) -> None:
+            """A loop of 100 draws."""
+            generator = np.random.default_rng(0)
+            for _ in range(100):
+                if clusters is None:
+                    rows = generator.integers(0, 3000, 3000)
+                else:
+                    drawn = generator.integers(0, len(groups), len(groups))
+                    rows = np.concatenate([groups[i] for i in drawn])
+                statistic(rows)
+
+        def first(values: object = values, clusters: object = clusters, options: dict = options) -> None:
+            forget()
+            metrics.cluster_bootstrap(values, clusters, **options)
+
+        def again(values: object = values, clusters: object = clusters, options: dict = options) -> None:
+            metrics.cluster_bootstrap(values, clusters, **options)
+
+        cold, warm, slow = seconds(first, again, loop, runs=3)
+        slow *= 100
+        line(f"10,000 draws: {name} (against a loop)", cold, slow, slow / cold, "few ms" if clusters is None else "50")
+        line("    the next statistic over the same videos", warm, slow, slow / warm, "")
+
+
+def forget() -> None:
+    """Drops the kept draws, so that every run makes its own."""
+    sys.modules["video_contrast.metrics.cluster_bootstrap"]._kept_weights.cache_clear()
+
+
+def import_time() -> None:
+    code = "import time; a = time.process_time(); import video_contrast.metrics; print(time.process_time() - a)"
+    ours = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))
+    line("import video_contrast.metrics", ours, 0.3, ours / 0.3, "at most 1 (of 0.3 s)")
+
+
+def memory(videos: int, captions: int, size: int) -> None:
+    """Peak memory of a retrieval from embeddings, in a process of its own."""
+    code = (
+        "import resource, sys, time, numpy as np; from video_contrast import metrics; "
+        "n, m, d = map(int, sys.argv[1:]); rng = np.random.default_rng(0); "
+        "v = rng.standard_normal((n, d), dtype=np.float32); o = np.arange(m) % n; "
+        "c = rng.standard_normal((m, d), dtype=np.float32); "
+        "start = time.process_time(); r = metrics.retrieval_from_embeddings(v, c, o, ks=[1, 10]); "
+        "print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, r['t2v_R@10'])"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code, str(videos), str(captions), str(size)], text=True)
+    spent, peak, recall = out.split()
+    print(f"{captions:,} captions x {videos:,} videos of {size}: {float(spent):.1f} s CPU, peak {float(peak):.2f} GB, "
+          f"R@10 {float(recall):.5f} (chance {10 / videos:.5f}); target below 2 GB")  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="also 200,000 captions x 100,000 videos (many minutes)")
+    chosen = parser.parse_args()
+    print(f"{'':<66} {'ours':>12} {'other':>13} {'ratio':>8}  target")
+    retrieval_against_a_sum()
+    retrieval_against_torchmetrics()
+    bootstrap()
+    import_time()
+    memory(10_000, 20_000, 512)
+    if chosen.full:
+        memory(100_000, 200_000, 512)
+    print(f"peak of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB")
