@@ -5,7 +5,7 @@ exactly chance. The pessimistic and the optimistic bound say how much hangs on t
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,17 @@ class Places(NamedTuple):
     same: NDArray[np.int64]
 
     @property
-    def best(self) -> NDArray[np.float64]:
+    def best(self) -> NDArray[np.floating[Any]]:
         """The rank of the first true answer if every tie is decided for it."""
         return 1.0 + self.greater
 
     @property
-    def worst(self) -> NDArray[np.float64]:
+    def worst(self) -> NDArray[np.floating[Any]]:
         """The rank of the first true answer if every tie is decided against it."""
         return 1.0 + self.greater + self.equal
 
     @property
-    def rank(self) -> NDArray[np.float64]:
+    def rank(self) -> NDArray[np.floating[Any]]:
         """Its expected rank under random tie-breaking: 1 + greater + equal / (same + 1)."""
         return 1.0 + self.greater + self.equal / (self.same + 1.0)
 
@@ -89,11 +89,11 @@ def choice_places(
     return Places(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))
 
 
-def exact_mean(values: NDArray[np.float64]) -> float:
+def exact_mean(values: NDArray[Any]) -> float:
     """The mean, without the rounding that would move a constant scorer off chance or depend on the order of items.
 
     >>> exact_mean(np.full(7, 0.2)), float(np.full(7, 0.2).mean())
     (0.2, 0.19999999999999998)
     """
     lowest = float(values.min())
-    return lowest + math.fsum(values - lowest) / len(values)
+    return lowest + math.fsum((values - lowest).tolist()) / len(values)

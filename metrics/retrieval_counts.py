@@ -49,7 +49,7 @@ class _Tally:
         """Counts the similarities of some videos (rows, from `first_video` on) with some captions (columns)."""
         own, width = self.own[captions], block.shape[1]
         height = min(255, max(1, _CACHE // (width * block.itemsize)))  # 255: columns are added up in one byte
-        buffer = np.empty((height, width), np.bool_)
+        buffer = np.zeros((height, -(-width // 8) * 8), np.bool_)  # rows of whole words, to be counted as such
         above = np.zeros((2, width), np.int64)
         for start in range(0, len(block), height):
             part = block[start : start + height]
@@ -58,10 +58,11 @@ class _Tally:
                 finite = bool(np.isfinite(part.sum()))
             if not finite:
                 self._refuse(part, rows.start, captions)
-            flags, best = buffer[: len(part)], self.best[rows, None]
+            whole, best = buffer[: len(part)], self.best[rows, None]
+            flags = whole[:, :width]
             for which, compare in enumerate((np.greater, np.greater_equal)):
                 compare(part, best, out=flags)
-                self.rows[which, rows] += [np.count_nonzero(row) for row in flags]
+                self.rows[which, rows] += _count_rows(whole)
                 compare(part, own, out=flags)
                 above[which] += np.add.reduce(flags.view(np.uint8), axis=0, dtype=np.uint8)
         self.columns[:, captions] += above
@@ -79,6 +80,13 @@ class _Tally:
             row, column = bad[0]
             caption = int(np.arange(len(self.own))[captions][column])
             raise ValueError(_not_finite(first_video + int(row), caption, part[row, column]))
+
+
+def _count_rows(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many flags of each row are set: eight at a time, as the bytes of a word that cannot overflow in 255 adds."""
+    words = flags.view(np.uint64)
+    sums = np.add.reduceat(words, np.arange(0, words.shape[1], 255), axis=1)
+    return sums.view(np.uint8).sum(axis=1, dtype=np.int64)
 
 
 def matrix_places(similarity: NDArray[Any], owners: NDArray[np.int64]) -> BothWays:

@@ -1,6 +1,6 @@
 """How far a perturbation moves captions, as an `evaluate` measurement."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -38,12 +38,12 @@ _CITATION = """
 class CaptionShift(evaluate.Measurement):
     """The change of captions."""
 
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.MeasurementInfo(
             module_type="measurement",
             description=_DESCRIPTION,
@@ -52,5 +52,5 @@ class CaptionShift(evaluate.Measurement):
             features=datasets.Features({"data": datasets.Value("string"), "references": datasets.Value("string")}),
         )
 
-    def _compute(self, data, references):
+    def _compute(self, data: Any, references: Any) -> Any:
         return caption_shift(data, references)

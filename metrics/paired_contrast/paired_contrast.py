@@ -1,6 +1,6 @@
 """Two models on the same contrast set, as an `evaluate` comparison."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -44,14 +44,14 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
     """Two models on the same items."""
 
     optional = ("clusters",)
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
         "predictions2": [[0.5, 0.4], [0.6, 0.1], [0.3, 0.2], [0.5, 0.3]],
         "references": [0, 0, 0, 0],
         "clusters": ["video1", "video1", "video2", "video3"],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.ComparisonInfo(
             module_type="comparison",
             description=_DESCRIPTION,
@@ -67,5 +67,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
             ),
         )
 
-    def _compute(self, predictions1, predictions2, references, clusters=None, seed=0):
+    def _compute(
+        self, predictions1: Any, predictions2: Any, references: Any, clusters: Any = None, seed: Any = 0
+    ) -> Any:
         return compare_choices(predictions1, predictions2, references, clusters=clusters, seed=seed)

@@ -1,6 +1,6 @@
 """Multiple-choice accuracy of a video-text model on contrast sets, as an `evaluate` metric."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -45,14 +45,14 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
     """Multiple choice on contrast sets."""
 
     optional = ("kinds", "clusters")
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],
         "kinds": [["true", "verb_lm", "random"], ["true", "verb_lm", "random"], ["true", "gender", "random"]],
         "clusters": ["video1", "video2", "video3"],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.MetricInfo(
             module_type="metric",
             description=_DESCRIPTION,
@@ -69,8 +69,16 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         )
 
     def _compute(
-        self, predictions, references, kinds=None, clusters=None, ks=(1,), interval=None, seed=0, ragged=False
-    ):
+        self,
+        predictions: Any,
+        references: Any,
+        kinds: Any = None,
+        clusters: Any = None,
+        ks: Any = (1,),
+        interval: Any = None,
+        seed: Any = 0,
+        ragged: Any = False,
+    ) -> Any:
         return multiple_choice(
             predictions,
             references,

@@ -1,6 +1,6 @@
 """Retrieval from counterfactually augmented data, as an `evaluate` metric."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -50,12 +50,12 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
     """Retrieval from counterfactually augmented data."""
 
     optional = ("columns", "clusters")
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "predictions": [[0.5, 0.5, 0.1, 0.0, 0.2, 0.3], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]],
         "references": [0, 0],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.MetricInfo(
             module_type="metric",
             description=_DESCRIPTION,
@@ -71,7 +71,15 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
             ),
         )
 
-    def _compute(self, predictions, references, columns=None, clusters=None, interval=None, **options):
+    def _compute(
+        self,
+        predictions: Any,
+        references: Any,
+        columns: Any = None,
+        clusters: Any = None,
+        interval: Any = None,
+        **options: Any,
+    ) -> Any:
         return rcad(
             predictions,
             references,

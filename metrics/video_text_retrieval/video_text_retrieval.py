@@ -1,6 +1,6 @@
 """Text-to-video and video-to-text retrieval, as an `evaluate` metric."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -44,13 +44,13 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
     """Retrieval both ways."""
 
     optional = ("clusters",)
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "predictions": [[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]],
         "references": [[0, 1], [2]],
         "ks": [1],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.MetricInfo(
             module_type="metric",
             description=_DESCRIPTION,
@@ -65,7 +65,15 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
             ),
         )
 
-    def _compute(self, predictions, references, clusters=None, ks=None, interval=None, seed=0):
+    def _compute(
+        self,
+        predictions: Any,
+        references: Any,
+        clusters: Any = None,
+        ks: Any = None,
+        interval: Any = None,
+        seed: Any = 0,
+    ) -> Any:
         return retrieval(
             predictions,
             owners_of(references),

@@ -1,6 +1,6 @@
 """Robustness (gamma) of a video-text model to perturbations, as an `evaluate` metric."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 import evaluate
@@ -49,7 +49,7 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
     """Gammas of a model under perturbations."""
 
     optional = ("severities", "categories", "origins", "modalities", "clusters")
-    example: ClassVar[dict] = {
+    example: ClassVar[dict[str, Any]] = {
         "predictions": [0.072, 0.063, 0.05],
         "references": [0.103, 0.103, 0.103],
         "perturbations": ["shuffle_order", "shot_noise", "shot_noise"],
@@ -57,7 +57,7 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         "modalities": ["text", "video", "video"],
     }
 
-    def _info(self):
+    def _info(self) -> Any:
         return evaluate.MetricInfo(
             module_type="metric",
             description=_DESCRIPTION,
@@ -77,5 +77,5 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
             ),
         )
 
-    def _compute(self, predictions, references, perturbations, **options):
+    def _compute(self, predictions: Any, references: Any, perturbations: Any, **options: Any) -> Any:
         return robustness(references, predictions, perturbations, **options)
