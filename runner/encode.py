@@ -18,7 +18,7 @@ from video_contrast.runner.kinds.base import Clip, Encoder
 from video_contrast.runner.plan import Plan, visual_key
 from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
-from video_contrast.runner.views import Sampling, views_of
+from video_contrast.runner.views import Sampling, blank, views_of
 
 VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels
 TEXTS_A_CHUNK = 1024
@@ -59,7 +59,9 @@ class Keys:
     sampling: Sampling
 
     def video(self, clip: ClipRef, visual: Visual) -> str:
-        """The key of one view of one clip."""
+        """The key of one view of one clip. Seeing nothing is the same for all clips."""
+        if visual.name == "blind":
+            return seeds.digest("video", VERSION, "blind", self.sampling.frames).hex()[:32]
         return seeds.digest(
             "video", VERSION, self.contents[clip.video_path], clip.start, clip.end,
             self.sampling.frames, self.sampling.policy, *visual_key(visual, clip),
@@ -124,7 +126,7 @@ def todo_chunks(plan: Plan, store: Store, keys: Keys, size: int) -> list[tuple[C
     return [
         chunk
         for chunk in plan.chunks(size)
-        if any(keys.video(clip, visual) not in store for clip in chunk for visual in plan.views[clip])
+        if any(keys.video(clip, visual) not in store for clip in chunk for visual in plan.seen(clip))
     ]
 
 
@@ -147,6 +149,19 @@ def encode_texts(
         progress(len(todo))
 
 
+def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, tally: Tally) -> None:
+    """Encodes what an encoder sees when it is to see nothing: mid-grey frames, once, so that all clips tie exactly."""
+    clip = next(iter(plan.views))
+    key = keys.video(clip, Visual("blind"))
+    if not plan.blind or key in store:
+        return
+    frames = blank(keys.sampling.frames)
+    rows = model.encode_prepared([model.prepare(Clip(frames, tuple(float(n) for n in range(len(frames)))))])
+    _finite(rows, ["blank frames"])
+    tally.visual_encodings += 1
+    store.put([key], rows, np.full((1, len(frames)), -1))
+
+
 def encode_videos(
     model: Encoder,
     chunks: Sequence[Sequence[ClipRef]],
@@ -164,7 +179,7 @@ def encode_videos(
     A clip that cannot be decoded is recorded in the tally with its reason, and the others go on.
     """
     missing = {
-        clip: tuple(visual for visual in plan.views[clip] if keys.video(clip, visual) not in store)
+        clip: tuple(visual for visual in plan.seen(clip) if keys.video(clip, visual) not in store)
         for chunk in chunks
         for clip in chunk
     }

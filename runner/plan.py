@@ -56,8 +56,17 @@ class Plan:
 
     @property
     def n_views(self) -> int:
-        """Visual encodings, where each unique one is made once."""
-        return sum(len(visuals) for visuals in self.views.values())
+        """Visual encodings, where each unique one is made once; nothing (the blind control) is seen once by all."""
+        return sum(len(self.seen(clip)) for clip in self.views) + self.blind
+
+    @property
+    def blind(self) -> bool:
+        """Whether some cell asks for the blind control."""
+        return any(cell.condition.visual.name == "blind" for cell in self.cells)
+
+    def seen(self, clip: ClipRef) -> tuple[Visual, ...]:
+        """The treatments of a clip that show something of it."""
+        return tuple(visual for visual in self.views[clip] if visual.name != "blind")
 
     def chunks(self, size: int) -> list[tuple[ClipRef, ...]]:
         """Clips in runs of at least `size` views: the units that are dealt out and stored.

@@ -14,12 +14,23 @@ from typing import Any
 from video_contrast import files, seeds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import record, results
-from video_contrast.runner.encode import Batcher, Keys, Tally, encode_texts, encode_videos, todo_chunks, todo_texts
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.encode import (
+    Batcher,
+    Keys,
+    Tally,
+    encode_blank,
+    encode_texts,
+    encode_videos,
+    todo_chunks,
+    todo_texts,
+)
 from video_contrast.runner.engine import Job, RunResult, identity, model_facts, read_result
 from video_contrast.runner.join import Scorer, encoder_cells, pair_cells, text_cells
 from video_contrast.runner.kinds.base import Encoder, PairScorer, Settings, TextScorer
 from video_contrast.runner.pairs import Answers, asks_of, score_pairs
 from video_contrast.runner.plan import Plan, make_plan
+from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
 
 MATRICES_LIMIT = 2 << 30  # bytes
@@ -84,12 +95,17 @@ class _Work:
         )
         self.planned["text_encodings"] = len({text for run in runs for text in run if Keys.text(text) not in store})
         self.planned["visual_encodings"] = sum(
-            keys.video(clip, v) not in store for chunk in chunks for clip in chunk for v in self.plan.views[clip]
+            keys.video(clip, v) not in store for chunk in chunks for clip in chunk for v in self.plan.seen(clip)
         )
         with self.state.split_between_processes(runs) as mine, self._bar("texts", sum(map(len, mine)), "text") as bar:
             encode_texts(model, mine, store, Batcher(4 * self.job.batch_size, self.tally), bar)
+        if self.state.is_main_process:
+            self.planned["visual_encodings"] += (
+                self.plan.blind and keys.video(_any(self.plan), Visual("blind")) not in store
+            )
+            encode_blank(model, self.plan, keys, store, self.tally)
         with self.state.split_between_processes(chunks) as mine:
-            total = sum(len(self.plan.views[clip]) for chunk in mine for clip in chunk)
+            total = sum(len(self.plan.seen(clip)) for chunk in mine for clip in chunk)
             with self._bar("videos", total, "view") as bar:
                 encode_videos(
                     model, mine, self.plan, keys, store, batcher, paths=paths, workers=self._workers(), progress=bar
@@ -156,6 +172,10 @@ def _processes(device: str) -> Any:
     cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not found
     # The first process joins and measures alone while the others wait: give it a day.
     return PartialState(cpu=cpu, timeout=datetime.timedelta(days=1))
+
+
+def _any(plan: Plan) -> ClipRef:
+    return next(iter(plan.views))
 
 
 def _broadcast(state: Any, value: Any) -> Any:

@@ -75,7 +75,7 @@ def views_of(
     span = index.range(clip.start, clip.end)
     needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
     wanted = np.unique(np.concatenate([need.sources for need in needs]))
-    pictures = decode(path, wanted.tolist(), counter) if len(wanted) else _blank(0)
+    pictures = decode(path, wanted.tolist(), counter) if len(wanted) else blank(0)
     for need in needs:
         times = tuple(float(place) / index.fps for place in need.shown)
         yield View(need.visual, _frames(need, clip, pictures, wanted, span, index), need.numbers, times)
@@ -149,7 +149,7 @@ def _acts(visual: Visual) -> str:
     return video_spec(visual.name or "").acts
 
 
-def _blank(count: int) -> np.ndarray:
+def blank(count: int) -> np.ndarray:
     """Mid-grey frames: what an encoder is shown when it is to see nothing."""
     return np.full((count, BLANK_SIZE, BLANK_SIZE, 3), 127, np.uint8)
 
@@ -159,7 +159,7 @@ def _frames(
 ) -> np.ndarray:
     visual = need.visual
     if visual.name == "blind":
-        return _blank(len(need.numbers))
+        return blank(len(need.numbers))
     if visual.name is None or visual.is_control:
         return pictures[np.searchsorted(decoded, need.numbers)]
     condition, origin, length = _condition(visual, span, index)

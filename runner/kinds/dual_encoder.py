@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.runner.kinds.base import Clip, DualEncoder, Option, Settings, Source, kind
+from video_contrast.runner.kinds.base import Clip, DualEncoder, Option, Settings, Source, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
 
 ARCHITECTURES = (
@@ -105,7 +105,7 @@ class ImageTextEncoder(DualEncoder):
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines, pooled over frames where the rows are frames."""
         if self.pooling == "mean":
-            return videos @ texts.T
+            return product(videos, texts)
         count = videos.shape[1] // texts.shape[1]
         frames = videos.reshape(len(videos), count, texts.shape[1])
         out = np.empty((len(videos), len(texts)), np.float32)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.runner.kinds.base import Clip, LateJoinEncoder, Settings, Source, kind
+from video_contrast.runner.kinds.base import Clip, LateJoinEncoder, Settings, Source, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, unit
 
 PAIRS_AT_A_TIME = 4096
@@ -75,7 +75,7 @@ class XCLIPEncoder(LateJoinEncoder):
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines of videos and captions, the captions prompted by each video."""
         if self.plain:
-            return videos @ texts.T
+            return product(videos, texts)
         import torch
 
         model = self.model
