@@ -35,6 +35,7 @@ def captions(
     extended: Annotated[bool, options.EXTENDED_HELP] = False,
     generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
     model: Annotated[str | None, options.MODEL_HELP] = None,
+    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
     constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
     settings: Annotated[str | None, options.SETTINGS_HELP] = None,
     tagger: Annotated[str, options.TAGGER_HELP] = "auto",
@@ -59,6 +60,7 @@ def captions(
     )
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
+        generator_options=generator_options,
         constraints=constraints, settings=settings, tagger=tagger,
         training=lambda: training_captions(training, caption_column, clips),
         casts=None if cast is None else (lambda: read_casts(cast)),

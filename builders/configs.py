@@ -11,6 +11,7 @@ from typing import Any
 from video_contrast.builders import assembly, contrasts
 from video_contrast.builders.clips import Clip, retrieval_rows
 from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import audit_of
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.tables import Row
 
@@ -103,8 +104,6 @@ def add(
     Raises:
         VideoContrastError: no split has an item, and the config is not optional.
     """
-    from video_contrast.builders import audit
-
     full = {split: rows for split, rows in tables.items() if rows}
     empty = sorted(set(tables) - set(full))
     if not full:
@@ -117,8 +116,7 @@ def add(
     if empty:
         facts["empty_splits"] = empty
     if "candidates" in next(iter(full.values()))[0]:
-        split = "test" if "test" in full else next(iter(full))
-        facts["audit"] = {"split": split, **audit.audit(full[split], seed=built.facts.get("seed", 0))}
+        facts["audit"] = audit_of(full, built.facts.get("seed", 0))
     built.tables[config] = full
     built.facts["configs"][config] = facts
 

@@ -159,13 +159,14 @@ class Gender:
 
     seed: int = 0
     extended: bool = False
+    tagger: str = "auto"
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """One contrast a caption with a gendered noun."""
         from video_contrast.perturbations.contrast import gender
 
         captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
-        edits, counts = gender.contrasts(captions, ids, seed=self.seed, extended=self.extended)
+        edits, counts = gender.contrasts(captions, ids, seed=self.seed, extended=self.extended, tagger=self.tagger)
         return _lists(edits), counts
 
 

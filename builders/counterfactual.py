@@ -30,6 +30,7 @@ def counterfactual(
     caption: Annotated[str, options.CAPTION_HELP] = "eligible",
     generator: Annotated[str, "lexical, mlm, llm or t5"] = "lexical",
     model: Annotated[str | None, options.MODEL_HELP] = None,
+    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
     constraints: Annotated[str | None, "constraints, comma-separated; default: the generator's own set"] = None,
     settings: Annotated[str | None, options.SETTINGS_HELP] = None,
     tagger: Annotated[str, options.TAGGER_HELP] = "auto",
@@ -93,7 +94,16 @@ def counterfactual(
             making.add(built, config, {split: [assembly.random_row(q) for q in asked]}, facts, optional=optional)
         else:
             verbs = Verbs(
-                lambda: corpus, generator, model, constraints, settings, tagger, seed, num_proc, many=negatives
+                lambda: corpus,
+                generator,
+                model,
+                constraints,
+                settings,
+                tagger,
+                seed,
+                num_proc,
+                many=negatives,
+                generator_options=generator_options,
             )
             with tag_cache():
                 made = contrasts.make(

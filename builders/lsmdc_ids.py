@@ -36,6 +36,7 @@ def lsmdc_ids(
     caption: Annotated[str, options.CAPTION_HELP] = "eligible",
     generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
     model: Annotated[str | None, options.MODEL_HELP] = None,
+    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
     constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
     settings: Annotated[str | None, options.SETTINGS_HELP] = None,
     tagger: Annotated[str, options.TAGGER_HELP] = "auto",
@@ -53,6 +54,7 @@ def lsmdc_ids(
     five_options = human is not None and _is_released(human)
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=False, generator=generator, model=model,
+        generator_options=generator_options,
         constraints=constraints, settings=settings, tagger=tagger,
         training=lambda: [text for clip in parts["train"] for text in clip.captions],
         casts=None if cast is None else (lambda: read_casts(cast)),

@@ -39,6 +39,7 @@ def msrvtt(
     extended: Annotated[bool, options.EXTENDED_HELP] = False,
     generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
     model: Annotated[str | None, options.MODEL_HELP] = None,
+    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
     constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
     settings: Annotated[str | None, options.SETTINGS_HELP] = None,
     tagger: Annotated[str, options.TAGGER_HELP] = "auto",
@@ -59,6 +60,7 @@ def msrvtt(
     as_released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
+        generator_options=generator_options,
         constraints=constraints, settings=settings, tagger=tagger, paper=True,
         human=human if listed else None,
         training=lambda: [text for clip in clips.get("train", ()) for text in clip.captions],

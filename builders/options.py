@@ -14,6 +14,7 @@ CAPTION_HELP = "caption that a contrast is built on: eligible (the first that al
 EXTENDED_HELP = "gender: use the longer list of nouns beside the paper's Table 6"
 GENERATOR_HELP = "of verb_mc: lexical, t5, mlm or llm"
 MODEL_HELP = "checkpoint of the generator (Hub id or folder)"
+GENERATOR_OPTIONS_HELP = "further options of the generator: name=value,... (endpoint=, store=, k= ...)"
 CONSTRAINTS_HELP = "constraints of verb_mc, comma-separated; default: the generator's own set"
 SETTINGS_HELP = "further thresholds and models of the constraints: name=value,..."
 TAGGER_HELP = "auto, hanta, nltk or spacy:MODEL"
@@ -29,6 +30,7 @@ def plan(
     extended: bool,
     generator: str,
     model: str | None,
+    generator_options: str | None = None,
     constraints: str | None,
     settings: str | None,
     tagger: str,
@@ -49,7 +51,9 @@ def plan(
     Raises:
         UsageError: an unknown generator or caption.
     """
-    verbs = Verbs(training, generator, model, constraints, settings, tagger, seed, num_proc)
+    verbs = Verbs(
+        training, generator, model, constraints, settings, tagger, seed, num_proc, generator_options=generator_options
+    )
     # Objects have no T5 or chat generator: those fall back to the one that needs no model.
     objects = Verbs(
         training, "mlm" if generator == "mlm" else "lexical", model if generator == "mlm" else None,
@@ -57,7 +61,7 @@ def plan(
     )  # fmt: skip
     missing = {}
     generators: dict[str, Any] = {
-        "gender_mc": lambda: Gender(seed, extended),
+        "gender_mc": lambda: Gender(seed, extended, tagger),
         "verb_mc": lambda: verbs,
         "object_mc": lambda: objects,
     }

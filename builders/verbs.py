@@ -32,6 +32,7 @@ class Verbs:
         constraints: names, comma-separated; None for the generator's default set.
         settings: further thresholds and models, `name=value`, comma-separated (`verb.Settings`).
         target: "verb" or "object".
+        generator_options: further options of the generator, `name=value`, comma-separated.
         many: how many contrasts of different verbs (things) a caption is asked for.
     """
 
@@ -45,6 +46,7 @@ class Verbs:
     num_proc: int = 1
     target: Literal["verb", "object"] = "verb"
     many: int = 1
+    generator_options: str | None = None
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """Up to `many` contrasts a caption, with counts of captions and candidates by reason."""
@@ -76,7 +78,9 @@ class Verbs:
         """
         from video_contrast.perturbations.contrast.verb import Settings
 
-        options: dict[str, Any] = {} if self.model is None else {"model": self.model}
+        options = _named(self.generator_options, "--generator-options")
+        if self.model is not None:
+            options["model"] = self.model
         return _maker(self.target)(
             self.generator,
             [name.strip() for name in self.constraints.split(",")] if self.constraints is not None else None,
@@ -84,7 +88,7 @@ class Verbs:
             seed=self.seed,
             tagger=self.tagger,
             generator_options=options,
-            settings=Settings.of(**_settings(self.settings)),
+            settings=Settings.of(**_named(self.settings, "--settings")),
         )
 
     @cached_property
@@ -163,15 +167,15 @@ def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":
     return WordCounts(sum(part.size for part in parts), uses, otherwise, frames, company, parts[0].tagger)
 
 
-def _settings(text: str | None) -> dict[str, Any]:
-    """`name=value,...` as keywords of `verb.Settings`; numbers become numbers."""
+def _named(text: str | None, option: str) -> dict[str, Any]:
+    """`name=value,...` as keywords; numbers become numbers."""
     found: dict[str, Any] = {}
     for part in (text or "").split(","):
         if not part.strip():
             continue
         name, equals, value = part.partition("=")
         if not equals:
-            raise UsageError(f"--settings: {part!r} must be name=value, e.g. frequency_limit=10,word_cosine=0.3")
+            raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
         try:
             found[name.strip()] = float(value) if "." in value else int(value)
         except ValueError:

@@ -48,6 +48,8 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
             entry |= {"layout": layout, "perturbed": perturbed}
             entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(data)}
             parts.append((root / config / f"{split}-00000-of-00001.parquet", data))
+        if entry.get("layout") == "multiple_choice" and not entry["perturbed"] and "audit" not in entry["facts"]:
+            entry["facts"] = {**entry["facts"], "audit": audit_of(splits, built.facts.get("seed", 0))}
         record["configs"][config] = entry
     record["facts"] = {key: value for key, value in built.facts.items() if key != "configs"}
     for relative, write in built.files.items():
@@ -60,6 +62,14 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
     write_json(root / RECORD, record)
     write_card(root)
     return root
+
+
+def audit_of(splits: Mapping[str, Sequence[Mapping[str, Any]]], seed: int = 0) -> dict[str, Any]:
+    """The blind audit that a card shows: of the split `test`, or of the first if there is none."""
+    from video_contrast.builders.audit import audit
+
+    split = "test" if "test" in splits else next(iter(splits))
+    return {"split": split, **audit(splits[split], seed=seed)}
 
 
 def write_card(root: Path) -> None:

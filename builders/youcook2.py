@@ -25,6 +25,7 @@ def youcook2(
     caption: Annotated[str, options.CAPTION_HELP] = "eligible",
     generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
     model: Annotated[str | None, options.MODEL_HELP] = None,
+    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
     constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
     settings: Annotated[str | None, options.SETTINGS_HELP] = None,
     tagger: Annotated[str, options.TAGGER_HELP] = "auto",
@@ -41,6 +42,7 @@ def youcook2(
     train = clips.get("train") or [clip for name in chosen for clip in clips[name]]
     plan = options.plan(
         seed=seed, caption=caption, num_proc=num_proc, extended=False, generator=generator, model=model,
+        generator_options=generator_options,
         constraints=constraints, settings=settings, tagger=tagger,
         training=lambda: [text for clip in train for text in clip.captions],
     )  # fmt: skip
