@@ -4,7 +4,6 @@ The page's script filters and sorts; here it is decided what travels with the pa
 so the worst failures of all runs get them, each clip once, and they shrink until they fit the budget.
 """
 
-import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,11 +130,11 @@ def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], wanted: int
     for _, key, scores in entries:
         items = sets[key]
         margins = [(margin(s, items[n].label), n) for n, s in enumerate(scores) if s]
-        worst = heapq.nlargest(wanted, [pair for pair in margins if pair[0] >= 0], key=lambda pair: (pair[0], -pair[1]))
+        worst = sorted((pair for pair in margins if pair[0] >= 0), key=lambda pair: (-pair[0], pair[1]))
         queues.append([(key, items[n]) for _, n in worst])
     chosen: list[tuple[SetKey, Item]] = []
     seen: set[tuple[str, str]] = set()
-    for turn in range(wanted):
+    for turn in range(max(map(len, queues), default=0)):
         for queue in queues:
             if turn < len(queue) and len(chosen) < wanted:
                 key, item = queue[turn]

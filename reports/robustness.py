@@ -10,6 +10,7 @@ from video_contrast.reports.figures import MUTED, colour, drawing, finish, ramp,
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.runs import Run, SetKey
 
+# The scores that are shown; the others stand in metrics.json.
 SCORES = {"accuracy": "accuracy", "t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
 _PAIR = re.compile(r"visual:(?P<visual>[^+]+)\+text:(?P<text>.+)")
 _VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
@@ -24,11 +25,11 @@ def robustness(runs: Sequence[Run]) -> Section:
         "Gamma is the share of the clean score that is left under a perturbation: 1 is robust. Visual: the mean over "
         "severities, then over perturbations; the spread is the standard deviation over perturbations.",
     )
-    for key in dict.fromkeys(run.key for run in runs if run.robustness):
+    for key in dict.fromkeys(run.key for run in runs if set(SCORES) & set(run.robustness)):
         mine = [run for run in runs if run.key == key and run.robustness]
-        for score in mine[0].robustness:
+        for score in [score for score in SCORES if score in mine[0].robustness]:
             section.parts.append(gamma_table(mine, key, score))
-        score = next(iter(mine[0].robustness))
+        score = next(score for score in SCORES if score in mine[0].robustness)
         section.parts += [gamma_bars(mine, key, score), *_optional(severity_curves(mine, key, score))]
         section.parts += _optional(scatter(mine, key, score))
         for run in mine[:_MAPS]:

@@ -111,7 +111,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
     with gr.Blocks(title=title, analytics_enabled=False) as page:
         state = gr.State(None)
         with gr.Tab("Judge" if judging else "Write"):
-            with gr.Accordion("What to do", open=True):
+            with gr.Accordion("What to do", open=True) as rules:
                 gr.HTML(_rules(judging))
             with gr.Row():
                 name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
@@ -121,10 +121,12 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
             note = gr.HTML(visible=False)
             sentence = gr.HTML(visible=False)
             choice = gr.Radio([], visible=False, elem_id="choice", label="Which sentence describes the video best?")
-            text = gr.Textbox(visible=False, elem_id="text", label="Your sentence", lines=2, max_lines=4)
+            text = gr.Textbox(visible=False, elem_id="text", label="Your sentence", lines=1, max_lines=4)
             send = gr.Button("Submit", variant="primary", visible=False, elem_id="submit")
             message = gr.Markdown(elem_id="message")
             outputs = [state, status, video, sentence, note, choice, text, send, message]
+            # Once someone has begun, the item fills the screen; the rules open again by a click.
+            begin.click(lambda: gr.update(open=False), None, rules)
             begin.click(start, name, outputs)
             name.submit(start, name, outputs)
             send.click(submit, [state, choice, text], outputs)
