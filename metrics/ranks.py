@@ -50,8 +50,8 @@ class Places(NamedTuple):
         With one true answer it is clip((k - greater) / (equal + 1), 0, 1). With `same` of them sharing the score,
         it is one minus the chance that the `k - greater` places left all go to wrong answers.
         """
-        places = np.clip(k - self.greater, 0, None)
-        single = np.clip(places / (self.equal + 1.0), 0.0, 1.0)
+        places = np.maximum(k - self.greater, 0)
+        single = np.minimum(places / (self.equal + 1.0), 1.0)
         several = np.flatnonzero((self.same > 1) & (places > 0) & (self.equal > 0))
         for i in several:
             wrong, right, room = int(self.equal[i]), int(self.same[i]), int(places[i])
@@ -96,4 +96,7 @@ def exact_mean(values: NDArray[Any]) -> float:
     (0.2, 0.19999999999999998)
     """
     lowest = float(values.min())
-    return lowest + math.fsum((values - lowest).tolist()) / len(values)
+    above = values - lowest
+    # Hits and ranks are whole numbers but for ties, and sums of those are exact in any order.
+    total = float(above.sum()) if np.array_equal(above, np.floor(above)) else math.fsum(above.tolist())
+    return lowest + total / len(values)

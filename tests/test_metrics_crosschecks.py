@@ -110,6 +110,18 @@ def test_bootstrap_interval_against_scipy_on_independent_items() -> None:
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.03)
 
 
+@pytest.mark.parametrize("n_clusters", [3, 10, 40, 700])
+def test_bootstrap_weights_against_the_binomial_distribution(n_clusters: int) -> None:
+    """How often one cluster is drawn is binomial, in the tails too; draws are independent, so chi-square applies."""
+    from scipy.stats import binom, chisquare
+
+    weights = np.concatenate(list(metrics.bootstrap_weights(n_clusters, 40_000)))[:, n_clusters // 2]
+    top = 4 if n_clusters > 3 else 3
+    found = np.bincount(np.minimum(weights, top), minlength=top + 1)
+    expected = binom.pmf(np.arange(top), n_clusters, 1 / n_clusters)
+    assert chisquare(found, np.append(expected, 1 - expected.sum()) * len(weights)).pvalue > 0.001
+
+
 def test_any_statistic_of_the_drawn_counts() -> None:
     """A statistic of one's own, the standard deviation, against scipy."""
     from scipy.stats import bootstrap
