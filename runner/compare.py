@@ -104,11 +104,12 @@ def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) ->
         places = choice_places(scores, labels)
         expected.append(places.hit(1))
         certain.append(places.hit_bounds(1)[0])
-    paired = paired_difference(*expected, [one[name]["cluster"] for name in ids], seed=seed)
+    first, second = expected
+    paired = paired_difference(first, second, [one[name]["cluster"] for name in ids], seed=seed)
     # McNemar's test has no half right: a tie counts as wrong for both models.
-    test = mcnemar(*certain)
+    test = mcnemar(certain[0], certain[1])
     return {
-        **_row("accuracy", *expected, paired, len(one) + len(two) - 2 * len(ids)),
+        **_row("accuracy", first, second, paired, len(one) + len(two) - 2 * len(ids)),
         "mcnemar_p": test["p_value"],
         "only_first": test["only_first"],
         "only_second": test["only_second"],
@@ -141,7 +142,9 @@ def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> 
             one_way = places.text_to_video if way == "t2v" else places.video_to_text
             hits.append(one_way.hit(1))
             groups = owners if way == "t2v" else places.videos
-        result.append(_row(f"{way} R@1", hits[0], hits[1], paired_difference(*hits, groups, seed=seed), left_out))
+        result.append(
+            _row(f"{way} R@1", hits[0], hits[1], paired_difference(hits[0], hits[1], groups, seed=seed), left_out)
+        )
     return result
 
 

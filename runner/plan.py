@@ -120,8 +120,8 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
             if condition.name in skipped:
                 continue
             try:
-                texts = _texts(group, condition, folder, loaded.fingerprints[group.config])
-                cells.append(Cell(group, condition, texts))
+                changed = _texts(group, condition, folder, loaded.fingerprints[group.config])
+                cells.append(Cell(group, condition, changed))
             except VideoContrastError as error:
                 if not condition.wildcard:
                     raise

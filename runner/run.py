@@ -157,7 +157,12 @@ class _Work:
 
         hidden = not self.job.progress or not self.state.is_main_process or total == 0
         with tqdm(total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1) as bar:
-            yield lambda n: None if hidden else (bar.update(n) and None)
+
+            def advance(n: int) -> None:
+                if not hidden:
+                    bar.update(n)
+
+            yield advance
 
 
 def _processes(device: str) -> Any:

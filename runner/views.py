@@ -8,7 +8,7 @@ per-frame one acts on the sampled frames only; a codec on the groups of pictures
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,14 +102,7 @@ def _condition(visual: Visual, span: tuple[int, int], index: VideoIndex) -> tupl
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
     from video_contrast.perturbations.video import VideoCondition
 
-    condition = VideoCondition(
-        visual.name or "",
-        visual.severity,
-        visual.profile,
-        visual.seed,
-        visual.scope,
-        visual.order,  # type: ignore[arg-type]
-    )
+    condition = VideoCondition.from_recipe(asdict(visual))
     return (condition, 0, index.n_frames) if visual.scope == "video" else (condition, span[0], span[1] - span[0])
 
 

@@ -125,7 +125,9 @@ class Tokens:
         self.limit = min(int(limit) for limit in [*limits, 512] if limit)
         if "roberta" in getattr(text, "model_type", "") or getattr(config, "model_type", "") == "altclip":
             self.limit = min(self.limit, int(text.max_position_embeddings) - 2)  # positions begin after the padding's
-        self.names = ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
+        self.names: tuple[str, ...] = (
+            ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
+        )
         self.truncated = 0
 
     def __call__(self, texts: Sequence[str], device: Any) -> dict[str, Any]:
