@@ -139,7 +139,7 @@ def _grey_shares(rate: float, photons: int) -> npt.NDArray[np.int64]:
     else:
         logs = np.array([math.lgamma(k + 1) for k in counts])
         chances = np.exp(counts * math.log(rate) - rate - logs)
-    grey = np.rint(np.arange(photons + 1) * (255 / photons)).astype(np.int64)
+    grey = (510 * np.arange(photons + 1) + photons) // (2 * photons)  # nearest whole number, halves up
     chances = np.bincount(grey, weights=np.append(chances, max(0.0, 1 - chances.sum())), minlength=256)
     exact = chances / chances.sum() * 65536
     shares = np.floor(exact).astype(np.int64)
