@@ -459,7 +459,8 @@ def test_chat_endpoint_is_asked_once_and_never_again(counts, tmp_path, online):
         generator = ChatGenerator(**options)
         edits, reasons = _run(counts, generator, RULES)
         assert len(server.requests) == 3 == generator.cost.requests
-        assert generator.invalid == 1 and edits[1] is None and reasons["no_proposal"] == 1
+        assert generator.invalid == 1 and edits[1] is None
+        assert reasons["no_proposal"] == 1 == reasons["answers:invalid"]
         assert edits[0].new in ("running", "jumping in") and edits[0].generator == "chat"
         path, body = server.requests[0]
         assert path.endswith("/chat/completions") and body["model"] == "org/chat" and body["temperature"] == 0
@@ -526,3 +527,33 @@ def test_batches_are_length_sorted_whole_and_within_the_budget():
 def test_t5_without_sentinels_is_refused(gpt2_folder, tmp_path):
     with pytest.raises(UsageError, match="k must be in"):
         T5Generator("any", beams=2, k=3)
+
+
+# Commands
+
+
+def test_command_vectors_shrink(tmp_path, capsys):
+    from video_contrast.cli import main
+
+    _write_vectors(tmp_path / "v.txt")
+    assert main(["vectors", "shrink", str(tmp_path / "v.txt"), "--output", str(tmp_path / "v.npz")]) == 0
+    assert "5 verbs of 5 words" in capsys.readouterr().out and (tmp_path / "v.npz").is_file()
+    assert main(["vectors", "shrink", str(tmp_path / "none.txt"), "--output", str(tmp_path / "w.npz")]) == 1
+    assert capsys.readouterr().err == f"error: no word vectors at {tmp_path / 'none.txt'}\n"
+
+
+def test_command_tune_t5_reads_a_column_and_leaves_a_model_for_the_generator(t5_folder, tmp_path, capsys, counts):
+    from video_contrast.cli import main
+
+    table = tmp_path / "train.csv"
+    table.write_text("id,caption\n" + "".join(f"{n},{text}\n" for n, text in enumerate(TRAIN[:30])), encoding="utf-8")
+    given = ["--model", str(t5_folder), "--output", str(tmp_path / "t5"), "--tagger", "hanta"]
+    assert main(["tune-t5", str(table), *given]) == 0
+    assert "1 steps on 30 captions" in capsys.readouterr().out
+    assert T5Generator(str(tmp_path / "t5"), beams=2, k=2, device="cpu").name == "t5"
+    assert main(["tune-t5", str(table), *given, "--caption-column", "text"]) == 2
+    assert "no column 'text'" in capsys.readouterr().err
+    assert main(["tune-t5", str(table), *given, "--epochs", "3"]) == 2
+    assert "holds a run with other epochs" in capsys.readouterr().err
+    assert main(["tune-t5", str(tmp_path / "none.txt"), *given]) == 2
+    assert "no such file" in capsys.readouterr().err

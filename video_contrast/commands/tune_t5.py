@@ -1,5 +1,6 @@
 """`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +40,8 @@ def tune_t5(
     tuning = Tuning(model, epochs, batch_size, learning_rate, seed, tagger)
     texts = read_captions(captions, caption_column)
     record = tune_t5(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=print)
-    print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
+    if os.environ.get("RANK", "0") == "0":
+        print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
 
 
 def read_captions(path: Path, column: str) -> list[str]:

@@ -74,7 +74,8 @@ class VerbPipeline:
         Returns:
             The edits, and a Counter of the captions by outcome ("edited", "empty", "no_verb", "no_proposal",
             "all_rejected") and of the candidates ("candidates:proposed", "candidates:accepted",
-            "candidates:rejected:NAME" for each constraint; a candidate counts for the first that rejects it).
+            "candidates:rejected:NAME" for each constraint; a candidate counts for the first that rejects it), and
+            "answers:invalid" of a chat model.
         """
         lists, counts = self.run_many(captions, ids, siblings, n=1)
         return [edits[0] if edits else None for edits in lists], counts
@@ -127,7 +128,10 @@ class VerbPipeline:
         randoms = [
             Streams().at(self._seed, self.target.name, VERSION, self.generator.name, ids[place]) for place in places
         ]
+        invalid = self._invalid_answers()
         proposals = self.generator.propose(present, randoms)
+        if self._invalid_answers() > invalid:
+            counts["answers:invalid"] += self._invalid_answers() - invalid
         self._analyse(present, proposals)
         accepted = self._accept(present, proposals, counts)
         edits: list[list[Edit]] = [[] for _ in captions]
@@ -137,6 +141,10 @@ class VerbPipeline:
                 passed = [passed[number] for number in random.permutation(len(passed))]
             edits[place] = [self._edit(originals[place], *chosen) for chosen in passed[:n]]
         return edits
+
+    def _invalid_answers(self) -> int:
+        """Answers so far that a chat model's generator could not read; other generators have none."""
+        return int(getattr(self.generator, "invalid", 0))
 
     def _originals(
         self,

@@ -94,7 +94,8 @@ def tune_t5(
                 "loss": sum(losses[-save_every:]) / len(losses[-save_every:]),
             }  # fmt: skip
             run.write_record(record)
-            say(f"step {step + 1} of {steps}: loss {record['loss']:.3f}")
+            if run.is_main:
+                say(f"step {step + 1} of {steps}: loss {record['loss']:.3f}")
     if last == steps:
         record = dict(read_json(root / RECORD)) | {"finished": True}
         run.finish(record)
@@ -149,6 +150,11 @@ class _Run:
         optimizer = torch.optim.AdamW(model.parameters(), lr=tuning.learning_rate)
         self._model, self._optimizer = self._accelerator.prepare(model.train(), optimizer)
 
+    @property
+    def is_main(self) -> bool:
+        """Whether this process speaks and writes."""
+        return bool(self._accelerator.is_main_process)
+
     def step(self, number: int) -> float:
         """One optimizer step on batch `number`; the rate falls linearly to a tenth."""
         epoch, batch = divmod(number, self.steps_per_epoch)
@@ -186,13 +192,13 @@ class _Run:
     def save_checkpoint(self, step: int) -> None:
         """Writes beside the old checkpoint and takes its place when whole."""
         new, place = self._root / f"{_CHECKPOINT}.new", self._root / _CHECKPOINT
-        if self._accelerator.is_main_process:
+        if self.is_main:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(parents=True)
         self._accelerator.wait_for_everyone()
         self._accelerator.save_state(str(new))
         self._accelerator.wait_for_everyone()
-        if self._accelerator.is_main_process:
+        if self.is_main:
             (new / "step.json").write_text(json.dumps({"step": step}), encoding="utf-8")
             shutil.rmtree(place, ignore_errors=True)
             new.rename(place)
@@ -200,13 +206,13 @@ class _Run:
 
     def write_record(self, record: dict[str, Any]) -> None:
         """The record, by the main process."""
-        if self._accelerator.is_main_process:
+        if self.is_main:
             write_json(self._root / RECORD, record)
         self._accelerator.wait_for_everyone()
 
     def finish(self, record: dict[str, Any]) -> None:
         """Writes model and tokenizer, then the record, and removes the checkpoint."""
-        if self._accelerator.is_main_process:
+        if self.is_main:
             self._accelerator.unwrap_model(self._model).eval().save_pretrained(self._root)
             self._tokenizer.save_pretrained(self._root)
             write_json(self._root / RECORD, record)
