@@ -150,8 +150,13 @@ def decode(path: str | Path, wanted: Sequence[int], counter: Counter | None = No
         BrokenVideo: the file cannot be read, or a wanted frame does not come out of it.
     """
     unique = sorted(set(int(number) for number in wanted))
+    index = index_of(path)
+    if not unique or unique[0] < 0 or unique[-1] >= index.n_frames:
+        raise BrokenVideo(f"{path}: has frames 0..{index.n_frames - 1}, not {unique[:1]}..{unique[-1:]}")
+    counter = counter if counter is not None else Counter()
+    counter.minimum += index.minimum(unique)
     pictures: dict[int, np.ndarray] = {}
-    for number, picture in _walk(index_of(path), unique, counter or Counter()):
+    for number, picture in _walk(index, unique, counter):
         pictures[number] = picture
     first = pictures[unique[0]]
     out = np.empty((len(wanted), *first.shape), np.uint8)
@@ -163,41 +168,47 @@ def decode(path: str | Path, wanted: Sequence[int], counter: Counter | None = No
     return out
 
 
-def _walk(index: VideoIndex, wanted: list[int], counter: Counter) -> Iterator[tuple[int, np.ndarray]]:
-    """The wanted frames (increasing numbers) with their pictures."""
-    if not wanted or wanted[0] < 0 or wanted[-1] >= index.n_frames:
-        raise BrokenVideo(f"{index.path}: has frames 0..{index.n_frames - 1}, not {wanted[:1]}..{wanted[-1:]}")
-    counter.minimum += index.minimum(wanted)
+def _walk(
+    index: VideoIndex, wanted: list[int], counter: Counter, seeks: bool = True
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The wanted frames (increasing numbers) with their pictures.
+
+    Some containers (transport streams) seek inexactly: where a seek lands past its frame, the rest is decoded again
+    from the beginning.
+    """
     number_of = {time: k for k, time in enumerate(index.times)}
-    todo = iter(wanted)
-    target: int | None = next(todo)
+    at = 0  # the frame that decoding would give next
+    done = 0
+    sought = False
     with _opened(index.path) as (container, stream):
-        at = 0  # the frame that decoding would give next
-        while target is not None:
-            key = index.key_of(target)
-            if index.times and key > at + WORTH_A_SEEK:
+        while done < len(wanted):
+            key = index.key_of(wanted[done])
+            if seeks and index.times and key > at + WORTH_A_SEEK:
                 container.seek(index.times[key], stream=stream, backward=True)
-            elif index.times and target < at:  # a seek landed too far: begin again, once
-                container.seek(index.times[0], stream=stream, backward=True)
-            restart = False
+                sought = True
+            before = done
             for order, frame in enumerate(_frames(container, stream, index.path)):
                 counter.decoded += 1
                 number = number_of.get(frame.pts) if index.times else order
-                if number is None or number < target:
+                if number is None or number < wanted[done]:
                     continue
-                if number > target:
-                    raise BrokenVideo(f"{index.path}: frame {target} cannot be decoded")
+                if number > wanted[done]:
+                    break
                 counter.converted += 1
                 yield number, _picture(frame)
-                at = number + 1
-                target = next(todo, None)
-                if target is None:
-                    return
-                if index.times and index.key_of(target) > at + WORTH_A_SEEK:
-                    restart = True
+                at, done = number + 1, done + 1
+                if done == len(wanted) or (seeks and index.key_of(wanted[done]) > at + WORTH_A_SEEK):
                     break
-            if not restart:
-                raise BrokenVideo(f"{index.path}: ends before frame {target} of {index.n_frames}: damaged or cut short")
+            else:
+                number = None
+            if done == len(wanted) or (done > before and number == wanted[done - 1]):
+                continue  # finished, or on to the next group of pictures
+            if sought:
+                yield from _walk(index, wanted[done:], counter, seeks=False)
+                return
+            raise BrokenVideo(
+                f"{index.path}: frame {wanted[done]} of {index.n_frames} cannot be decoded: damaged or cut short"
+            )
 
 
 def _picture(frame: Any) -> np.ndarray:
