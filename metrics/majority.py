@@ -4,15 +4,27 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+
 Votes = Sequence[Sequence[Hashable | None]]
 
 
-def majority_vote(votes: Votes, labels: Sequence[Hashable] | None = None) -> dict[str, Any]:
+def majority_vote(
+    votes: Votes,
+    labels: Sequence[Hashable] | None = None,
+    *,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
     """The answer that most annotators of each item gave, and its accuracy.
 
     Args:
         votes: `[n][annotators]`, answers (option numbers, "yes" ...); None where an annotator gave none.
         labels: `[n]`, the true answers; None: no accuracy.
+        clusters: `[n]`, the source videos, for the interval.
+        interval: add the 95 % cluster bootstrap interval of the accuracy.
+        seed: of the bootstrap.
 
     Returns:
         `majority` (`[n]`, None on a tie for the most votes), `n_ties`, `n`; with labels `accuracy` (a tie between m
@@ -39,6 +51,8 @@ def majority_vote(votes: Votes, labels: Sequence[Hashable] | None = None) -> dic
         right = [1 / len(mode) if label in mode else 0.0 for mode, label in zip(modes, labels, strict=True)]
         single = sum(counts[label] for counts, label in zip(counted, labels, strict=True))
         result["accuracy"] = sum(right) / len(right)
+        if interval:
+            result.update(interval_keys("accuracy", cluster_bootstrap(right, clusters, seed=seed)))
         result["individual_accuracy"] = single / sum(counts.total() for counts in counted)
     return result
 

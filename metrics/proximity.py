@@ -6,9 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import vector
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 
-def proximity(hits: Any, similarity: Any, *, antonym: Any = None, share: float = 0.15) -> dict[str, Any]:
+def proximity(
+    hits: Any,
+    similarity: Any,
+    *,
+    antonym: Any = None,
+    share: float = 0.15,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
     """Accuracy on antonyms, and on the highest and lowest `share` of the others by similarity.
 
     Args:
@@ -17,6 +27,9 @@ def proximity(hits: Any, similarity: Any, *, antonym: Any = None, share: float =
         antonym: `[n]` of booleans; these items are a subset of their own. None: no item is one.
         share: size of the two subsets, above 0 and at most 0.5. Items that tie at the border share the room that is
             left in equal parts, so that their order has no influence.
+        clusters: `[n]`, the source videos, for the intervals.
+        interval: add 95 % cluster bootstrap intervals of the three, over the items of each subset.
+        seed: of the bootstrap.
 
     Returns:
         `antonym`, `high`, `low` (None where the subset is empty), `n_antonym`, `n_high` (the size of either subset).
@@ -36,20 +49,29 @@ def proximity(hits: Any, similarity: Any, *, antonym: Any = None, share: float =
         raise ValueError(f"{len(right)} hits need as many similarities and flags, not {len(near)} and {len(opposite)}")
     if not 0 < share <= 0.5:
         raise ValueError(f"share must be above 0 and at most 0.5, not {share}")
-    others = ~opposite
-    size = round(share * int(others.sum()))
-    return {
-        "antonym": float(right[opposite].mean()) if opposite.any() else None,
-        "high": _mean_of_top(right[others], near[others], size),
-        "low": _mean_of_top(right[others], -near[others], size),
-        "n_antonym": int(opposite.sum()),
-        "n_high": size,
+    size = round(share * int((~opposite).sum()))
+    weights = {
+        "antonym": opposite.astype(np.float64),
+        "high": _top(near, ~opposite, size),
+        "low": _top(-near, ~opposite, size),
     }
+    result: dict[str, Any] = {"n_antonym": int(opposite.sum()), "n_high": size}
+    for name, weight in weights.items():
+        inside = weight > 0
+        result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None
+        if interval and inside.any():
+            pairs = np.stack([weight, weight * right], axis=1)[inside]
+            groups = None if clusters is None else [c for c, chosen in zip(clusters, inside, strict=True) if chosen]
+            result.update(interval_keys(name, cluster_bootstrap(pairs, groups, statistic="ratio", seed=seed)))
+    return result
 
 
-def _mean_of_top(right: NDArray[np.float64], key: NDArray[np.float64], size: int) -> float | None:
-    if size == 0:
-        return None
-    border = np.sort(key)[-size]
-    above, at = key > border, key == border
-    return float((right[above].sum() + right[at].mean() * (size - above.sum())) / size)
+def _top(key: NDArray[np.float64], among: NDArray[np.bool_], size: int) -> NDArray[np.float64]:
+    """Weights `[n]` that add up to `size`: 1 for the highest, the same share for all that tie at the border."""
+    weights = np.zeros(len(key))
+    if size:
+        border = np.sort(key[among])[-size]
+        above, at = among & (key > border), among & (key == border)
+        weights[above] = 1.0
+        weights[at] = (size - above.sum()) / at.sum()
+    return weights

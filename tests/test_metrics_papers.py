@@ -135,6 +135,21 @@ def test_antonyms_and_nearest_and_farthest_contrasts() -> None:
     assert result == {"antonym": 1.0, "high": pytest.approx(5 / 15), "low": 1.0, "n_antonym": 1, "n_high": 15}
 
 
+def test_subsets_positions_and_votes_have_intervals_on_request() -> None:
+    rng = np.random.default_rng(0)
+    hits, videos = rng.integers(0, 2, 200), rng.integers(0, 60, 200)
+    subsets = metrics.proximity(hits, rng.random(200), antonym=rng.random(200) < 0.3, clusters=videos, interval=True)
+    for name in ("antonym", "high", "low"):
+        assert subsets[f"{name}_low"] < subsets[name] < subsets[f"{name}_high"]
+    bias = metrics.position_bias(rng.random((200, 2)), rng.integers(0, 2, 200), clusters=videos, interval=True)
+    for low, value, high in zip(
+        bias["low_by_position"], bias["accuracy_by_position"], bias["high_by_position"], strict=True
+    ):
+        assert low < value < high
+    votes = metrics.majority_vote(rng.integers(0, 2, (200, 3)).tolist(), [0] * 200, clusters=videos, interval=True)
+    assert votes["accuracy_low"] < votes["accuracy"] < votes["accuracy_high"]
+
+
 def test_equal_similarities_at_the_border_share_the_room() -> None:
     assert metrics.proximity([1, 0, 0, 1], [0.5] * 4, share=0.25)["high"] == 0.5
 

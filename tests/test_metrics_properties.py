@@ -162,6 +162,38 @@ def test_equal_embeddings_tie_exactly_wherever_they_stand() -> None:
         assert result[key] == result[key.replace("R@", "chance_R@")]
 
 
+def test_retrieval_from_embeddings_never_holds_the_matrix() -> None:
+    """192 MB of similarities pass through buffers of 12 MB."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    videos, captions = rng.random((4000, 8), np.float32), rng.random((12_000, 8), np.float32)
+    owners = np.arange(12_000) % 4000
+    tracemalloc.start()
+    try:
+        result = metrics.retrieval_from_embeddings(videos, captions, owners)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert result["n_captions"] == 12_000
+    assert peak < 32e6
+
+
+def test_the_import_is_quick_and_light() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, time; start = time.process_time(); import video_contrast.metrics; "
+        "print(time.process_time() - start, *{'torch', 'datasets', 'evaluate', 'scipy', 'pandas'} & set(sys.modules))"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() for _ in range(3)
+    ]
+    assert all(len(run) == 1 for run in runs)
+    assert min(float(run[0]) for run in runs) < 0.3
+
+
 def test_a_memory_mapped_matrix_is_read_as_an_array_is(tmp_path) -> None:
     matrix = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
     np.save(tmp_path / "similarity.npy", matrix)
