@@ -235,7 +235,6 @@
     if (strip) {
       const picture = make("img", "strip");
       picture.src = strip;
-      picture.loading = "lazy";
       picture.decoding = "async";
       picture.alt = `Frames of ${item.v}, first to last`;
       entry.append(picture);

@@ -85,7 +85,8 @@ def make_set(
         "licence": "CC0",
         "licence_id": "cc0-1.0",
         "seed": 0,
-        "configs": {},
+        # The audit of these captions says nothing, and takes its time: an empty one is "not audited".
+        "configs": {config: {"audit": {}} for config in tables if config != "retrieval"},
     }
     return write_set(BuiltSet("fabricated", tables, base | (facts or {}), files), root)
 

@@ -50,7 +50,8 @@ def table(page: str, name: str) -> list[dict[str, str]]:
 
 
 def test_nothing_is_loaded_from_anywhere(page: str) -> None:
-    for address in re.findall(r"""(?:src|href|action)=["']?([^"'\s>]+)""", page):
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)  # their JSON holds captions with markup in them
+    for address in re.findall(r"""(?:src|href|action)=["']?([^"'\s>]+)""", markup):
         assert address.startswith(("#", "data:")), address
     assert "default-src 'none'" in page
     assert not re.search(r"@import|url\((?!#|data:)", page)

@@ -1,0 +1,160 @@
+"""The report in a browser: from disk, without a network, by keyboard, with captions that hold markup."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fabricate
+import pytest
+
+from video_contrast.reports import write_report
+
+pytestmark = pytest.mark.browser
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((path for path in (f"/usr/bin/{name}" for name in NAMES) if Path(path).exists()), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium in /usr/bin")
+    with api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("page")
+    fabricate.make_set(root / "set", 90, captions=fabricate.HOSTILE)
+    for model, skill in (("good", 1.2), ("poor", -2.0)):
+        fabricate.make_run(root / "runs" / model, root / "set", ["verb_mc", "retrieval"], model=model, skill=skill)
+    return write_report([root / "runs"], root / "report.html", max_failures=20)
+
+
+@pytest.fixture
+def page(browser: Any, report: Path) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    opened = context.new_page()
+    opened.asked, opened.errors = [], []
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.on("console", lambda said: opened.errors.append(said.text) if said.type == "error" else None)
+    opened.goto(report.as_uri())
+    yield opened
+    assert opened.errors == []
+    context.close()
+
+
+def until(page: Any, items: int) -> None:
+    """Waits for the search to be done (the page forbids eval, so no function is waited for)."""
+    from playwright.sync_api import expect
+
+    expect(page.locator("#items .item")).to_have_count(items)
+
+
+def choose(page: Any, model: str, config: str) -> None:
+    value = page.evaluate(
+        """([model, config]) => { const d = JSON.parse(document.getElementById("data").textContent);
+           return d.runs.findIndex((r) => r.model === model && d.sets[r.set].name.includes(config)); }""",
+        [model, config],
+    )
+    page.select_option("#run", str(value))
+
+
+def test_it_opens_from_disk_and_asks_no_network(page: Any, report: Path) -> None:
+    assert page.locator("h1").inner_text() == "Contrast sets and robustness"
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert {url for url in page.asked if not url.startswith(("data:", "blob:"))} == {report.as_uri()}
+
+
+def test_a_caption_with_markup_stays_text(page: Any) -> None:
+    choose(page, "poor", "verb_mc")
+    page.fill("#search", "window.hacked")
+    until(page, 1)
+    page.locator("#items .item").first.click()
+    assert fabricate.HOSTILE[0] in page.locator("#items .item").inner_text()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#items script, #items img[src=x], #items b:has-text('bold')").count() == 0
+
+
+def test_right_to_left_and_emoji_captions_keep_their_direction_and_highlight(page: Any) -> None:
+    choose(page, "poor", "verb_mc")
+    page.select_option("#outcome", "all")
+    for words in ("رجل", "👩‍🚀"):
+        page.fill("#search", words)
+        until(page, 1)
+        page.locator("#items .item").first.click()
+        assert page.locator("#items .said [dir=auto]").count() == 5
+        assert page.locator("#items .said mark").all_inner_texts() == ["silently"]
+
+
+def test_filters_agree_with_the_scores(page: Any) -> None:
+    choose(page, "good", "verb_mc")
+    counts = {}
+    for outcome in ("wrong", "right", "all"):
+        page.select_option("#outcome", outcome)
+        counts[outcome] = int(page.locator("#count").inner_text().split(" ")[0])
+    assert counts["wrong"] + counts["right"] == counts["all"] == 90
+    page.select_option("#outcome", "wrong")
+    page.select_option("#kind", "verb_lm")
+    hard = int(page.locator("#count").inner_text().split(" ")[0])
+    page.select_option("#kind", "random")
+    assert hard + int(page.locator("#count").inner_text().split(" ")[0]) == counts["wrong"]
+
+
+def test_the_keyboard_walks_opens_and_searches(page: Any) -> None:
+    choose(page, "poor", "verb_mc")
+    page.locator("h2").first.click()
+    for key in "jjk":
+        page.keyboard.press(key)
+    assert page.locator("[aria-current=true]").count() == 1
+    assert page.evaluate("[...document.querySelectorAll('.item')].findIndex((i) => i.ariaCurrent === 'true')") == 0
+    for _ in range(60):
+        page.keyboard.press("j")
+    place = page.evaluate("[...document.querySelectorAll('.item')].findIndex((i) => i.ariaCurrent === 'true')")
+    assert place == 60  # beyond what was drawn at first
+    before = page.locator("#outcome").input_value()
+    page.keyboard.press("o")
+    assert page.locator("#outcome").input_value() != before
+    page.keyboard.press("o")  # wrong, right, all
+    page.keyboard.press("/")
+    page.keyboard.type("song 77")
+    until(page, 1)
+    assert page.evaluate("document.activeElement.id") == "search"
+
+
+def test_a_compact_row_opens_and_frames_enlarge(page: Any) -> None:
+    choose(page, "poor", "verb_mc")
+    page.locator("img.strip").first.click()
+    assert page.locator("#zoom").evaluate("(dialog) => dialog.open")
+    page.keyboard.press("Escape")
+    assert page.locator("img.strip").first.evaluate("(image) => image.naturalWidth") > 100
+
+
+def test_light_and_dark_differ_and_the_button_switches(page: Any) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(colour)
+    page.locator("#theme").click()
+    assert light != dark and page.evaluate(colour) == light
+
+
+def test_it_fits_a_phone_and_prints(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 780})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    assert not page.locator(".filters").is_visible()
+    assert len(page.pdf()) > 20_000
+
+
+def test_plots_download_as_svg_png_and_csv(page: Any) -> None:
+    for kind, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("csv", b"config,model")):
+        with page.expect_download() as waiting:
+            page.locator(f"[data-{kind}=accuracy-dots]").click()
+        data = Path(waiting.value.path()).read_bytes()
+        assert data.startswith(start)
+        assert b"var(--" not in data
