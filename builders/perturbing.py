@@ -120,9 +120,16 @@ def perturbed_set(
             if all(result is None for result in changed.values()):
                 _leave_out(built, config, how_to_get(TEXT[config]))
                 continue
-            kept = {split: result[0] for split, result in changed.items() if result}
+            kept = {split: result[0] for split, result in changed.items() if result and result[0]}
+            checks = _first(changed)[1]
+            if not kept:
+                why = f"no item has different options left under {config}"
+                if not everything:
+                    raise VideoContrastError(f"{name} {config}: {why}: {checks}")
+                _leave_out(built, config, why)
+                continue
             rows = {split: [_as(row, paths, None) for row in found] for split, found in kept.items()}
-            _add(built, config, rows, {"negatives": "all captions perturbed", "checks": _first(changed)[1]})
+            _add(built, config, rows, {"negatives": "all captions perturbed", "checks": checks})
         else:
             raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
     return built

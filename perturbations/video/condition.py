@@ -5,7 +5,7 @@ that hold them. The result is what perturbing the whole clip and then sampling i
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -60,7 +60,7 @@ class VideoCondition:
 
     def recipe(self) -> dict[str, Any]:
         """What a row's `video_perturbation` holds."""
-        return asdict(self)
+        return {field: getattr(self, field) for field in self.__dataclass_fields__}
 
     def sources(
         self,
