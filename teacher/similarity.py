@@ -47,7 +47,9 @@ class LatentSemantics:
         try:
             table = vectorizer.fit_transform([" . ".join(captions) for captions in documents])
         except ValueError as error:
-            raise UsageError(f"the captions are too few for --encoder lsa ({error}); give a sentence encoder") from error
+            raise UsageError(
+                f"the captions are too few for --encoder lsa ({error}); give a sentence encoder"
+            ) from error
         size = min(DIMENSIONS, min(table.shape) - 1)
         if size < 1:
             raise UsageError("--encoder lsa needs at least two clips with words; give a sentence encoder")

@@ -1,0 +1,100 @@
+"""The frame store of a training: every clip is decoded once, resized by the model's own processor, kept as bytes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path, read_json, resolve_under, write_json
+from video_contrast.runner.decode import BrokenVideo, decode, index_of
+from video_contrast.runner.sampling import frame_indices, frame_range
+from video_contrast.seeds import digest
+from video_contrast.tables import Row
+
+
+@dataclass
+class FrameStore:
+    """Clips as uint8[N, T, 3, H, W], and how their numbers become what the model sees.
+
+    Attributes:
+        frames: an array on disk, mapped into memory.
+        missing: numbers of the clips that could not be read.
+    """
+
+    frames: np.ndarray
+    missing: frozenset[int]
+    scale: float
+    mean: torch.Tensor
+    std: torch.Tensor
+
+    def pixels(self, clips: Sequence[int], device: Any = "cpu") -> torch.Tensor:
+        """float32[B, T, 3, H, W], scaled and normalised as the processor does it."""
+        raw = torch.from_numpy(np.ascontiguousarray(self.frames[list(clips)])).to(device)
+        return (raw.float() * self.scale - self.mean.to(device)) / self.std.to(device)
+
+
+def open_store(
+    path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, *, progress: bool = True
+) -> FrameStore:
+    """The store of these rows, made on first use.
+
+    Args:
+        path: the `.npy` file; what it holds is recorded beside it.
+        rows: of a retrieval set.
+        root: where `video_path` starts.
+        images: the model's image processor.
+        frames: frames a clip, sampled as the runner does.
+
+    Raises:
+        VideoContrastError: no clip could be read; the message names the first that failed.
+    """
+    parts = [digest(row["video_path"], row["start"], row["end"]).hex()[:12] for row in rows]
+    key = digest(str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
+    record = path.with_suffix(".json")
+    if not (path.exists() and record.exists() and read_json(record)["key"] == key):
+        missing = _fill(path, rows, root, images, frames, progress)
+        write_json(record, {"key": key, "missing": missing, "clips": len(rows)})
+    mean, std = (torch.tensor(getattr(images, f"image_{name}")).view(3, 1, 1) for name in ("mean", "std"))
+    if not getattr(images, "do_normalize", True):
+        mean, std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
+    scale = float(images.rescale_factor) if getattr(images, "do_rescale", True) else 1.0
+    store = np.load(path, mmap_mode="r")
+    return FrameStore(store, frozenset(read_json(record)["missing"]), scale, mean, std)
+
+
+def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, progress: bool) -> list[int]:
+    array: np.ndarray | None = None
+    missing: list[int] = []
+    first_reason = ""
+    with atomic_path(path) as temporary:
+        for number, row in enumerate(tqdm(rows, desc="frames", unit="clip", disable=not progress)):
+            try:
+                clip = _clip(row, root, images, frames)
+            except BrokenVideo as error:
+                missing.append(number)
+                first_reason = first_reason or str(error)
+                continue
+            if array is None:
+                shape = (len(rows), *clip.shape)
+                array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
+            array[number] = clip
+        if array is None:
+            raise VideoContrastError(f"none of the {len(rows)} videos can be read; the first: {first_reason}")
+        array.flush()
+    return missing
+
+
+def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:
+    video = resolve_under(root, row["video_path"])
+    index = index_of(video)
+    first, stop = frame_range(index.n_frames, index.fps, row["start"], row["end"])
+    pictures = decode(video, [first + int(n) for n in frame_indices(stop - first, frames)])
+    found = images(images=list(pictures), do_rescale=False, do_normalize=False, return_tensors="np")
+    pixels = np.asarray(found["pixel_values"])
+    pixels = pixels[0] if pixels.ndim == 5 else pixels
+    return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
