@@ -150,7 +150,7 @@ _HER = _whole_words(_FEMALE_PRONOUNS)
 _NEEDS_TAGS = re.compile(r"\bher\b", re.IGNORECASE)
 # "his" stands alone ("a friend of his") at the end, before a mark, or before a word that no noun phrase begins with.
 _HIS_THING = re.compile(
-    r"\s+(?!(?:and|or|but|is|was|are|were|has|had|in|on|at|to|from|with|by|of|for|as|while|when|who|that|which)\b)\w",
+    r"\s+(?!(?:and|or|but|is|was|are|were|has|had|in|on|at|to|from|with|by|of|for|as|while|when|who|that|which)(?![\w-]))\w",
     re.IGNORECASE,
 )
 

@@ -72,7 +72,9 @@ def next_noun(tokens: list[Token], after: int) -> str | None:
 
 def _verb_context(tokens: list[Token], phrase: Phrase) -> tuple[str, str | None]:
     after = phrase.place + 1 + len(phrase.particles)
-    return frame(tokens, after), next_noun(tokens, after)
+    # Past participles are mostly passive ("dressed in", "used for"): other verbs fit there than in the active.
+    voice = "passive " if phrase.tag == "VBN" else ""
+    return voice + frame(tokens, after), next_noun(tokens, after)
 
 
 def _verbs_within(tokens: list[Token], start: int, end: int) -> list[Token]:
