@@ -32,7 +32,7 @@ def perturbed(
     given = perturbing.Options(
         seed, profile, scope, order, models, video_root or folder, files, quality, num_proc
     )  # fmt: skip
-    about = {
+    about: dict[str, Any] = {
         "summary": f"The config {chosen} of {facts.get('pretty_name') or folder.name}, perturbed.",
         "sources": [f"{folder.name}, config {chosen}"],
         **{key: facts[key] for key in ("licence", "licence_id") if key in facts},

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -211,7 +212,7 @@ def _decode(path: str | os.PathLike[str], until: float) -> Iterator[tuple[float,
                     time -= zero
                     if time >= until - 5e-4:
                         return
-                    yield time, fps, lambda frame=frame: _upright(frame)
+                    yield time, fps, partial(_upright, frame)
                     shown = float(frame.duration * frame.time_base) if frame.duration and frame.time_base else 1 / fps
                     n, last = n + 1, time + shown
     except FileNotFoundError as error:

@@ -6,6 +6,7 @@ picture is one long row, so that a shift by (dy, dx) is an offset and every sum 
 
 import math
 from functools import cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -109,7 +110,7 @@ def _box(offsets: npt.NDArray[np.int64]) -> int:
     return int(offsets.max() - offsets.min()) + 1
 
 
-def _disk_sum(padded: Frame, radius: int) -> tuple[Wide | npt.NDArray[np.uint32], int]:
+def _disk_sum(padded: Frame, radius: int) -> tuple[npt.NDArray[Any], int]:
     """The sum over a disk around every pixel of a padded picture, flat, and the number of pixels in the disk.
 
     A disk is a stack of runs; runs of one length are summed once, each from the next shorter one.
@@ -119,7 +120,7 @@ def _disk_sum(padded: Frame, radius: int) -> tuple[Wide | npt.NDArray[np.uint32]
     row = padded.shape[1] * 3
     runs = padded.reshape(-1).astype(np.uint16)
     # 65,535 / 255 = 257 pixels is what 16 bits hold; the largest disk has 317
-    total = np.zeros(runs.size, dtype=np.uint16 if area <= 257 else np.uint32)
+    total: npt.NDArray[Any] = np.zeros(runs.size, dtype=np.uint16 if area <= 257 else np.uint32)
     single = runs.copy()
     run = 0
     for dy in sorted(range(radius + 1), key=lambda dy: reach[dy]):

@@ -50,8 +50,8 @@ def perturb_clip(
     frames = as_frames(frames)
     spec, constants, _ = resolve(name, severity, profile)
     if spec.acts == "temporal":
-        key = dict(seed=seed, video_id=video_id, start=start, end=end, profile=profile)
-        return frames[index_map(name, len(frames), severity, **key)]
+        span = {"start": start, "end": end}
+        return frames[index_map(name, len(frames), severity, seed=seed, video_id=video_id, profile=profile, **span)]
     if spec.acts == "codec":
         return spec.function(frames, int(severity), **constants)
     return perturb_frames(

@@ -17,7 +17,7 @@ def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     mirrored = cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
     _, data = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
     if _DECODES_RGB is not None:
-        return cv2.imdecode(data, _DECODES_RGB)
+        return np.asarray(cv2.imdecode(data, _DECODES_RGB))
     return cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,7 @@ def _cut_after(span: Span, condition: VideoCondition) -> Clip:
     wanted = np.flatnonzero(shown)
     if not len(wanted):
         raise VideoContrastError(f"{span.path}: no frame between {span.start or 0:g} s and {span.end} s")
-    key = {"video_id": span.video_id, "start": span.start, "end": span.end}
+    key: dict[str, Any] = {"video_id": span.video_id, "start": span.start, "end": span.end}
     sources = condition.sources(wanted, len(times), **key)
     keep = set(sources.tolist())
     last = int(sources[-1]) + 1

@@ -6,6 +6,7 @@ side). Random numbers and tables are integers, so equal streams give equal pictu
 
 import math
 from functools import cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -65,7 +66,7 @@ def _bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16]:
     return raw.view("<u2")[: frame.size].reshape(frame.shape)
 
 
-def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """`table[index]` for a table of 65,536 entries: OpenCV's where it takes 16-bit tables, else numpy's."""
     if _has_wide_tables():
         return cv2.LUT(index, table)

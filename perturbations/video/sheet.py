@@ -6,6 +6,7 @@ shows in four successive frames only, so their tiles hold four.
 """
 
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -56,7 +57,7 @@ def contact_sheet(
         raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")
     first = length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1
     wanted = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
-    key = {"video_id": Path(source).stem}
+    key: dict[str, Any] = {"video_id": Path(source).stem}
     conditions = {
         (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
     }
