@@ -8,7 +8,9 @@ import typer
 
 def add(app: typer.Typer) -> None:
     """Adds the group `metrics`."""
-    group = typer.Typer(no_args_is_help=True, help="The metrics for `evaluate`: by bare name on this machine, and as Spaces.")
+    group = typer.Typer(
+        no_args_is_help=True, help="The metrics for `evaluate`: by bare name on this machine, and as Spaces."
+    )
     for command in (add_install, add_push):
         command(group)
     app.add_typer(group, name="metrics")
