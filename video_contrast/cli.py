@@ -32,6 +32,7 @@ COMMANDS = (
     "vectors",
     "report",
     "annotate",
+    "export",
     "push",
 )
 

@@ -1,0 +1,76 @@
+"""A built set as TSV files for VLMEvalKit's video multiple choice: a row an item, lettered options, the answer.
+
+VLMEvalKit names a video by its path below the data root without `.mp4`, so only sets of mp4 files can be exported.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import write_text
+from video_contrast.reports.exports.lmms_eval import choice_configs
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+QUESTION = "Which sentence describes the video?"
+
+
+def vlmevalkit(folder: str | Path, output: str | Path) -> list[Path]:
+    """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split.
+
+    Columns: `index`, `id`, `video` (the path without its ending), `video_path`, `question`, `candidates` (a list of
+    lettered options), `A` to the last option, `answer` (a letter), `kinds`, `start`, `end`.
+
+    Raises:
+        UsageError: not a built set, or it has no multiple-choice config.
+        VideoContrastError: a video is not an mp4 file.
+    """
+    root = Path(folder)
+    record, configs = choice_configs(root)
+    written = []
+    for config, splits in configs.items():
+        for split in splits:
+            files = sorted((root / config).glob(f"{split}-*.parquet"))
+            rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+            path = Path(output) / f"{record['builder']}_{config}_{split}.tsv"
+            written.append(write_text(path, _tsv([_line(number, row, config) for number, row in enumerate(rows)])))
+    return written
+
+
+def _line(number: int, row: Mapping[str, Any], config: str) -> dict[str, Any]:
+    if not row["video_path"].endswith(".mp4"):
+        raise VideoContrastError(
+            f"{config}, row {number} (id {row['id']!r}): VLMEvalKit reads mp4 files only, not {row['video_path']!r}"
+        )
+    texts = [" ".join(text.split()) for text in row["candidates"]]
+    options = {LETTERS[n]: text for n, text in enumerate(texts)}
+    return {
+        "index": number,
+        "id": row["id"],
+        "video": row["video_path"].removesuffix(".mp4"),
+        "video_path": row["video_path"],
+        "question": QUESTION,
+        "candidates": repr([f"{letter}. {text}" for letter, text in options.items()]),
+        **options,
+        "answer": LETTERS[row["label"]],
+        "kinds": ",".join(row["kinds"]),
+        "start": "" if row["start"] is None else row["start"],
+        "end": "" if row["end"] is None else row["end"],
+    }
+
+
+def _tsv(lines: list[dict[str, Any]]) -> str:
+    # Items may differ in their number of options: the header has the letters of the longest.
+    letters = sorted({key for line in lines for key in line if len(key) == 1})
+    first = ["index", "id", "video", "video_path", "question", "candidates"]
+    sink = io.StringIO()
+    writer = csv.DictWriter(
+        sink, [*first, *letters, "answer", "kinds", "start", "end"], delimiter="\t", lineterminator="\n", restval=""
+    )
+    writer.writeheader()
+    writer.writerows(lines)
+    return sink.getvalue()

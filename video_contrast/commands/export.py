@@ -1,0 +1,27 @@
+"""`video-contrast export DIR --format FORMAT --output OUT`: a built set in another tool's format."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command `export`."""
+
+    @app.command("export", epilog="Example: video-contrast export sets/shapes --format lmms-eval --output tasks/shapes")
+    def export(
+        folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built set.")],
+        output: Annotated[Path, typer.Option(help="Folder to write into.")],
+        format_: Annotated[Literal["lmms-eval", "vlmevalkit"], typer.Option("--format", help="Whose format.")],
+        dataset: Annotated[str | None, typer.Option(help="lmms-eval: the set on the Hub, to share the task.")] = None,
+        video_root: Annotated[Path | None, typer.Option(help="lmms-eval: where the clips lie, if not in DIR.")] = None,
+    ) -> None:
+        """Write a built set as an lmms-eval task folder, or as VLMEvalKit's TSV files."""
+        from video_contrast.reports import exports
+
+        if format_ == "lmms-eval":
+            print(exports.lmms_eval(folder, output, dataset=dataset, video_root=video_root))
+        else:
+            for path in exports.vlmevalkit(folder, output):
+                print(path)
