@@ -1,0 +1,77 @@
+"""How far a model's score of a caption falls when its action or its object is swapped (RCAD paper, Figure 5)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path
+
+# what is swapped -> the kinds of candidates that swap it
+SWAPS = {"action": ("antonym", "counterfactual", "verb_lexical", "verb_mlm", "verb_llm"), "object": ("object",)}
+
+
+def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
+    """Change of similarity s(v, swapped) - s(v, caption) of every clean contrast in a run of the runner.
+
+    Args:
+        run: the run's directory (its `scores.parquet` is read).
+
+    Returns:
+        "action" and "object" -> float64[n]; negative where the model notices the swap.
+    """
+    import pyarrow.parquet as pq
+
+    path = run / "scores.parquet"
+    if not path.exists():
+        raise VideoContrastError(f"{path} is missing: score a multiple-choice config first")
+    found: dict[str, list[float]] = {name: [] for name in SWAPS}
+    for row in pq.read_table(path).to_pylist():
+        if str(row.get("condition", "clean")) != "clean":
+            continue
+        true = row["scores"][row["label"]]
+        for score, kind in zip(row["scores"], row["kinds"], strict=True):
+            for name, kinds in SWAPS.items():
+                if kind in kinds:
+                    found[name].append(score - true)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str, float]]:
+    """Histograms of the changes, one panel a kind of swap, one line a model.
+
+    Returns:
+        model -> the share of action and of object swaps that lower the score, and the mean changes.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    measured = {name: changes(run) for name, run in runs.items()}
+    figure, panels = pyplot.subplots(1, len(SWAPS), figsize=(9, 3.2), sharex=True)
+    for panel, swap in zip(panels, SWAPS, strict=True):
+        for name, values in measured.items():
+            if len(values[swap]):
+                panel.hist(values[swap], bins=40, histtype="step", density=True, label=name)
+        panel.axvline(0, color="0.6", linewidth=0.8)
+        panel.set(title=f"{swap} swapped", xlabel="change of cosine")
+        panel.legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=110)
+    pyplot.close(figure)
+    return {
+        name: {
+            key: value
+            for swap, deltas in values.items()
+            if len(deltas)
+            for key, value in (
+                (f"{swap}_lower", float((deltas < 0).mean())),
+                (f"{swap}_mean", float(deltas.mean())),
+            )
+        }
+        for name, values in measured.items()
+    }
