@@ -23,6 +23,7 @@ VERBS = {
     "a woman is pushing her stroller": ["is", "pushing"],
     "Jenko lowers his gun.": ["lowers"],
     "two people wrestle": ["wrestle"],
+    "two men run": ["run"],
     "A Man Is Singing On Stage": ["Is", "Singing"],
     "she looked at him and they've eaten": ["looked", "'ve", "eaten"],
     "a red ball on a green table": [],

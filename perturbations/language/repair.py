@@ -53,7 +53,7 @@ def repair(words: list[str], tags: list[str]) -> list[str]:
     """
     fixed = list(tags)
     for place in range(1, len(words)):
-        if fixed[place] in ("NN", "NNS", "JJ") and (tag := _clear_case(words, fixed, place)):
+        if fixed[place] in ("NN", "NNS", "JJ", "VBN") and (tag := _clear_case(words, fixed, place)):
             fixed[place] = tag
     if any(tag[:2] == "VB" or tag == "MD" for tag in fixed):
         return fixed
@@ -74,6 +74,10 @@ def _clear_case(words: list[str], tags: list[str], place: int) -> str | None:
     word, before, subject = words[place].lower(), tags[place - 1], words[place - 1].lower()
     after = tags[place + 1] if place + 1 < len(tags) else ""
     living = before == "PRP" or (before in _NOUNS and (subject in _PEOPLE or lemma(subject, before) in _PEOPLE))
+    if tags[place] == "VBN":  # "two men run": no participle, if the form is the present's as well and nothing helps it
+        helped = any(tag[:2] in ("VB", "MD") for tag in tags[:place])
+        plural = before == "NNS" or subject in _PLURAL
+        return "VBP" if living and plural and not helped and "VBP" in verb_tags(word) else None
     if word.endswith("ing"):
         if word in _ADJECTIVES or (tags[place] == "JJ" and after in _NOUNS):
             return None
