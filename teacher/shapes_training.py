@@ -49,6 +49,8 @@ class Recipe:
         steps: batches of 64 clips.
         hard: negative captions a clip (0: none).
         reversals: whether a clip's reversal stands in its batch.
+        peak: the highest learning rate.
+        rare: actions to see more often: of the other scenes six in ten are passed over.
     """
 
     kind: str
@@ -56,12 +58,15 @@ class Recipe:
     hard: int
     reversals: bool
     peak: float = 2e-3
+    rare: tuple[str, ...] = ()
 
 
-RECIPES = {
-    "bag-of-frames": Recipe("clip", 300, 5, False),
-    "temporal-plain": Recipe("xclip", 400, 0, False),
-    "temporal": Recipe("xclip", 1200, 6, True),
+_TURNS = ("turns_clockwise", "turns_counter_clockwise")
+_HARDEST = (*_TURNS, "slides_left", "slides_right")
+RECIPES = {  # one or more stages each
+    "bag-of-frames": (Recipe("clip", 300, 5, False),),
+    "temporal-plain": (Recipe("xclip", 400, 0, False),),
+    "temporal": (Recipe("xclip", 1200, 6, True), Recipe("xclip", 600, 6, True, 1.5e-3, _HARDEST)),
 }
 
 
@@ -83,6 +88,8 @@ def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
         shown: list[tuple[Scene, np.ndarray]] = []
         while len(shown) < BATCH:
             scene = next(drawn)
+            if recipe.rare and scene.action not in recipe.rare and rng.random() < 0.6:
+                continue
             frames_of = render(scene)[where]
             shown.append((scene, frames_of))
             if recipe.reversals and scene.action in REVERSE and len(shown) < BATCH:
@@ -116,13 +123,29 @@ def vocabulary(seed: int = SEED) -> Any:
     )
 
 
-def train(name: str, start: Any, words: Any, *, seed: int = SEED, steps: int | None = None, log: Any = print) -> Any:
-    """Trains a checkpoint from the weights of `start`, and returns the model."""
-    recipe = RECIPES[name]
-    steps = steps or recipe.steps
+def train(name: str, start: Any, words: Any, *, seed: int = SEED, first: int = 0, log: Any = print) -> Any:
+    """Trains a checkpoint from the weights of `start`, and returns the model.
+
+    Args:
+        name: which one.
+        start: a tiny model; what has another shape or name starts anew.
+        words: the tokenizer.
+        seed: of weights and scenes.
+        first: number of the recipe's stage to begin with.
+        log: a function like `print`.
+    """
+    make = tiny_models.clip if RECIPES[name][0].kind == "clip" else tiny_models.xclip
+    model = tiny_models.with_towers_of(make(words, seed), start)
+    for stage, recipe in enumerate(RECIPES[name]):
+        if stage >= first:
+            _stage(model, words, recipe, seed + stage, f"{name} stage {stage + 1}", log)
+    return model.eval()
+
+
+def _stage(model: Any, words: Any, recipe: Recipe, seed: int, label: str, log: Any) -> None:
     torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
-    model = (tiny_models.clip if recipe.kind == "clip" else tiny_models.xclip)(words, seed)
-    tiny_models.with_towers_of(model, start).train()
+    steps = recipe.steps
+    model.train()
     optimizer = _optimizer(model, recipe.peak)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
     started = time.process_time()
@@ -141,8 +164,7 @@ def train(name: str, start: Any, words: Any, *, seed: int = SEED, steps: int | N
             running[key] = 0.95 * running.get(key, float(value.detach())) + 0.05 * float(value.detach())
         if step % 100 == 99 or step == steps - 1:
             shown = " ".join(f"{key} {value:.3f}" for key, value in running.items())
-            log(f"{name} step {step + 1}/{steps} {shown} ({time.process_time() - started:.0f} CPU-s)", flush=True)
-    return model.eval()
+            log(f"{label} step {step + 1}/{steps} {shown} ({time.process_time() - started:.0f} CPU-s)", flush=True)
 
 
 def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
@@ -188,6 +210,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the three checkpoints")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--warm", type=Path, help="keep the warmed-up start in this file, or take it from there")
+    parser.add_argument("--first-stage", type=int, default=0, help="go on from the checkpoint in --output")
     parser.add_argument("--only", choices=sorted(RECIPES), nargs="*", default=list(RECIPES))
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # the same sums in the same order everywhere
@@ -203,7 +226,10 @@ def main() -> None:
     for name in chosen.only:
         if name == "temporal":
             plain = plain or XCLIPModel.from_pretrained(chosen.output / "temporal-plain", dtype=torch.float32)
-        model = train(name, plain if name == "temporal" else start, words, seed=chosen.seed)
+        begin: Any = plain if name == "temporal" else start
+        if chosen.first_stage:
+            begin = XCLIPModel.from_pretrained(chosen.output / name, dtype=torch.float32)
+        model = train(name, begin, words, seed=chosen.seed, first=chosen.first_stage)
         if name == "temporal-plain":
             plain = copy.deepcopy(model)
         tiny_models.save(model, words, chosen.output / name)

@@ -22,6 +22,7 @@ COMMANDS = (
     "audit",
     "analyse",
     "score",
+    "teach",
     "compare",
     "reproduce",
     "table",
