@@ -73,10 +73,12 @@ def audit_of(splits: Mapping[str, Sequence[Mapping[str, Any]]], seed: int = 0) -
 
 
 def write_card(root: Path) -> None:
-    """Renders `README.md` from `set.json` (again after something was added to the record, say an audit)."""
-    from video_contrast.hub_cards import dataset_card
+    """Renders `README.md` and `croissant.json` from `set.json` (again after something was added, say an audit)."""
+    from video_contrast.hub_cards import croissant, dataset_card
 
-    write_text(root / "README.md", dataset_card(read_json(root / RECORD), root))
+    record = read_json(root / RECORD)
+    write_json(root / "croissant.json", croissant(record, root))
+    write_text(root / "README.md", dataset_card(record, root))
 
 
 def parquet_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
