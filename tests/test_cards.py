@@ -1,0 +1,130 @@
+"""Cards: what a reader and the Hub learn of a set, and that what is not known is said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import fabricate
+import pytest
+import yaml
+
+from video_contrast.files import read_json
+from video_contrast.hub_cards import croissant, dataset_card, space_card
+from video_contrast.hub_cards.dataset import canary
+from video_contrast.hub_cards.markdown import literal
+
+AUDIT = {
+    "split": "test",
+    "chance": 0.5,
+    "blind": {"accuracy": 0.678, "standard_error": 0.018},
+    "shorter_wins": {"accuracy": 0.5, "standard_error": 0.01},
+}
+FACTS: dict[str, Any] = {
+    "sources": ["MSRVTT_JSFUSION_test.csv"],
+    "citations": ["Xu et al.: MSR-VTT. CVPR 2016.", "@article{x, title={y}}"],
+    "warnings": ["1,990 ids are in both splits"],
+    "configs": {
+        "random_mc": {"audit": {}},
+        "verb_mc": {
+            "negatives": "one verb contrast and 3 captions of other videos",
+            "caption": "eligible",
+            "pipeline": {"generator": "t5-base", "constraints": {"sentence": {"below": 0.93, "model": "all-MiniLM"}}},
+            "splits": {"test": {"items": 12, "counts": {"edited": 12, "no_verb": 3}}},
+            "audit": AUDIT,
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fabricate.make_set(tmp_path_factory.mktemp("sets") / "made", 12, captions=fabricate.HOSTILE, facts=FACTS)
+
+
+@pytest.fixture(scope="module")
+def card(made: Path) -> str:
+    return (made / "README.md").read_text(encoding="utf-8")
+
+
+def section(card: str, title: str) -> str:
+    return card.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_the_hub_takes_its_yaml(card: str) -> None:
+    from huggingface_hub import DatasetCard
+
+    data = DatasetCard(card).data
+    assert data.license == "cc0-1.0"
+    assert {config["config_name"] for config in data.configs} == {"random_mc", "verb_mc", "retrieval"}
+    assert data.size_categories == ["n<1K"]
+
+
+def test_it_says_how_negatives_were_made_and_why_captions_fell_out(card: str) -> None:
+    verbs = section(card, "How every negative was made").split("### verb_mc")[1]
+    for fact in ("one verb contrast and 3 captions", "generator: t5-base", "below: 0.93", "all-MiniLM", "no verb: 3"):
+        assert fact in verbs
+
+
+def test_the_audit_is_shown_and_its_absence_is_said(card: str) -> None:
+    audit = section(card, "Blind audit")
+    assert "| `verb_mc` | 50.0 | 67.8 ± 1.8 | – | – | 50.0 ± 1.0 | – |" in audit
+    assert "| `random_mc` | **not audited** |" in audit
+    assert "Not every config of this set has a blind audit" in audit
+
+
+def test_limits_sources_seed_and_citations_are_there(card: str, made: Path) -> None:
+    assert "1,990 ids are in both splits" in section(card, "Known limits")
+    assert "MSRVTT\\_JSFUSION\\_test.csv" in section(card, "Sources")
+    citations = section(card, "Citation")
+    assert "Xu et al." in citations and "@article{x" in citations and "@software{video_contrast" in citations
+    assert canary(read_json(made / "set.json")) in card
+
+
+def test_captions_with_markup_stay_text(card: str) -> None:
+    assert "<script>" not in card and "</script>" not in card
+    assert "&lt;script&gt;" in card
+    for line in section(card, "Examples").splitlines():
+        if line.startswith("|"):
+            assert line.replace("\\|", "").count("|") == 4
+
+
+def test_equal_builds_have_equal_cards_and_canaries_and_another_seed_has_not(made: Path) -> None:
+    record = read_json(made / "set.json")
+    assert dataset_card(record, made) == dataset_card(json.loads(json.dumps(record)), made)
+    other = {**record, "facts": {**record["facts"], "seed": 1}}
+    assert canary(other) != canary(record)
+
+
+def test_croissant_describes_every_file_and_column(made: Path) -> None:
+    import hashlib
+
+    record = read_json(made / "set.json")
+    found = croissant(record, made)
+    assert json.loads((made / "croissant.json").read_text(encoding="utf-8")) == found
+    assert found["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    for file in found["distribution"]:
+        assert file["sha256"] == hashlib.sha256((made / file["contentUrl"]).read_bytes()).hexdigest()
+    ids = {file["@id"] for file in found["distribution"]}
+    for records in found["recordSet"]:
+        import pyarrow.parquet as pq
+
+        names = pq.read_schema(made / f"{records['name']}-00000-of-00001.parquet").names
+        assert [field["name"] for field in records["field"]] == names
+        for field in records["field"]:
+            for leaf in field.get("subField", [field]):
+                assert leaf["source"]["fileObject"]["@id"] in ids
+                assert leaf["dataType"].startswith("sc:")
+
+
+def test_mlcroissant_itself_reads_it(made: Path) -> None:
+    library = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    library.Dataset(jsonld=made / "croissant.json")
+
+
+def test_a_space_card_has_what_the_hub_needs() -> None:
+    head = yaml.safe_load(space_card("video_contrast_mc").split("---")[1])
+    assert head["sdk"] == "gradio" and head["app_file"] == "app.py" and "evaluate" in head["tags"]
+
+
+def test_markdown_is_escaped() -> None:
+    assert literal("`rm` [x](y) _z_ #1") == "\\`rm\\` \\[x\\](y) \\_z\\_ \\#1"
