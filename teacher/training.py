@@ -142,6 +142,7 @@ def train(
         kept = read_json(saved / "progress.json")
         state, curves = kept["state"], kept["curves"]
         state["best_loss"] = float("inf") if state["best_loss"] is None else state["best_loss"]
+    pairs.train()
     bar = tqdm(total=total, initial=state["step"], desc=f"teach {settings.objective}", disable=not progress)
     sums: dict[str, float] = {}
     stopped = False

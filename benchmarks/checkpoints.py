@@ -1,0 +1,59 @@
+"""The table of the checkpoints' card: three models on a shapes set of a seed that nothing else uses.
+
+python benchmarks/checkpoints.py [--items 400] [--seed 77]
+"""
+
+import argparse
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import video_contrast
+from video_contrast.builders.shapes import CONFIGS, scene_of
+from video_contrast.checkpoints import NAMES
+
+COLUMNS = [name for name in CONFIGS if name != "retrieval"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--items", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=77)
+    parser.add_argument("--models", nargs="*", default=list(NAMES))
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = video_contrast.build("shapes", output=Path(folder) / "set", seed=chosen.seed, items=chosen.items)
+        print("| model | R@1 of 100, text to video | video to text | " + " | ".join(COLUMNS) + " |")
+        print("|---" * (len(COLUMNS) + 3) + "|")
+        pairs = {}
+        for name in chosen.models:
+            path = video_contrast.checkpoint_path(name) if name in NAMES else name
+            result = video_contrast.score(path, root, output=Path(folder) / "runs" / Path(name).name, progress=False)
+            found = {config: result[config]["conditions"]["clean"] for config in CONFIGS}
+            cells = [f"{found['retrieval'][f'{way}_R@1']:.3f}" for way in ("t2v", "v2t")]
+            for config in COLUMNS:
+                figures = found[config]
+                low, high = figures["accuracy_low"], figures["accuracy_high"]
+                cells.append(f"{figures['accuracy']:.3f} [{low:.3f}, {high:.3f}]")
+            print(f"| {Path(name).name} | " + " | ".join(cells) + " |", flush=True)
+            pairs[Path(name).name] = by_action(result.output)
+    for name, found in pairs.items():
+        print(name, " ".join(f"{action} {right:.2f}" for action, right in sorted(found.items())))
+
+
+def by_action(run: Path | None) -> dict[str, float]:
+    """Antonym accuracy by the action that the clip shows."""
+    import pyarrow.parquet as pq
+
+    assert run is not None
+    right: dict[str, list[float]] = defaultdict(list)
+    for row in pq.read_table(run / "scores.parquet").to_pylist():
+        if row["config"] == "antonym_mc":
+            name = row["id"].removeprefix("antonym_mc-")
+            best = row["scores"][row["label"]] > row["scores"][1 - row["label"]]
+            right[scene_of(name).action].append(float(best))
+    return {action: sum(values) / len(values) for action, values in right.items()}
+
+
+if __name__ == "__main__":
+    main()
