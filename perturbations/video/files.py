@@ -38,7 +38,7 @@ def file_name(span: Span, condition: VideoCondition | None, quality: Quality = "
     """The relative path of the file of a clip under a condition (None: the re-encoded clean reference).
 
     >>> file_name(Span("v.mp4", "video7"), None)
-    'clean-45ea0a/video7.mp4'
+    'clean-282d0e/video7.mp4'
     """
     if condition is None:
         folder, key = CLEAN, digest(_WRITER, quality)
