@@ -50,7 +50,8 @@ class Recipe:
         hard: negative captions a clip (0: none).
         reversals: whether a clip's reversal stands in its batch.
         peak: the highest learning rate.
-        rare: actions to see more often: of the other scenes six in ten are passed over.
+        rare: actions to see more often.
+        passed_over: the share of scenes with other actions that is left out.
     """
 
     kind: str
@@ -59,6 +60,7 @@ class Recipe:
     reversals: bool
     peak: float = 2e-3
     rare: tuple[str, ...] = ()
+    passed_over: float = 0.6
 
 
 _TURNS = ("turns_clockwise", "turns_counter_clockwise")
@@ -66,7 +68,11 @@ _HARDEST = (*_TURNS, "slides_left", "slides_right")
 RECIPES = {  # one or more stages each
     "bag-of-frames": (Recipe("clip", 300, 5, False),),
     "temporal-plain": (Recipe("xclip", 400, 0, False),),
-    "temporal": (Recipe("xclip", 1200, 6, True), Recipe("xclip", 600, 6, True, 1.5e-3, _HARDEST)),
+    "temporal": (
+        Recipe("xclip", 1200, 6, True),
+        Recipe("xclip", 600, 6, True, 1.5e-3, _HARDEST),
+        Recipe("xclip", 300, 6, True, 1.5e-3, _TURNS, 0.8),
+    ),
 }
 
 
@@ -88,7 +94,7 @@ def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
         shown: list[tuple[Scene, np.ndarray]] = []
         while len(shown) < BATCH:
             scene = next(drawn)
-            if recipe.rare and scene.action not in recipe.rare and rng.random() < 0.6:
+            if recipe.rare and scene.action not in recipe.rare and rng.random() < recipe.passed_over:
                 continue
             frames_of = render(scene)[where]
             shown.append((scene, frames_of))
