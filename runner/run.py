@@ -321,6 +321,9 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
         "seconds": round(seconds, 2),
     }
     files.write_json(output / "run.json", record._plain(facts))
+    from video_contrast.hub_cards.results import write_results
+
+    write_results(output)
 
 
 def _missing(work: _Work, scorer: Scorer) -> dict[str, str]:
