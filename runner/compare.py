@@ -72,7 +72,7 @@ class _Run:
         import pyarrow.parquet as pq
 
         self.rows: dict[tuple[str, str], dict[str, Row]] = {}
-        for row in pq.read_table(folder / SCORES).to_pylist():
+        for row in pq.ParquetFile(folder / SCORES).read().to_pylist():
             self.rows.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
 
     def conditions(self, config: str) -> list[str]:

@@ -220,7 +220,7 @@ def read_result(output: Path) -> RunResult:
         raise VideoContrastError(f"{output} holds no finished run (no run.json)")
     import pyarrow.parquet as pq
 
-    rows = pq.read_table(output / "scores.parquet").to_pylist()
+    rows = pq.ParquetFile(output / "scores.parquet").read().to_pylist()
     return RunResult(read_json(output / "metrics.json"), read_json(output / "run.json"), output, rows)
 
 

@@ -114,17 +114,23 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
     """
     cells: list[Cell] = []
     skipped: dict[str, str] = {}
+    failed: dict[Text, VideoContrastError] = {}  # many pairs share a text; what it lacks is looked for once
     for group in loaded.groups:
+        made: dict[Text, Texts] = {}
         mine = conditions if group.own.group == "clean" else [group.own]
         for condition in mine:
             if condition.name in skipped:
                 continue
             try:
-                changed = _texts(group, condition, folder, loaded.fingerprints[group.config])
-                cells.append(Cell(group, condition, changed))
+                if condition.text in failed:
+                    raise failed[condition.text]
+                if condition.text not in made:
+                    made[condition.text] = _texts(group, condition, folder, loaded.fingerprints[group.config])
+                cells.append(Cell(group, condition, made[condition.text]))
             except VideoContrastError as error:
                 if not condition.wildcard:
                     raise
+                failed[condition.text] = error
                 skipped[condition.name] = str(error)
     cells = [cell for cell in cells if cell.condition.name not in skipped]
     views: dict[ClipRef, dict[Visual, None]] = {}

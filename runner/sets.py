@@ -156,7 +156,7 @@ def _rows(name: str, root: Path | None, config: str, split: str) -> list[dict[st
     if files:
         import pyarrow.parquet as pq
 
-        return [row for file in files for row in pq.read_table(file).to_pylist()]
+        return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
     import datasets
 
     try:

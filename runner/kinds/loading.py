@@ -140,6 +140,6 @@ class Tokens:
             return_tensors="pt",
         )
         if found["input_ids"].shape[1] >= self.limit:
-            whole = self.tokenizer(list(texts))["input_ids"]
+            whole = self.tokenizer(list(texts), verbose=False)["input_ids"]
             self.truncated += sum(len(ids) > self.limit for ids in whole)
         return {name: found[name].to(device) for name in self.names if name in found}

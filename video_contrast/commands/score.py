@@ -129,8 +129,11 @@ def score(given: dict[str, Any]) -> None:
     given["config"] = [name for word in given["config"] or () for name in word.split(",")] or None
     result = engine.score(given.pop("model"), given.pop("dataset"), given.pop("config"), **given)
     if given["dry_run"]:
+        skipped = result.record.pop("skipped")
         for name, value in result.record.items():
             print(f"{name:34} {', '.join(value) if isinstance(value, list) else value}")
+        for name, why in skipped.items():
+            print(f"left out: {name}: {why}")
         return
     import os
 
