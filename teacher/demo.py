@@ -32,9 +32,12 @@ def run(output: Path, *, seed: int = 0, progress: bool = True, clips: int = CLIP
     A second run goes on where the first was interrupted. Writes `table.md`, `metrics.json`, `sensitivity.png` and each
     run's folder below `output`.
     """
+    import torch
+
     import video_contrast
     from video_contrast.teacher.sensitivity import sensitivity_plot
 
+    torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums
     dataset = output / "set"
     if not (dataset / "README.md").exists():
         video_contrast.build(
