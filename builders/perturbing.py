@@ -149,7 +149,8 @@ class _Texts:
             try:
                 self.known[key] = perturbed_rows(rows, name, self.options)
             except VideoContrastError:
-                if not (self.skip or skip):
+                # only what needs a checkpoint or data may be missing; any other error is one of the input
+                if not (self.skip or skip) or not TEXT[name].needs:
                     raise
                 self.known[key] = None
         return self.known[key]

@@ -67,10 +67,20 @@ def test_a_span_holds_the_frames_shown_in_it(tmp_path: Path) -> None:
     assert np.array_equal(kept.frames, frames[[10, 17]])
 
 
+def test_a_span_between_two_frames_holds_the_one_shown_then(tmp_path: Path) -> None:
+    frames = moving(10)
+    path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
+    for start, end, shown in ((0.05, 0.06, 1), (0.375, None, 9)):
+        clip = read_video(path, start, end)
+        assert clip.first == shown and np.array_equal(clip.frames, frames[[shown]])
+
+
 def test_a_span_without_frames_is_an_error(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", moving(10), 25)
     with pytest.raises(VideoContrastError, match=r"a\.mp4: no frame between 5 s and the end"):
         read_video(path, 5)
+    with pytest.raises(VideoContrastError, match="no frame between"):
+        read_video(path, 0.41)
 
 
 def test_rotation_metadata_is_applied(tmp_path: Path) -> None:

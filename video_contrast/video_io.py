@@ -111,6 +111,8 @@ def read_video(
 ) -> Clip:
     """Reads the frames shown at start <= time < end (seconds from the beginning of the file; null: all of it).
 
+    A span that falls between two frames holds the one that is shown then.
+
     Args:
         path: a video file.
         start: seconds, or None for the beginning.
@@ -128,15 +130,24 @@ def read_video(
     times: list[float] = []
     first = -1
     fps = 0.0
+    before: tuple[int, float, Callable[[], Frames]] | None = None
     for index, (time, rate, convert) in enumerate(_decode(path, high)):
-        # half a millisecond of slack: 1.0 s at 30000/1001 fps is frame 30, although its time prints as 1.001
+        fps = rate
+        # half a millisecond of slack: containers round times
         if time < low - 5e-4:
+            before = index, time, convert
             continue
         if first < 0:
-            first, fps = index, rate
+            first = index
         if keep is None or keep(index - first):
             pictures.append(convert())
             times.append(time)
+    if first < 0 and before is not None and low < before[1] + 1 / fps:
+        # the span falls between two frames: it holds the one that is shown then
+        first = before[0]
+        if keep is None or keep(0):
+            pictures.append(before[2]())
+            times.append(before[1])
     if not pictures:
         held = "no frame" if keep is None else "none of the wanted frames"
         raise VideoContrastError(f"{path}: {held} between {low:g} s and {'the end' if end is None else f'{end:g} s'}")

@@ -116,6 +116,8 @@ def _cut_after(span: Span, condition: VideoCondition) -> Clip:
     if span.end is not None:
         shown &= times < span.end - 5e-4
     wanted = np.flatnonzero(shown)
+    if not len(wanted) and span.start is not None and span.start <= times[-1]:  # between two frames: the one shown then
+        wanted = np.array([np.searchsorted(times, span.start, side="right") - 1])
     if not len(wanted):
         raise VideoContrastError(f"{span.path}: no frame between {span.start or 0:g} s and {span.end} s")
     key: dict[str, Any] = {"video_id": span.video_id, "start": span.start, "end": span.end}
