@@ -177,7 +177,7 @@ def read_rows(key: SetKey) -> list[Row]:
 def _load(path: Path, video_root: str | Path | None, dataset: str | Path | None) -> list[Run]:
     record, metrics = read_json(path / "run.json"), read_json(path / "metrics.json")
     scored = record["set"]
-    name = str(dataset if dataset is not None else scored["dataset"])
+    name = str(dataset if dataset is not None else _found_from(path, str(scored["dataset"])))
     root = Path(video_root) if video_root is not None else _video_root(record, name)
     choices = _choices(path / "scores.parquet")
     return [
@@ -194,6 +194,15 @@ def _load(path: Path, video_root: str | Path | None, dataset: str | Path | None)
         )
         for config, entry in sorted(metrics["configs"].items())
     ]
+
+
+def _found_from(run: Path, name: str) -> str:
+    """A relative folder as the run saw it, also when the report is made from elsewhere: looked for above the run."""
+    if set_folder(name) is None and not Path(name).is_absolute():
+        for above in run.resolve().parents:
+            if (above / name / "set.json").is_file():
+                return str(above / name)
+    return name
 
 
 def set_folder(name: str) -> Path | None:

@@ -92,7 +92,7 @@ def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:
         chance = "" if line.chance is None else f"{line.chance:.2f}"
         table.add_row(*(Text(cell) for cell in (line.name, chance, *line.cells)))
     console = Console()
-    needed = console.measure(table).maximum
+    needed = Console(width=1000).measure(table).maximum
     if console.width < needed:
         console = Console(width=needed)
     console.print(table)
