@@ -45,7 +45,7 @@ def set_record(dataset: str) -> dict:  # type: ignore[type-arg]
 def published(key: SetKey) -> list[Table]:
     """What the papers report for a config, as tables of a report; empty where they say nothing."""
     builder = str(set_record(key.dataset).get("builder", key.dataset))
-    tables = []
+    tables: list[Table] = []
     for entry in _published():
         if builder == entry["builder"] and key.config in entry["configs"]:
             column = entry["configs"][key.config]

@@ -144,6 +144,7 @@ def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> 
                 lines.append([key.name, model, x, low, high, numbers["chance"]])
                 if low is not None and high is not None:
                     axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.2)
+                assert x is not None
                 axes.plot(100 * x, y, "o", color=paint, markersize=5.5, label=model if place == 0 else None)
             chance = next(n["chance"] for (_, k), n in found.items() if k == key)
             axes.plot([100 * chance] * 2, [place - 0.4, place + 0.4], color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)

@@ -1,6 +1,8 @@
 """From a file of answers to figures, to the card of the judged set, and to a set of its own."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,8 +62,6 @@ def export_set(
     """Writes a set from the answers: of the writing page `verb_human_mc`, of the judging page the items that people
     got right, under the config's own name. Clips that lie in the set's folder come along.
     """
-    import shutil
-
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
 
@@ -80,7 +80,7 @@ def export_set(
     former = read_json(root / "set.json").get("facts", {}) if (root / "set.json").exists() else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in made if resolve_under(root, r["video_path"]).is_file()})
-    files = {path: (lambda to, path=path: shutil.copyfile(resolve_under(root, path), to)) for path in present}
+    files: dict[str, Callable[[Any], None]] = {path: partial(_copied, resolve_under(root, path)) for path in present}
     return write_set(BuiltSet(f"{task}_by_people", {name: {split: made}}, facts, files), output)
 
 
@@ -95,6 +95,10 @@ def record_in_card(folder: str | Path, config: str, found: Mapping[str, Any]) ->
     facts["checks"] = _said(found)
     write_json(root / "set.json", record)
     write_card(root)
+
+
+def _copied(source: Path, target: Any) -> None:
+    shutil.copyfile(source, target)
 
 
 def _votes(path: str | Path, task: Task) -> Votes:

@@ -84,10 +84,11 @@ def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence
         edit = difference(caption, " ".join(str(answers[0].answer).split()), "human")
         hard = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
         place = hard[0] if hard else next(n for n, kind in enumerate(row["kinds"]) if kind != "true")
-        candidates, kinds, edits = list(row["candidates"]), list(row["kinds"]), [None] * len(row["candidates"])
+        candidates, kinds = list(row["candidates"]), list(row["kinds"])
+        edits: list[Mapping[str, Any] | None] = [None] * len(candidates)
         replaced = row["replaced"] if hard else candidates[place]
         candidates[place], kinds[place] = edit.text, "verb_human"
-        edits[place] = edit.row()  # type: ignore[call-overload]
+        edits[place] = edit.row()
         meta = json.loads(row["meta"] or "{}")
         if len(answers) > 1:
             meta["also_written"] = [str(vote.answer) for vote in answers[1:]]
