@@ -56,9 +56,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[dict[str, An
                     "low": None if low is None else round(100 * low, 2),
                     "high": None if high is None else round(100 * high, 2),
                     "items": int(numbers.get("n", numbers.get("n_captions", 0))),
-                    "chance": round(
-                        100 * numbers["chance" if key == "accuracy" else key.replace("_R", "_chance_R")], 2
-                    ),
+                    "chance": round(100 * numbers[chance], 2),
                 }
             )
     return found

@@ -64,7 +64,7 @@ def choice_rows(n: int, kinds: Sequence[str] = ("random", "verb_lm"), captions: 
 def make_set(
     root: Path, n: int = 40, *, captions: Sequence[str] = (), videos: int = 7, facts: dict[str, Any] | None = None
 ) -> Path:
-    """A set with `verb_mc`, `random_mc` and `retrieval`, and its clips (7 of them; with fewer, the others are missing)."""
+    """A set with `verb_mc`, `random_mc`, `retrieval`, and its clips (7; with fewer, the others are missing)."""
     tables = {
         "random_mc": {"test": choice_rows(n, ("random",))},
         "verb_mc": {"test": choice_rows(n, captions=captions)},

@@ -11,6 +11,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
 from video_contrast.tables import Row
 
+_AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 RULES = (
     "Change the marked verb phrase so that the sentence is clearly false of the video.",
     "Change nothing else. The sentence must stay good English, and say something that could happen.",
@@ -104,11 +105,18 @@ def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence
     return made
 
 
+def _without_auxiliaries(phrase: str) -> list[str]:
+    words = phrase.split()
+    while len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    return words
+
+
 def _means_the_same(old: str, new: str) -> bool:
     """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
     from video_contrast.perturbations.language import lemma
 
-    first, second = old.split(), new.split()
+    first, second = _without_auxiliaries(old), _without_auxiliaries(new)
     one, two = lemma(first[0], "VB"), lemma(second[0], "VB")
     if one == two and first[1:] == second[1:]:
         return True

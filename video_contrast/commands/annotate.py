@@ -70,9 +70,7 @@ def _add_result(group: typer.Typer) -> None:
         config: Config = "verb_mc",
         split: Split = "test",
         task: Annotated[Literal["judge", "write"], typer.Option(help="Which page's answers.")] = "judge",
-        output: Annotated[
-            Path | None, typer.Option(help="Write a set of the valid or written items.")
-        ] = None,
+        output: Annotated[Path | None, typer.Option(help="Write a set of the valid or written items.")] = None,
         record: Annotated[bool, typer.Option("--record", help="Put the human figures into DIR's card.")] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:

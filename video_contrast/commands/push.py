@@ -21,9 +21,7 @@ def add(app: typer.Typer) -> None:
         video_root: Annotated[Path | None, typer.Option(help="Where the clips lie, if not in DIR.")] = None,
         revision: Annotated[str | None, typer.Option(help="Branch to write to; made if there is none.")] = None,
         dataset: Annotated[str | None, typer.Option(help="For a run: its set's name on the Hub, USER/NAME.")] = None,
-        to_main: Annotated[
-            bool, typer.Option("--to-main", help="For a run: no pull request.")
-        ] = False,
+        to_main: Annotated[bool, typer.Option("--to-main", help="For a run: no pull request.")] = False,
         yes: Annotated[bool, typer.Option("--yes", help="Answer the licence question with yes (scripts).")] = False,
         quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the address.")] = False,
     ) -> None:
