@@ -18,7 +18,7 @@ from typing import Any
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.text import how_to_get, perturb_captions, shift
 from video_contrast.perturbations.text import names as text_names
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
@@ -33,6 +33,8 @@ CITATION = (
     "Schiappa, Vyas, Palangi, Rawat, Vineet: Robustness Analysis of Video-Language Models Against Visual and Language "
     "Perturbations. NeurIPS 2022 Datasets and Benchmarks."
 )
+
+_SAMPLED = 8  # frames that most video-text models look at
 
 SEED_HELP = "of every perturbation"
 PROFILE_HELP = "paper, released (the authors' code where it differs) or monotone (visual damage rises with severity)"
@@ -296,6 +298,10 @@ def _visual_facts(tables: Tables, options: Options) -> dict[str, Any]:
     else:
         basis = "temporal perturbations only, at 128 frames; give --video-root to measure pictures; severities 1 to 5"
     lines = summary(real or nominal(), profile=options.profile, seed=options.seed)
+    if options.order == "sample_then_perturb":  # then the clip that is shuffled is the handful of sampled frames
+        basis += f"; temporal perturbations on {_SAMPLED} sampled frames"
+        few = summary(nominal(_SAMPLED), profile=options.profile, seed=options.seed)
+        lines |= {name: line for name, line in few.items() if VIDEO[name].acts == "temporal"}
     return {
         "negatives": f"{len(NAMES) * len(SEVERITIES)} visual conditions: 18 perturbations at 5 severities",
         "checks": {"damage": basis, **lines},

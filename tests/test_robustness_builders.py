@@ -117,6 +117,11 @@ def test_the_card_shows_damage_and_what_is_equal(clean: Path, videos: Path, tmp_
     assert "severities 2, 3, 4, 5 are equal" in card and "frames moved by" in card
     bare = build("perturbed", ["visual"], output=tmp_path / "b", from_=clean, video_root=tmp_path)
     assert "temporal perturbations only" in (bare / "README.md").read_text()
+    few = build(
+        "perturbed", ["visual"], output=tmp_path / "f", from_=clean, video_root=tmp_path, order="sample_then_perturb"
+    )
+    checks = read_json(few / "set.json")["configs"]["visual"]["facts"]["checks"]
+    assert checks["box_jumble"].endswith("100 / 100 / 100 / 100 %")
 
 
 # ---- files ----
