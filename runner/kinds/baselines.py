@@ -180,6 +180,7 @@ def load_constant(source: Source, settings: Settings) -> Constant:
 
 
 @kind("blind", family="text", summary="a language model that never sees the video", names=("blind",),
+      tested=("GPT2LMHeadModel",),
       options=(Option("lm", str, "", "Causal language model (Hub id or folder) of the blind scorer; trigrams if none."),
                ))  # fmt: skip
 def load_blind(source: Source, settings: Settings) -> Blind:

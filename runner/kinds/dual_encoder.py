@@ -126,6 +126,7 @@ class ImageTextEncoder(DualEncoder):
     summary="image-text dual encoders: frames one by one, pooled",
     architectures=ARCHITECTURES,
     model_types=("clip", "siglip", "siglip2", "metaclip_2", "align", "altclip", "chinese_clip", "groupvit"),
+    tested=("CLIPModel", "MetaClip2Model", "SiglipModel", "Siglip2Model", "AlignModel"),
     options=(
         Option("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
         Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),

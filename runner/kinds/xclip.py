@@ -105,6 +105,7 @@ def _frames(config: Mapping[str, Any]) -> int | None:
     summary="X-CLIP: the text tower once a caption, only the joining layers a pair",
     architectures=("XCLIPModel",),
     model_types=("xclip",),
+    tested=("XCLIPModel",),
     frames=_frames,
 )
 def load(source: Source, settings: Settings) -> XCLIPEncoder:
