@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from video_contrast.builders.contrasts import Attempt
 from video_contrast.builders.sharding import spread, world_size
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import cache_dir
 from video_contrast.perturbations.contrast import Edit
 
@@ -47,6 +47,21 @@ class Verbs:
     target: Literal["verb", "object"] = "verb"
     many: int = 1
     generator_options: str | None = None
+
+    def __post_init__(self) -> None:
+        """Unknown names are said before captions are counted or models are looked for.
+
+        Raises:
+            UsageError: no such generator or constraint, or an option that is not name=value.
+        """
+        if self.generator not in KINDS:
+            raise unknown_name("generator", self.generator, list(KINDS))
+        if self.constraints is not None and self.target == "verb":
+            from video_contrast.perturbations.contrast.verb import constraint_names
+
+            constraint_names(self.generator, [name.strip() for name in self.constraints.split(",")])
+        _named(self.settings, "--settings")
+        _named(self.generator_options, "--generator-options")
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """Up to `many` contrasts a caption, with counts of captions and candidates by reason."""

@@ -251,3 +251,18 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
     root = built(tmp_path, None, captions=str(table), video_column="file", caption_column="caption")
     assert len(rows(root, "retrieval")) == 28 == len(rows(root, "random_mc"))
     assert len(rows(root, "gender_mc")) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"generator": "lexcal"}, "unknown generator 'lexcal': did you mean 'lexical'"),
+        ({"constraints": "has_verb,nothing"}, "unknown verb constraint 'nothing'"),
+        ({"settings": "frequency_limit"}, "--settings: 'frequency_limit' must be name=value"),
+        ({"settings": "frequency=3"}, "frequency"),
+        ({"caption": "first"}, "--caption must be eligible or base"),
+    ],
+)
+def test_wrong_options_are_usage_errors(tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        built(tmp_path, ["verb_mc"], **options)
