@@ -56,7 +56,7 @@ class Clip:
         """Where the clip lies in the set's folder."""
         return f"clips/{self.split}-{self.seed}/{self.number:04d}{'r' * self.backwards}.mp4"
 
-    def where(self) -> dict[str, str]:
+    def where(self) -> dict[str, Any]:
         """The columns that tell a row's clip."""
         return {"video_id": self.id, "video_path": self.path}
 

@@ -58,6 +58,7 @@ def teach(
         What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `model` (the folder).
     """
     import torch
+    from accelerate import PartialState
 
     from video_contrast.runner.kinds.loading import Tokens
 
@@ -73,28 +74,31 @@ def teach(
     if made not in GENERATORS:
         raise UsageError(f"--generator {made!r} is not one of {', '.join(GENERATORS)}")
     actions, objects = amounts(kinds)
-    parts, counts, missing = [], {}, 0
+    parts: list[Part] = []
+    counts: dict[str, dict[str, int]] = {}
+    missing = 0
     for name, rows in zip(("train", "validation"), splits, strict=True):
         key = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()[:16]
         wanted = Wanted(actions, objects, made, encoder, chosen.seed, key)
-        found, counts[name] = negatives(
-            rows,
-            wanted,
-            folder / f"negatives-{name}.parquet",
-            say=print if progress else _silent,
-            **(generator_options or {}),
-        )
-        part, unread = _part(folder / f"frames-{name}.npy", rows, found, root, processor, count, progress)
+        # the first process makes what is stored, the others find it
+        with PartialState().main_process_first():
+            say = print if progress and _is_main() else _silent
+            path = folder / f"negatives-{name}.parquet"
+            found, counts[name] = negatives(rows, wanted, path, say=say, **(generator_options or {}))
+            part, unread = _part(folder / f"frames-{name}.npy", rows, found, root, processor, count, progress)
         parts.append(part)
         missing += unread
     if missing and progress:
         print(f"{missing} clips could not be read and are left out")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokens = Tokens(processor.tokenizer, net.config)
-    identity = {"model": revision, "data": [wanted.set, len(splits[0])], "frames": count, "kinds": kinds}
+    identity = {
+        "model": revision, "data": [wanted.set, len(splits[0])], "frames": count, "kinds": kinds, "generator": made,
+        "encoder": encoder,
+    }  # fmt: skip
     result = train(
-        net.to(device), tokens, *parts, chosen, output, identity=identity | {"generator": made, "encoder": encoder},
-        stop_after=stop_after, progress=progress,
+        net.to(device), tokens, parts[0], parts[1], chosen, output,
+        identity=identity, stop_after=stop_after, progress=progress and _is_main(),
     )  # fmt: skip
     result |= {"negatives": counts, "missing": missing, "model": str(output / "model")}
     if result["finished"] and _is_main():
@@ -121,7 +125,7 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
     if not name or not hasattr(transformers, name):
         raise UsageError(f"teach trains standard transformers classes, not {name or 'an unknown one'} ({model})")
     loading = Loading(device="cpu", dtype="float32")
-    return load_model(source, loading, name), load_processor(source, loading), digest_of(source.path)
+    return load_model(source, loading, name), load_processor(source, loading), digest_of(Path(str(source.path)))
 
 
 def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:

@@ -68,7 +68,7 @@ def open_store(
 
 
 def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, progress: bool) -> list[int]:
-    array: np.ndarray | None = None
+    array: Any = None
     missing: list[int] = []
     first_reason = ""
     with atomic_path(path) as temporary:

@@ -102,7 +102,7 @@ def processor(model: Any, words: Any) -> Any:
     from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor
 
     half = [0.5, 0.5, 0.5]
-    shared = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
+    shared: dict[str, Any] = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
     shared |= {"size": {"shortest_edge": IMAGE}, "resample": 3}
     if model.config.model_type == "clip":
         return CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
