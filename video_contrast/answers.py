@@ -132,7 +132,7 @@ class ChatModel:
             self.cost.stored += len(keys) - len(missing)
         if missing:
             with ThreadPoolExecutor(max_workers=max(1, self.concurrency)) as pool:
-                futures = [pool.submit(self._ask_one, key, list(c)) for key, c in missing.items()]
+                futures = [pool.submit(self._ask_one, key, [dict(m) for m in c]) for key, c in missing.items()]
                 failures = [error for error in (future.exception() for future in futures) if error is not None]
             if failures:
                 raise failures[0]

@@ -89,13 +89,13 @@ def table(results: dict[str, dict[str, Any]]) -> list[Line]:
     for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
         cells = [interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
         rows.append(Line(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
-    for config in (name for name in first if name != "retrieval"):
+    for config in LABELS:
         clean = first[config]["conditions"]["clean"]
         kind = contrast_kind(clean)
         score = f"accuracy_{kind}" if kind else "accuracy"
         chance = clean[f"chance_{kind}" if kind else "chance"]
         cells = [interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
-        rows.append(Line(LABELS.get(config, config), chance, cells))
+        rows.append(Line(LABELS[config], chance, cells))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
         rows.append(Line(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
     return rows
@@ -115,7 +115,13 @@ LABELS = {
 
 
 def _gamma(retrieval: dict[str, Any], group: str) -> str:
-    """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation."""
+    """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation.
+
+    A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.
+    """
+    clean = retrieval["conditions"]["clean"]
+    if clean["t2v_R@1_low"] <= clean["t2v_chance_R@1"]:
+        return "at chance"
     means = retrieval["robustness"]["t2v_R@1"][group]
     value = means["gamma_relative"]
     return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"

@@ -112,7 +112,7 @@ class ServedScorer(PairScorer):
         orders = [[(i + r) % k for i in range(k)] for r in rotations]
         questions = [prompts.letter_question([captions[i] for i in order]) for order in orders]
         answers = self.chat.ask([_message(images, question) for question in questions])
-        letters = {c: (c, f" {c}") for c in prompts.LETTERS[:k]}
+        letters: dict[str, tuple[str, ...]] = {c: (c, f" {c}") for c in prompts.LETTERS[:k]}
         parts: list[dict[str, float]] = [{} for _ in captions]
         total = np.zeros(k)
         for rotation, order, answer in zip(rotations, orders, answers, strict=True):
