@@ -58,7 +58,6 @@ def teach(
         What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `model` (the folder).
     """
     import torch
-    from accelerate import PartialState
 
     from video_contrast.runner.kinds.loading import Tokens
 
@@ -81,7 +80,7 @@ def teach(
         key = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()[:16]
         wanted = Wanted(actions, objects, made, encoder, chosen.seed, key)
         # the first process makes what is stored, the others find it
-        with PartialState().main_process_first():
+        with _processes().main_process_first():
             say = print if progress and _is_main() else _silent
             path = folder / f"negatives-{name}.parquet"
             found, counts[name] = negatives(rows, wanted, path, say=say, **(generator_options or {}))
@@ -222,10 +221,16 @@ def _is_shapes(root: Path) -> bool:
     return (root / "set.json").exists() and read_json(root / "set.json").get("builder") == "shapes"
 
 
-def _is_main() -> bool:
+def _processes() -> Any:
+    """The processes that `torchrun` or `accelerate launch` started; one otherwise."""
+    import torch
     from accelerate import PartialState
 
-    return bool(PartialState().is_main_process)
+    return PartialState(cpu=not torch.cuda.is_available())
+
+
+def _is_main() -> bool:
+    return bool(_processes().is_main_process)
 
 
 def _silent(_: str) -> None:

@@ -200,7 +200,7 @@ def train(
     accelerator.wait_for_everyone()
     best = output / "best.pt"
     if best.exists():
-        model.load_state_dict(torch.load(best, map_location=accelerator.device, weights_only=True))
+        model.load_state_dict(torch.load(best, map_location="cpu", weights_only=True))
     finished = state["step"] >= total or stopped
     return {**state, "total": total, "stopped_early": stopped and state["step"] < total, "finished": finished}
 

@@ -98,7 +98,7 @@ def test_objects_move_as_the_caption_says(side: str) -> None:
 
 
 def test_turning_clockwise_moves_the_top_to_the_right() -> None:
-    clip = render(Scene(Figure("square", "red"), "turns_clockwise", "snow"))
+    clip = render(Scene(Figure("circle", "red"), "turns_clockwise", "snow"))
     middle, _, _ = centre(clip[6], "red")
 
     def mark(frame: np.ndarray) -> float:
