@@ -294,6 +294,28 @@ def test_out_of_memory_halves_the_batch_and_says_so(
     assert result["verb_mc"]["conditions"]["clean"]["n"] == 7
 
 
+def test_an_interrupted_run_goes_on(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
+
+    encode, calls = ImageTextEncoder.encode_prepared, [0]
+
+    def interrupted(self: ImageTextEncoder, prepared: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise KeyboardInterrupt
+        return encode(self, prepared)
+
+    given: dict[str, Any] = {"config": "verb_mc", "store": tmp_path / "own", "batch_size": 3}
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(ImageTextEncoder, "encode_prepared", interrupted)
+        run(place, "clip", tmp_path / "run", **given)
+    assert not (tmp_path / "run" / "metrics.json").exists()
+    result = run(place, "clip", tmp_path / "run", **given)
+    assert result.record["counters"]["visual_encodings"] == 4, "the first three clips were kept"
+    whole = run(place, "clip", tmp_path / "whole", **{**given, "store": tmp_path / "other"})
+    assert result.metrics == whole.metrics
+
+
 def test_limit_scores_the_first_clips_and_no_output_leaves_nothing(place: Path, tmp_path: Path) -> None:
     result = score(str(place / "clip"), place / "set", "verb_mc", limit=3, store=tmp_path / "store", progress=False)
     assert result["verb_mc"]["conditions"]["clean"]["n"] == 3
