@@ -91,11 +91,16 @@ def finish(
     small: bool = False,
 ) -> Figure:
     """The drawn canvas as a figure of the page. Call it inside of `drawing`."""
-    svg, png = io.BytesIO(), io.BytesIO()
+    svg = io.BytesIO()
     canvas.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    canvas.savefig(png, format="png", dpi=144, facecolor="white", metadata={"Software": None})
-    return Figure(name, caption, _inline(svg.getvalue().decode("utf-8"), name, caption), png.getvalue(),
-                  to_csv(numbers), wide, small)  # fmt: skip
+
+    def draw_png() -> bytes:
+        png = io.BytesIO()
+        canvas.savefig(png, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+        return png.getvalue()
+
+    text = _inline(svg.getvalue().decode("utf-8"), name, caption)
+    return Figure(name, caption, text, draw_png, to_csv(numbers), wide, small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -75,10 +75,15 @@ class Figure:
     name: str
     caption: str
     svg: str
-    png: bytes
+    draw_png: Callable[[], bytes]  # drawn only where files are asked for: it costs as much as the SVG
     csv: str
     wide: bool = False
     small: bool = False
+
+    @property
+    def png(self) -> bytes:
+        """The plot as a PNG on white paper."""
+        return self.draw_png()
 
 
 @dataclass
