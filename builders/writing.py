@@ -52,7 +52,9 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
             entry["facts"] = {**entry["facts"], "audit": audit_of(splits, built.facts.get("seed", 0))}
         record["configs"][config] = entry
     record["facts"] = {key: value for key, value in built.facts.items() if key != "configs"}
-    for relative, write in built.files.items():
+    from tqdm import tqdm
+
+    for relative, write in tqdm(built.files.items(), desc="files", unit="file", delay=1, leave=False):
         path = resolve_under(root, relative)
         if not path.exists():
             with atomic_path(path) as temporary:

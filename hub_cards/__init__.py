@@ -21,20 +21,20 @@ def dataset_card(record: dict[str, Any], root: Path) -> str:
 
 def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
     """The set as Croissant metadata. See `video_contrast.hub_cards.metadata`."""
-    from video_contrast.hub_cards import metadata
+    from video_contrast.hub_cards.metadata import croissant as made
 
-    return metadata.croissant(record, root)
+    return made(record, root)
 
 
 def space_card(name: str, **facts: Any) -> str:
     """The card of a metric's Space. See `video_contrast.hub_cards.spaces`."""
-    from video_contrast.hub_cards import spaces
+    from video_contrast.hub_cards.spaces import space_card as made
 
-    return spaces.space_card(name, **facts)
+    return made(name, **facts)
 
 
 def result_card(results: Any) -> str:
     """The card of a model's results. See `video_contrast.hub_cards.results`."""
-    from video_contrast.hub_cards import results as module
+    from video_contrast.hub_cards.results import result_card as made
 
-    return module.result_card(results)
+    return made(results)

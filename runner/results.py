@@ -69,7 +69,26 @@ def _choice(scored: CellScores, seed: int) -> dict[str, Any]:
         )
     )
     found |= _displaced(scored)
+    found |= _rotations(scored)
     return found
+
+
+def _rotations(scored: CellScores) -> dict[str, Any]:
+    """Where options were asked about in every rotation: the share of items that are right in all of them."""
+    from video_contrast.metrics import right_in_all_rotations
+    from video_contrast.metrics.ranks import choice_places
+
+    names = sorted({name for parts in scored.parts for part in parts or () for name in part if name[:8] == "rotation"})
+    if len(names) < 2:
+        return {}
+    hits = np.zeros((len(scored.rows), len(names)))
+    for at, (item, parts) in enumerate(zip(scored.items, scored.parts, strict=True)):
+        for column, name in enumerate(names):
+            # an answer that was no option has no log-probabilities in that rotation: it stays wrong
+            if parts and all(name in part for part in parts):
+                row = np.array([[part[name] for part in parts]])
+                hits[at, column] = choice_places(row, np.array([item.label])).hit(1)[0]
+    return {"right_in_all_rotations": right_in_all_rotations(hits), "rotations": len(names)}
 
 
 def _displaced(scored: CellScores) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Real clips, many kinds, one table: the same command scores whatever the model is."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +82,18 @@ def test_letters_with_rotations_on_a_real_set(
     assert score(source, clips, shared_data, tmp_path / "letters", *more) == 0
     rows = pq.read_table(tmp_path / "letters" / "scores.parquet").to_pylist()
     assert all(row["scores"][0] < 0 for row in rows)
+    clean = json.loads((tmp_path / "letters" / "metrics.json").read_text())["configs"]["random_mc"]["conditions"][
+        "clean"
+    ]
+    assert clean["rotations"] == 5
+    assert 0 <= clean["right_in_all_rotations"] <= 1
+    right = []
+    for row in rows:  # by hand: right in a rotation if the true option's letter is the likeliest there
+        parts = json.loads(row["parts"]) if isinstance(row["parts"], str) else row["parts"]
+        right.append(
+            all(
+                max(range(5), key=lambda i, name=name: parts[i][name]) == row["label"]
+                for name in (f"rotation{r}" for r in range(5))
+            )
+        )
+    assert clean["right_in_all_rotations"] == pytest.approx(sum(right) / len(right))

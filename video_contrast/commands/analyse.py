@@ -20,10 +20,16 @@ def add(app: typer.Typer) -> None:
         epilog="Example: video-contrast analyse proximity sets/shapes --config verb_mc --run runs/temporal "
         "--encoder temporal",
     )
-    group.command("rarity")(rarity)
-    group.command("proximity")(proximity)
-    group.command("verbs")(verbs)
-    group.command("judges")(judges)
+    group.command("rarity", epilog="Example: video-contrast analyse rarity sets/lsmdc --run runs/clip")(rarity)
+    group.command(
+        "proximity",
+        epilog="Example: video-contrast analyse proximity sets/shapes --run runs/temporal --encoder temporal",
+    )(proximity)
+    group.command(
+        "verbs",
+        epilog="Example: video-contrast analyse verbs sets/msrvtt sets/msrvtt --other-config verb_lm_mc",
+    )(verbs)
+    group.command("judges", epilog="Example: video-contrast analyse judges sets/msrvtt --votes votes.csv")(judges)
     app.add_typer(group, name="analyse")
 
 

@@ -15,6 +15,10 @@ def add(app: typer.Typer) -> None:
         quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
     ) -> None:
         """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
+        import os
+
+        # Set before torch is imported: several threads in one tiny model cost more than they save.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
         from video_contrast import demo as it
         from video_contrast.reports import terminal
 
