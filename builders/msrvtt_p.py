@@ -27,12 +27,16 @@ def msrvtt_p(
     files: Annotated[Path | None, perturbing.FILES_HELP] = None,
     quality: Annotated[str, perturbing.QUALITY_HELP] = "high",
     num_proc: Annotated[int, perturbing.NUM_PROC_HELP] = 1,
+    meteor: Annotated[bool, perturbing.METEOR_HELP] = False,
+    language_model: Annotated[str | None, perturbing.LANGUAGE_MODEL_HELP] = None,
 ) -> BuiltSet:
     """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
     source = Source(options.existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir"), video_pattern)
     clips = source.splits()
     chosen = options.chosen_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)
-    given = perturbing.Options(seed, profile, scope, order, models, video_root, files, quality, num_proc)
+    given = perturbing.Options(
+        seed, profile, scope, order, models, video_root, files, quality, num_proc, meteor, language_model
+    )
     facts = {
         "summary": "MSRVTT-P: MSR-VTT's captions and clips under the perturbations of the robustness paper.",
         "sources": source.files,

@@ -25,12 +25,15 @@ def perturbed(
     files: Annotated[Path | None, perturbing.FILES_HELP] = None,
     quality: Annotated[str, perturbing.QUALITY_HELP] = "high",
     num_proc: Annotated[int, perturbing.NUM_PROC_HELP] = 1,
+    meteor: Annotated[bool, perturbing.METEOR_HELP] = False,
+    language_model: Annotated[str | None, perturbing.LANGUAGE_MODEL_HELP] = None,
 ) -> BuiltSet:
     """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs."""
     folder = options.existing(from_, "give the folder of a set", "--from")
     chosen, tables, facts = _read(folder, config, splits)
     given = perturbing.Options(
-        seed, profile, scope, order, models, video_root or folder, files, quality, num_proc
+        seed, profile, scope, order, models, video_root or folder, files, quality, num_proc,
+        meteor, language_model,
     )  # fmt: skip
     about: dict[str, Any] = {
         "summary": f"The config {chosen} of {facts.get('pretty_name') or folder.name}, perturbed.",

@@ -45,6 +45,8 @@ ROOT_HELP = "folder of the videos: needed to write files, else used to measure t
 FILES_HELP = "also write the perturbed clips as files below this folder, which becomes the video root"
 QUALITY_HELP = "of the files: high or lossless"
 NUM_PROC_HELP = "processes that write files"
+METEOR_HELP = "measure METEOR of the perturbed captions for the card (needs NLTK's WordNet data)"
+LANGUAGE_MODEL_HELP = "measure perplexities for the card under this causal language model (the paper's: gpt2)"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Options:
     files: Path | None = None
     quality: str = "high"
     num_proc: int = 1
+    meteor: bool = False
+    language_model: str | None = None
 
     def text_profile(self) -> str:
         """The profile of the captions: severities are a matter of pictures only."""
@@ -190,16 +194,19 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: Options) -> tuple[li
                 collapsed += 1
                 continue
         kept.append(changed)
-    checks = _shift(texts, done)
+    checks = _shift(texts, done, options)
     if column == "candidates":
         checks["items left out because two options became equal"] = collapsed
     return kept, checks
 
 
-def _shift(before: Sequence[str], after: Sequence[str]) -> dict[str, Any]:
+def _shift(before: Sequence[str], after: Sequence[str], options: Options) -> dict[str, Any]:
     from video_contrast.metrics.shift import caption_shift
 
-    measured = caption_shift(after, before)
+    try:
+        measured = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
+    except ValueError as error:  # WordNet or the model is missing; the message says how to get it
+        raise VideoContrastError(str(error)) from error
     found: dict[str, Any] = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
     for key, value in measured.items():
         if key not in ("changed", "n") and value is not None:

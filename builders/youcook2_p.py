@@ -33,12 +33,16 @@ def youcook2_p(
     files: Annotated[Path | None, perturbing.FILES_HELP] = None,
     quality: Annotated[str, perturbing.QUALITY_HELP] = "high",
     num_proc: Annotated[int, perturbing.NUM_PROC_HELP] = 1,
+    meteor: Annotated[bool, perturbing.METEOR_HELP] = False,
+    language_model: Annotated[str | None, perturbing.LANGUAGE_MODEL_HELP] = None,
 ) -> BuiltSet:
     """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
     folder = options.existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
     clips, sources = read(folder, video_pattern)
     chosen = options.chosen_splits(splits, clips)
-    given = perturbing.Options(seed, profile, scope, order, models, video_root, files, quality, num_proc)
+    given = perturbing.Options(
+        seed, profile, scope, order, models, video_root, files, quality, num_proc, meteor, language_model
+    )
     facts = {
         "summary": "YouCook2-P: YouCook2's segments under the perturbations of the robustness paper.",
         "sources": sources,

@@ -17,6 +17,7 @@ from video_contrast.metrics.mean_rank import mean_rank
 from video_contrast.metrics.median_rank import median_rank
 from video_contrast.metrics.multiple_choice import multiple_choice
 from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, paired_difference
+from video_contrast.metrics.perplexity import perplexity
 from video_contrast.metrics.position_bias import position_bias, right_in_all_rotations
 from video_contrast.metrics.proximity import proximity
 from video_contrast.metrics.ranks import Places, choice_places
@@ -57,6 +58,7 @@ __all__ = [
     "multiple_choice",
     "pair_by_id",
     "paired_difference",
+    "perplexity",
     "position_bias",
     "proximity",
     "rarity_gap",

@@ -1,5 +1,7 @@
 """The metrics against independent implementations: a plain sort, torchmetrics, scikit-learn, scipy, statsmodels."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -159,10 +161,47 @@ def test_bleu_against_sacrebleu_and_rouge_against_rouge_score() -> None:
     found = metrics.caption_shift(after, before)
     expected = sacrebleu.corpus_bleu(after, [before], tokenize="none", smooth_method="none").score / 100
     assert found["bleu"] == pytest.approx(expected)
-    scorer = rouge_scorer.RougeScorer(["rougeL"], tokenizer=Whitespace())
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rougeL"], tokenizer=Whitespace())
+    assert found["rouge_1"] == pytest.approx(
+        np.mean([scorer.score(b, a)["rouge1"].fmeasure for a, b in zip(after, before, strict=True)])
+    )
     assert found["rouge_l"] == pytest.approx(
         np.mean([scorer.score(b, a)["rougeL"].fmeasure for a, b in zip(after, before, strict=True)])
     )
+
+
+def test_perplexity_against_the_models_own_loss(tmp_path: Path) -> None:
+    import tiny_models
+    import torch
+
+    folder = tiny_models.gpt2(tmp_path / "lm")
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    texts = ["a man drives a car", "a dog", "two women sing on a stage"]
+    expected = []
+    for text in texts:
+        ids = torch.tensor([[start if start is not None else 0, *tokenizer.encode(text, add_special_tokens=False)]])
+        with torch.inference_mode():
+            expected.append(float(model(input_ids=ids, labels=ids).loss.exp()))
+    found = metrics.perplexity(texts, str(folder), batch_size=2)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    shift = metrics.caption_shift(["a man drives a bus", *texts[1:]], texts, language_model=str(folder))
+    assert shift["perplexity_before"] == pytest.approx(np.mean(expected), rel=1e-4)
+    with pytest.raises(ValueError, match="get it: hf download"):
+        metrics.perplexity(["a"], str(tmp_path / "none"))
+
+
+def test_meteor_against_nltk_and_without_its_data(nltk_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+    from nltk.translate.meteor_score import meteor_score
+
+    before, after = ["a man is driving a car", "a dog runs"], ["a man drives a car", "a dog jumps"]
+    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+    expected = np.mean([meteor_score([b.split()], a.split()) for a, b in zip(after, before, strict=True)])
+    assert metrics.caption_shift(after, before, meteor=True)["meteor"] == pytest.approx(expected)
 
 
 class Whitespace:

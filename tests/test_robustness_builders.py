@@ -409,3 +409,24 @@ def test_what_cannot_run_is_an_error_when_asked_for_by_name(
         build("perturbed", ["clean"], output=tmp_path, from_=tmp_path)
     with pytest.raises(UsageError, match="needs --video-root"):
         perturbing.perturbed_set("x", ["clean"], {}, perturbing.Options(files=tmp_path), {})
+
+
+def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_path: Path, nltk_data: Path) -> None:
+    import nltk
+    import tiny_models
+
+    import video_contrast
+
+    model = tiny_models.gpt2(tmp_path / "lm")
+    source = video_contrast.build("shapes", ["retrieval"], output=tmp_path / "set", items=10, gallery=10)
+    before = list(nltk.data.path)
+    nltk.data.path.insert(0, str(nltk_data))
+    try:
+        built = video_contrast.build(
+            "perturbed", ["keyboard"], output=tmp_path / "p", from_=source, meteor=True, language_model=str(model)
+        )
+    finally:
+        nltk.data.path[:] = before
+    card = (built / "README.md").read_text(encoding="utf-8")
+    for measure in ("bleu", "rouge 1", "meteor", "perplexity before", "perplexity after"):
+        assert measure in card, measure

@@ -8,14 +8,16 @@ import evaluate
 from ._core import caption_shift
 
 _DESCRIPTION = """
-What a text perturbation does to captions: share changed, BLEU-4 and ROUGE-L against the originals, edited words,
-vocabulary before and after.
+What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
+words, vocabulary before and after; METEOR and perplexity on request.
 """
 
 _KWARGS_DESCRIPTION = """
 Args:
     data: `[n]`, the perturbed captions.
     references: `[n]`, the same captions before the perturbation.
+    meteor: add METEOR (needs NLTK's WordNet data).
+    language_model: add perplexities under a causal language model ("gpt2", or a folder).
 Returns:
     A dict of numbers; the card lists the keys.
 Examples:
@@ -52,5 +54,5 @@ class CaptionShift(evaluate.Measurement):
             features=datasets.Features({"data": datasets.Value("string"), "references": datasets.Value("string")}),
         )
 
-    def _compute(self, data: Any, references: Any) -> Any:
-        return caption_shift(data, references)
+    def _compute(self, data: Any, references: Any, *, meteor: bool = False, language_model: str | None = None) -> Any:
+        return caption_shift(data, references, meteor=meteor, language_model=language_model)
