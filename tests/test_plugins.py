@@ -54,6 +54,16 @@ def test_the_kind_is_listed_beside_ours(package: Path) -> None:
     assert "dual_encoder" in names and names[-1] == "shortest"
 
 
+def test_the_kind_scores_like_ours(package: Path, tmp_path: Path) -> None:
+    done = run(
+        package, "score", "--model", "shortest", "--dataset", "shapes", "--config", "antonym_mc", "--limit", "6",
+        "--output", str(tmp_path / "run"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["model"]["kind"] == "shortest"
+
+
 def test_a_package_that_cannot_be_imported_is_named(package: Path) -> None:
     (package / "example_kind.py").write_text("import no_such_module\n")
     done = run(package, "list", "models")
