@@ -114,9 +114,9 @@ def test_offline_is_said(made: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPat
 def test_absolute_paths_in_the_record_are_refused(made: Path, tmp_path: Path) -> None:
     root = copy_of(made, tmp_path / "set")
     record = json.loads((root / "set.json").read_text())
-    record["facts"]["options"] = {"video_root": "/home/someone/videos"}
+    record["facts"]["options"] = {"video_root": "/mnt/someone/videos"}
     (root / "set.json").write_text(json.dumps(record))
-    with pytest.raises(VideoContrastError, match=r"facts\.options\.video_root.*'/home/someone/videos'"):
+    with pytest.raises(VideoContrastError, match=r"facts\.options\.video_root.*'/mnt/someone/videos'"):
         plan_set(root)
 
 
