@@ -24,6 +24,10 @@ SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
 def main() -> None:
+    missing = [name for name in ("MSRVTT", "RELEASED_SETS") if name not in os.environ]
+    if missing:
+        print(f"left out: set {' and '.join(missing)} (folders of MSR-VTT's annotations and of the released sets)")
+        return
     annotations, released = (Path(os.environ[name]) for name in ("MSRVTT", "RELEASED_SETS"))
     train = json.loads((annotations / "train_val_videodatainfo.json").read_text("utf-8"))["sentences"]
     videos: dict[str, list[str]] = defaultdict(list)

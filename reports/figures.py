@@ -6,7 +6,7 @@ turns dark with the page. Equal numbers give equal bytes.
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ def ramp() -> Any:
 
 
 @contextmanager
-def drawing(width: float = 6.4, height: float = 3.2, columns: int = 1, **options: Any):  # type: ignore[no-untyped-def]
+def drawing(width: float = 6.4, height: float = 3.2, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
     """Yields (canvas, axes) in the style; `axes` is an array where `columns` is above 1. Inches."""
     import matplotlib
     from matplotlib.figure import Figure as Canvas
