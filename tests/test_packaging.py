@@ -1,5 +1,6 @@
 """Wheel, sdist and editable install hold the same files: the tree's."""
 
+import compileall
 import re
 import subprocess
 import sys
@@ -28,6 +29,7 @@ def tracked(repository: Path) -> list[str]:
 def built(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An sdist, and the wheel built from that sdist."""
     out = tmp_path_factory.mktemp("dist")
+    compileall.compile_dir(repository / "video_contrast", quiet=2)  # a tree in use holds bytecode, a wheel must not
     # No isolation: the build back end is installed, and nothing is fetched.
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(repository)]
     done = subprocess.run(command, capture_output=True, text=True)
