@@ -1,8 +1,8 @@
 """The files of a metric's Space: the module's folder, with the code that it computes with written out.
 
-In the package a module imports that code (`_core.py` is a few imports), so there is one copy of it. A Space has no
-package and `evaluate` copies one helper file beside the script and no more, so there `_core.py` is written out from
-the same sources: the modules that it needs, one after another.
+In the package a module imports that code (`_core.py` is a few imports, `app.py` one), so there is one copy of it. A
+Space has no package and `evaluate` copies one helper file beside the script and no more, so there both are written out
+from the same sources: the modules that they need, one after another.
 """
 
 import ast
@@ -15,7 +15,7 @@ _PACKAGE = "video_contrast."
 
 
 def space_files(folder: Path) -> dict[str, str]:
-    """The files of a Space, by name: everything in a module's folder, with `_core.py` written out.
+    """The files of a Space, by name: everything in a module's folder, with `_core.py` and `app.py` written out.
 
     Args:
         folder: the module's folder (`modules.metric_path`).
@@ -25,8 +25,7 @@ def space_files(folder: Path) -> dict[str, str]:
         for path in sorted(folder.iterdir())
         if path.suffix in (".py", ".md", ".txt")
     }
-    files["_core.py"] = written_out(folder / "_core.py")
-    return files
+    return files | {name: written_out(folder / name) for name in ("_core.py", "app.py")}
 
 
 def written_out(path: Path) -> str:
@@ -40,7 +39,7 @@ def written_out(path: Path) -> str:
     libraries: set[str] = set()
     defined: dict[str, str] = {}
     _collect(path, parts, libraries, defined, set())
-    head = '"""What the module computes with, written out by the package video-contrast. Do not edit it here."""'
+    head = '"""Written out from the sources of the package video-contrast. Do not edit it here."""'
     imports = "\n".join(sorted(libraries, key=lambda line: (not line.startswith("import"), line)))
     return "\n\n\n".join([head + "\n\n" + imports, *parts]) + "\n"
 

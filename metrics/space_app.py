@@ -1,0 +1,42 @@
+"""The page of a metric's Space: paste the inputs as JSON, read the figures. Needs gradio."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import gradio as gr
+
+
+def page(folder: Path) -> gr.Blocks:
+    """The page of the module in `folder` (its script, card and example)."""
+    (script,) = (path for path in folder.glob("*.py") if path.name not in ("app.py", "_core.py"))
+    card = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[-1]
+    module = evaluate.load(str(script))
+    with gr.Blocks(title=script.stem) as demo:
+        gr.Markdown(f"# {script.stem}\n{module.description}")
+        given = gr.Code(json.dumps(module.example, indent=2), language="json", label="Inputs")
+        button = gr.Button("Compute", variant="primary")
+        figures = gr.JSON(label="Figures")
+        button.click(partial(measure, module), given, figures)
+        gr.Markdown(card)
+    return demo
+
+
+def measure(module: Any, inputs: str) -> dict[str, Any]:
+    """The module's figures for inputs given as a JSON object.
+
+    Raises:
+        gr.Error: what is wrong with the inputs; the page shows it.
+    """
+    try:
+        arguments = json.loads(inputs)
+    except ValueError as error:
+        raise gr.Error(f"The inputs are not JSON: {error}") from error
+    if not isinstance(arguments, dict):
+        raise gr.Error(f"The inputs must be an object with {', '.join(module.example)}")
+    try:
+        return dict(module.compute(**arguments))
+    except (KeyError, TypeError, ValueError) as error:
+        raise gr.Error(str(error)) from error
