@@ -7,37 +7,33 @@ import errno
 import sys
 import traceback
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.version import __version__
 
-# One module of `video_contrast.commands` a line. Each has `add(app)`, which adds its command or group of commands.
-COMMANDS = (
-    "demo",
-    "build",
-    "check",
-    "audit",
-    "analyse",
-    "score",
-    "teach",
-    "compare",
-    "reproduce",
-    "table",
-    "list",
-    "metrics",
-    "perturb",
-    "tune_t5",
-    "vectors",
-    "report",
-    "annotate",
-    "export",
-    "push",
-)
+# Heading of the help -> modules of `video_contrast.commands`. Each has `add(app)`, which adds its command or group.
+COMMANDS = {
+    "First": ("demo", "list"),
+    "Sets": ("build", "check", "audit", "analyse", "annotate", "perturb", "export", "push"),
+    "Scores": ("score", "compare", "table", "report", "reproduce", "metrics"),
+    "Training": ("teach", "tune_t5", "vectors"),
+}
+
+
+class InOrder(TyperGroup):
+    """Commands stand in the help in the order of `COMMANDS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of the commands."""
+        return [name.replace("_", "-") for names in COMMANDS.values() for name in names]
+
 
 app = typer.Typer(
+    cls=InOrder,
     name="video-contrast",
     help="Does a video-text model understand who did what, or does it match objects to words?",
     no_args_is_help=True,
@@ -64,8 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"video-contrast {__version__}")
         return 0
     try:
-        for name in COMMANDS:
-            import_module(f"video_contrast.commands.{name}").add(app)
+        for heading, names in COMMANDS.items():
+            for name in names:
+                import_module(f"video_contrast.commands.{name}").add(app)
+            for added in (*app.registered_commands, *app.registered_groups):
+                added.rich_help_panel = added.rich_help_panel or heading
         app(args=given, prog_name="video-contrast")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
