@@ -69,6 +69,7 @@ class _Work:
         self.job, self.state, self.model, self.plan = job, state, model, plan
         self.tally = Tally()
         self.manifest: dict[str, Any] = {}
+        self.embeddings: dict[str, str] = {}
         self.planned = {"visual_encodings": 0, "text_encodings": 0}
         self.space = seeds.digest(
             job.source.revision or job.source.name, job.kind.name, job.kind.version, dtype,
@@ -88,6 +89,7 @@ class _Work:
 
     def _encode(self, model: Encoder, keys: Keys, paths: dict[str, Path]) -> Scorer:
         store = Store(self.job.store, self.space)
+        self.embeddings = {"store": str(self.job.store.resolve()), "space": self.space}
         batcher = Batcher(self.job.batch_size, self.tally)
         # The first process says what is missing: another may already see what a third one has just written.
         runs, chunks = self._told(
@@ -296,6 +298,7 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
             "items": sum(len(group.items) for group in job.loaded.groups),
         },
         "sampling": {"frames": job.sampling.frames, "policy": job.sampling.policy},
+        "embeddings": work.embeddings,
         "conditions": {cell.condition.name: _recipe(cell.condition) for cell in plan.cells},
         "skipped": plan.skipped,
         "seed": job.seed,
