@@ -9,12 +9,13 @@ import torch
 
 import video_contrast
 from video_contrast.runner.kinds.loading import Tokens
+from video_contrast.teacher.feed import Part, collate
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.negatives import Wanted, negatives
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.store import open_store
-from video_contrast.teacher.training import Part, Settings, _losses, _similarities
+from video_contrast.teacher.training import Settings, _losses
 
 BATCH, STEPS, ROUNDS = 32, 6, 4
 
@@ -33,16 +34,7 @@ def main() -> None:
         pairs = Pairs(net).train()
         optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)
         batches = [list(range(n * BATCH, (n + 1) * BATCH)) for n in range(STEPS)]
-        ready = []
-        for picked in batches:
-            caught: list[tuple] = []
-
-            def catch(pixels, words, caught=caught):  # type: ignore[no-untyped-def]
-                caught.append((pixels, words))
-                return torch.zeros(len(pixels), len(words["input_ids"]))
-
-            _, mask, where, same = _similarities(catch, tokens, part, picked, "cpu")
-            ready.append((*caught[0], mask, where["columns"], same))
+        ready = [collate(part, picked, tokens, "cpu") for picked in batches]
 
         def step(loss: torch.Tensor) -> None:
             optimizer.zero_grad(set_to_none=True)
@@ -50,14 +42,14 @@ def main() -> None:
             optimizer.step()
 
         def bare() -> None:
-            for pixels, words, mask, columns, same in ready:
-                own = pairs(pixels, words)
-                mine = torch.cat([own.diagonal()[:, None], own[:, BATCH:].gather(1, columns)], 1)
-                step(label_loss(mine, 0.05, mask) + contrast_loss(own[:, :BATCH], 0.05, same))
+            for batch in ready:
+                own, square = pairs(batch.videos, batch.texts, batch.own)
+                step(label_loss(own, 0.05, batch.mask) + contrast_loss(square, 0.05, batch.same))
 
         def ours() -> None:
             for picked in batches:
-                step(sum(_losses(pairs, tokens, part, picked, Settings(), "cpu").values()))
+                parts, _ = _losses(pairs, collate(part, picked, tokens, "cpu"), Settings())
+                step(sum(parts.values()))
 
         spent = {"bare": [], "ours": []}
         for _ in range(ROUNDS):

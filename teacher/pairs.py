@@ -1,56 +1,189 @@
-"""Any dual encoder or X-CLIP as one module: clips and captions in, their cosines out, with gradients."""
+"""Any dual encoder or X-CLIP as one module: clips and captions in, their cosines out, with gradients.
 
+Each side has a tower (`vision_model`, `text_model`) and a head: the projection, the mean over frames, X-CLIP's layers
+over frames. A frozen tower's outputs are computed once and stored (`frozen`), and then only the heads run.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import nn
+from torch import distributed, nn
 from torch.nn import functional
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
+
+FREEZE = {"none": (), "vision": ("vision",), "text": ("text",), "both": ("vision", "text")}
+HEADS = {"vision": "visual_projection", "text": "text_projection"}
 
 
 class Pairs(nn.Module):
-    """Cosines of every clip with every caption, as the runner scores them (frames averaged; X-CLIP's prompts used).
+    """Cosines of clips with captions, as the runner scores them (frames averaged; X-CLIP's prompts used).
 
     Args:
         model: a transformers dual encoder (CLIP, SigLIP ...) or an `XCLIPModel`.
+        freeze: which towers do not learn: "none", "vision", "text" or "both". Heads always learn.
+
+    Raises:
+        VideoContrastError: a model that has no two towers.
+        UsageError: with these towers frozen nothing is left to learn.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, freeze: str = "none") -> None:
         super().__init__()
         self.model = model
-        self.video = type(model).__name__ == "XCLIPModel"
-        if not self.video and not (hasattr(model, "get_image_features") and hasattr(model, "get_text_features")):
+        self.xclip = type(model).__name__ == "XCLIPModel"
+        if not self.xclip and not (hasattr(model, "get_image_features") and hasattr(model, "get_text_features")):
             raise VideoContrastError(
                 f"teach trains dual encoders (get_image_features and get_text_features) and X-CLIP, "
                 f"not {type(model).__name__}"
             )
+        self.prompted = self.xclip and bool(model.prompts_generator.alpha.any())
+        self.frozen = FREEZE[freeze]
+        self.heads = {side: getattr(model, name, None) for side, name in HEADS.items()}
+        self._checked: set[str] = set()
+        for side in self.frozen:
+            tower = getattr(model, f"{side}_model", None)
+            if tower is None:
+                raise UsageError(f"--freeze {freeze}: {type(model).__name__} has no part called {side}_model")
+            tower.requires_grad_(False)
+        if freeze == "both" and not any(self.heads.values()):
+            raise UsageError(
+                f"--freeze both leaves nothing to train: {type(model).__name__} has no projections after its towers; "
+                "give vision or text"
+            )
 
-    def forward(self, pixels: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
-        """float[B, M] of float[B, T, 3, H, W] and the tokens of M captions."""
-        if self.video:
-            return self._xclip(pixels, tokens)
-        found = _tensor(self.model.get_image_features(pixel_values=pixels.flatten(0, 1)))
-        frames = functional.normalize(found.float(), dim=-1).view(*pixels.shape[:2], -1)
-        texts = functional.normalize(_tensor(self.model.get_text_features(**tokens)).float(), dim=-1)
-        return functional.normalize(frames.mean(1), dim=-1) @ texts.T
+    def train(self, mode: bool = True) -> "Pairs":
+        """As of any module; frozen towers stay in evaluation mode, so that they always give what is stored."""
+        super().train(mode)
+        for side in self.frozen:
+            getattr(self.model, f"{side}_model").eval()
+        return self
 
-    def _xclip(self, pixels: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
+    def forward(
+        self,
+        videos: torch.Tensor,
+        texts: Mapping[str, torch.Tensor] | torch.Tensor,
+        own: torch.Tensor,
+        everyone: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines of B clips with captions of their own, and of all clips with all captions.
+
+        Args:
+            videos: pixels float[B, T, 3, H, W], or what the vision tower gave, float[B, S, H].
+            texts: tokens of M captions, or what the text tower gave, float[M, H]; the first B belong to the clips.
+            own: long[B, K], which captions each clip is compared with.
+            everyone: long[N], which clips of all processes (in the order of the processes) stand in the square; None
+                for the clips of this process.
+
+        Returns:
+            float[B, K], and float[N, N], the same in every process.
+        """
+        shown, said = self.videos(videos), self.texts(texts)
+        mine = self.join(shown, said[own])
+        said = said[: len(shown)]
+        if everyone is not None:
+            shown, said = (_Gathered.apply(part)[everyone] for part in (shown, said))
+        return mine, self.join(shown, said)
+
+    def videos(self, given: torch.Tensor) -> torch.Tensor:
+        """float[B, D] of pixels, or of what the vision tower gave."""
+        return self.video_head(self.video_tower(given) if given.ndim == 5 else given)
+
+    def texts(self, given: Mapping[str, torch.Tensor] | torch.Tensor) -> torch.Tensor:
+        """float[M, D] of tokens, or of what the text tower gave."""
+        return self.text_head(given if isinstance(given, torch.Tensor) else self.text_tower(given))
+
+    def video_tower(self, pixels: torch.Tensor) -> torch.Tensor:
+        """float[B, S, H] of float[B, T, 3, H, W]: a row a frame; a prompted X-CLIP's mean patches stand behind."""
+        model, frames = self.model, pixels.flatten(0, 1)
+        if not self.xclip:
+            found = self._before("vision", lambda: model.get_image_features(pixel_values=frames))
+            return found.unflatten(0, pixels.shape[:2])
+        vision = model.vision_model(pixel_values=frames)
+        found = vision[1].unflatten(0, pixels.shape[:2])
+        if not self.prompted:
+            return found
+        # Captions are prompted by the frames' mean of normalised patches. What follows the normalisation is linear,
+        # so it may come after the mean: the tower ends here, and a clip has one set of patches to store.
+        patches = vision[0][:, 1:, :].float()
+        patches = functional.layer_norm(patches, patches.shape[-1:], eps=model.prompts_visual_layernorm.eps)
+        return torch.cat([found.float(), patches.unflatten(0, pixels.shape[:2]).mean(1)], 1)
+
+    def video_head(self, found: torch.Tensor) -> torch.Tensor:
+        """float[B, D], of length 1, of what the tower gave; a prompted X-CLIP's projected patches stand behind."""
         model = self.model
-        batch, frames = pixels.shape[:2]
-        vision = model.vision_model(pixel_values=pixels.flatten(0, 1))
-        clips = model.mit(model.visual_projection(vision[1]).view(batch, frames, -1))[1]
+        if not self.xclip:
+            frames = self._project("vision", found).float()
+            return functional.normalize(functional.normalize(frames, dim=-1).mean(1), dim=-1)
+        frames = model.config.vision_config.num_frames
+        clips = model.mit(model.visual_projection(found[:, :frames]))[1]
         clips = functional.normalize(clips.float(), dim=-1)
-        texts = model.text_projection(model.text_model(**tokens)[1])
-        if not bool(model.prompts_generator.alpha.any()):
-            return clips @ functional.normalize(texts.float(), dim=-1).T
-        patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
-        patches = patches.view(batch, frames, -1, texts.shape[-1]).mean(1)
-        prompted = texts.unsqueeze(0).expand(batch, -1, -1)
-        prompted = prompted + model.prompts_generator(prompted, patches)
+        if not self.prompted:
+            return clips
+        norm = model.prompts_visual_layernorm
+        patches = (found[:, frames:] * norm.weight + norm.bias) @ model.prompts_visual_projection
+        return torch.cat([clips, patches.float().flatten(1)], 1)
+
+    def text_tower(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """float[M, H]: what the text tower says of M captions."""
+        if self.xclip:
+            return self.model.text_model(**tokens)[1]
+        return self._before("text", lambda: self.model.get_text_features(**tokens))
+
+    def text_head(self, found: torch.Tensor) -> torch.Tensor:
+        """float[M, D] of what the tower gave: of length 1, but for a prompted X-CLIP."""
+        texts = self._project("text", found).float()
+        return texts if self.prompted else functional.normalize(texts, dim=-1)
+
+    def join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+        """Cosines float[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""
+        if not self.prompted:
+            return videos @ texts.T if texts.ndim == 2 else torch.einsum("bd,bmd->bm", videos, texts)
+        texts = texts.expand(len(videos), *texts.shape[-2:])
+        clips, patches = videos.split((texts.shape[-1], videos.shape[1] - texts.shape[-1]), 1)
+        prompted = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
         return torch.einsum("bd,bmd->bm", clips, functional.normalize(prompted.float(), dim=-1))
 
+    def _project(self, side: str, found: torch.Tensor) -> torch.Tensor:
+        head = self.heads[side]
+        return found if head is None else head(found.flatten(0, -2)).unflatten(0, found.shape[:-1])
 
-def _tensor(output: Any) -> torch.Tensor:
-    found = output if isinstance(output, torch.Tensor) else output.pooler_output
-    return found.reshape(found.shape[0], -1)
+    def _before(self, side: str, features: Callable[[], Any]) -> torch.Tensor:
+        """What a model's features are before their projection, if it has one."""
+        head = self.heads[side]
+        caught: list[torch.Tensor] = []
+        hook = None if head is None else head.register_forward_pre_hook(lambda _, given: caught.append(given[0]))
+        output = features()
+        output = output if isinstance(output, torch.Tensor) else output.pooler_output
+        output = output.flatten(1)
+        if hook is None:
+            return output
+        hook.remove()
+        if side not in self._checked:
+            if not caught or not torch.allclose(head(caught[0]).flatten(1), output, atol=1e-3, rtol=1e-2):
+                raise VideoContrastError(
+                    f"teach cannot train {type(self.model).__name__}: its features are not what {HEADS[side]} gives"
+                )
+            self._checked.add(side)
+        return caught[0].flatten(1)
+
+
+class _Gathered(torch.autograd.Function):
+    """The rows of all processes, one process after the other; gradients flow back to each."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: torch.Tensor) -> torch.Tensor:
+        """The same number of rows in every process."""
+        ctx.count = len(rows)
+        found = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
+        distributed.all_gather(found, rows.contiguous())
+        return torch.cat(found)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        """What the losses of all processes say of these rows."""
+        total = gradients[0].contiguous()
+        distributed.all_reduce(total)
+        first = distributed.get_rank() * ctx.count
+        return total[first : first + ctx.count]

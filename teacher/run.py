@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.files import read_json, write_json
 from video_contrast.seeds import digest
 from video_contrast.tables import Row
+from video_contrast.teacher.feed import Part
 from video_contrast.teacher.negatives import GENERATORS, Wanted, amounts, negatives
-from video_contrast.teacher.training import Part, Settings, train
+from video_contrast.teacher.saving import plot_curves
+from video_contrast.teacher.training import Settings, train
 
 DEFAULT_FRAMES = 8
 
@@ -131,31 +133,6 @@ def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
     """Writes a plain `save_pretrained` folder."""
     net.float().save_pretrained(folder)
     processor.save_pretrained(folder)
-
-
-def plot_curves(output: Path) -> None:
-    """`curves.png`: losses and validation accuracy over the steps."""
-    import csv
-
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    with open(output / "curves.csv", encoding="utf-8") as handle:
-        points = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2))
-    for name in points[0]:
-        if "loss" in name or name.startswith("train_"):
-            left.plot([p["step"] for p in points], [p[name] for p in points], label=name.replace("_", " "))
-    left.set(xlabel="step", ylabel="loss")
-    left.legend(frameon=False, fontsize=8)
-    right.plot([p["step"] for p in points], [p["validation_accuracy"] for p in points])
-    right.set(xlabel="step", ylabel="caption above all its negatives")
-    figure.tight_layout()
-    with atomic_path(output / "curves.png") as temporary:
-        figure.savefig(temporary, dpi=110)
-    pyplot.close(figure)
 
 
 def _settings(given: dict[str, Any]) -> Settings:

@@ -18,11 +18,12 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.teacher import teach
+from video_contrast.teacher.feed import Part
 from video_contrast.teacher.negatives import Wanted, negatives
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.similarity import LatentSemantics, cosines
-from video_contrast.teacher.training import Part, Settings, train
+from video_contrast.teacher.training import Settings, train
 
 QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 2, "rate": 1e-3, "progress": False}
 
@@ -156,7 +157,9 @@ def test_training_sees_the_scores_that_the_runner_gives(name: str, dataset: Path
     texts = [text for row in rows for text in row["candidates"]]
     with torch.no_grad():
         pixels = store.pixels(range(len(rows)))
-        found = Pairs(net.eval())(pixels, Tokens(processor.tokenizer, net.config)(texts, "cpu")).numpy()
+        pairs = Pairs(net.eval())
+        words = Tokens(processor.tokenizer, net.config)(texts, "cpu")
+        found = pairs.join(pairs.videos(pixels), pairs.texts(words)).numpy()
     scored = video_contrast.score(
         video_contrast.checkpoint_path(name), dataset, ["antonym_mc"], frames=6, progress=False
     )

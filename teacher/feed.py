@@ -1,0 +1,115 @@
+"""What a batch of the training holds: clips, captions with all their negatives, and which belong together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from video_contrast.teacher.store import FrameStore
+
+Tokenizer = Callable[[Sequence[str], Any], Mapping[str, torch.Tensor]]
+
+
+@dataclass
+class Part:
+    """A split to learn from: captions with their clip's number in the store, negatives and teacher's similarities.
+
+    Attributes:
+        videos: what the frozen vision tower gave, float32[clips, S, H]; None where it learns.
+        texts: what the frozen text tower gave, float32[texts, H], and the row of each text; None where it learns.
+    """
+
+    store: FrameStore
+    clips: list[int]
+    rows: list[dict[str, Any]]
+    videos: np.ndarray | None = None
+    texts: tuple[np.ndarray, dict[str, int]] | None = None
+
+    def readable(self) -> "Part":
+        """Without the captions of clips that could not be read."""
+        keep = [n for n, clip in enumerate(self.clips) if clip not in self.store.missing]
+        return replace(self, clips=[self.clips[n] for n in keep], rows=[self.rows[n] for n in keep])
+
+
+@dataclass
+class Batch:
+    """One process's share of a batch.
+
+    Attributes:
+        videos, texts, own, everyone: the arguments of `Pairs.forward`.
+        mask: bool[B, 1 + k], False where a caption has no such negative.
+        teacher: float[B, 1 + k], the teacher's cosines.
+        same: bool[N, N] over the whole batch: equal captions, or captions of one clip.
+        count: how many of the rows count; the last ones may only fill up a share to the length of the others.
+        weight: what a mean over those rows weighs, so that the mean over processes is that of the whole batch.
+        names: ids of the clips.
+    """
+
+    videos: torch.Tensor
+    texts: Mapping[str, torch.Tensor] | torch.Tensor
+    own: torch.Tensor
+    everyone: torch.Tensor | None
+    mask: torch.Tensor
+    teacher: torch.Tensor
+    same: torch.Tensor
+    count: int
+    weight: float
+    names: list[str]
+
+
+def collate(
+    part: Part, picked: Sequence[int], tokens: Tokenizer, device: Any, process: int = 0, processes: int = 1
+) -> Batch:
+    """The share of a process in a batch.
+
+    Args:
+        part: what to learn from.
+        picked: numbers of the captions in the whole batch.
+        tokens: captions and a device to the text tower's arguments.
+        device: where the tensors go.
+        process, processes: which of how many.
+    """
+    shares = [list(picked[n::processes]) for n in range(processes)]
+    count, longest = len(shares[process]), len(shares[0])
+    full = [share + list(picked[: longest - len(share)]) for share in shares]
+    real = [n * longest + place for n, share in enumerate(shares) for place in range(len(share))]
+    rows = [part.rows[n] for n in full[process]]
+    captions = [row["caption"] for row in rows]
+    texts = [*captions, *dict.fromkeys(text for row in rows for text in row["negatives"])]
+    at = {text: n for n, text in enumerate(texts)}
+    most = max(len(row["negatives"]) for row in rows)
+    own = np.zeros((len(rows), 1 + most), np.int64)
+    mask = np.zeros((len(rows), 1 + most), bool)
+    teacher = np.zeros((len(rows), 1 + most), np.float32)
+    for number, row in enumerate(rows):
+        count_of = 1 + len(row["negatives"])
+        own[number, :count_of] = [number, *(at[text] for text in row["negatives"])]
+        mask[number, :count_of] = True
+        teacher[number, :count_of] = row["teacher"]
+    whole = [full[n // longest][n % longest] for n in real]
+    words = np.unique([part.rows[n]["caption"] for n in whole], return_inverse=True)[1]
+    clips = np.array([part.clips[n] for n in whole])
+    mine = [part.clips[n] for n in full[process]]
+    return Batch(
+        videos=part.store.pixels(mine, device) if part.videos is None else _rows(part.videos, mine, device),
+        texts=tokens(texts, device) if part.texts is None else _stored(part.texts, texts, device),
+        own=torch.from_numpy(own).to(device),
+        everyone=None if processes == 1 else torch.tensor(real, device=device),
+        mask=torch.from_numpy(mask).to(device),
+        teacher=torch.from_numpy(teacher).to(device),
+        same=torch.from_numpy((words[:, None] == words) | (clips[:, None] == clips)).to(device),
+        count=count,
+        weight=count * processes / len(picked),
+        names=[row["id"] for row in rows[:count]],
+    )
+
+
+def _stored(texts: tuple[np.ndarray, dict[str, int]], wanted: Sequence[str], device: Any) -> torch.Tensor:
+    found, at = texts
+    return _rows(found, [at[text] for text in wanted], device)
+
+
+def _rows(stored: np.ndarray, numbers: Sequence[int], device: Any) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(stored[list(numbers)])).to(device)
