@@ -11,7 +11,7 @@ import video_contrast
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.teacher.feed import Part, collate
 from video_contrast.teacher.losses import contrast_loss, label_loss
-from video_contrast.teacher.negatives import Wanted, negatives
+from video_contrast.teacher.negatives import Wanted, negatives, with_similarities
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.store import open_store
@@ -27,9 +27,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", ["retrieval"], output=folder, items=20, gallery=4, train=BATCH * STEPS)
         rows = pq.read_table(root / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
-        wanted = Wanted(10, 0, "shapes", "lsa", 0, "bench")
-        made, _ = negatives(rows, wanted, Path(folder) / "n.parquet", say=lambda _: None)
-        store = open_store(Path(folder) / "f.npy", rows, root, processor.image_processor, 6, progress=False)
+        made, _ = negatives(rows, Wanted(10, 0, "shapes"), Path(folder) / "n", corpus=[], say=_silent)
+        documents = [row["captions"] for row in rows]
+        made = with_similarities(made, "lsa", Path(folder) / "s", documents=documents, say=_silent)
+        store = open_store(Path(folder) / "f", rows, root, processor.image_processor, 6, progress=False)
         part = Part(store, list(range(len(rows))), made[::2])
         pairs = Pairs(net).train()
         optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)
@@ -60,6 +61,10 @@ def main() -> None:
     best = {name: min(values) for name, values in spent.items()}
     print(f"bare loop {best['bare'] * 1000:.0f} ms a step, training {best['ours'] * 1000:.0f} ms: "
           f"{best['bare'] / best['ours']:.0%} of the bare loop's speed")  # fmt: skip
+
+
+def _silent(_: str) -> None:
+    return None
 
 
 if __name__ == "__main__":

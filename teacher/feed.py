@@ -17,14 +17,14 @@ class Part:
     """A split to learn from: captions with their clip's number in the store, negatives and teacher's similarities.
 
     Attributes:
-        videos: what the frozen vision tower gave, float32[clips, S, H]; None where it learns.
-        texts: what the frozen text tower gave, float32[texts, H], and the row of each text; None where it learns.
+        videos: what the frozen vision tower gave, float32[n, S, H], and each clip's row; None where it learns.
+        texts: what the frozen text tower gave, float32[n, H], and each text's row; None where it learns.
     """
 
     store: FrameStore
     clips: list[int]
     rows: list[dict[str, Any]]
-    videos: np.ndarray | None = None
+    videos: tuple[np.ndarray, dict[int, int]] | None = None
     texts: tuple[np.ndarray, dict[str, int]] | None = None
 
     def readable(self) -> "Part":
@@ -93,7 +93,7 @@ def collate(
     clips = np.array([part.clips[n] for n in whole])
     mine = [part.clips[n] for n in full[process]]
     return Batch(
-        videos=part.store.pixels(mine, device) if part.videos is None else _rows(part.videos, mine, device),
+        videos=part.store.pixels(mine, device) if part.videos is None else _stored(part.videos, mine, device),
         texts=tokens(texts, device) if part.texts is None else _stored(part.texts, texts, device),
         own=torch.from_numpy(own).to(device),
         everyone=None if processes == 1 else torch.tensor(real, device=device),
@@ -106,10 +106,6 @@ def collate(
     )
 
 
-def _stored(texts: tuple[np.ndarray, dict[str, int]], wanted: Sequence[str], device: Any) -> torch.Tensor:
-    found, at = texts
-    return _rows(found, [at[text] for text in wanted], device)
-
-
-def _rows(stored: np.ndarray, numbers: Sequence[int], device: Any) -> torch.Tensor:
-    return torch.from_numpy(np.ascontiguousarray(stored[list(numbers)])).to(device)
+def _stored(outputs: tuple[np.ndarray, dict[Any, int]], wanted: Sequence[Any], device: Any) -> torch.Tensor:
+    found, at = outputs
+    return torch.from_numpy(np.ascontiguousarray(found[[at[thing] for thing in wanted]])).to(device)

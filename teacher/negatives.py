@@ -1,88 +1,147 @@
 """Synthetic negative captions for training (RCAD paper, 4.2): made once, stored as a data set, read by the training.
 
-A file `negatives.parquet` has one row a training caption: `id` (of the clip), `caption`, `negatives` (up to k; fewer
-where fewer pass the constraints), `kinds` (action or object) and `teacher` (the teacher's cosines with the caption).
+A file `negatives-SPLIT-KEY.parquet` has one row a training caption: `id` (of the clip), `caption`, `negatives` (up to
+k; fewer where fewer pass the constraints) and `kinds` (action or object). The teacher's cosines stand in a file of
+their own, `similarities-SPLIT-KEY.parquet`, so that another teacher needs no new negatives.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
-from video_contrast.seeds import Streams
+from video_contrast.seeds import Streams, digest
 from video_contrast.tables import Row
 from video_contrast.teacher.similarity import cosines, load_encoder
 
 # asked-for kinds -> (action, object) negatives: the paper's default and its ablations
 AMOUNTS = {"10-action": (10, 0), "5-action": (5, 0), "5-action-5-object": (5, 5)}
 GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm")
+PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which negatives and which teacher: what the stored file must have been made with.
+    """Which negatives: what the stored file must have been made with.
 
     Attributes:
         actions, objects: negatives a caption, at most.
         generator: one of `GENERATORS`.
-        encoder: "lsa", or a sentence encoder (folder or Hub id).
-        set: digest of the rows they are made for.
+        seed: of every draw.
+        model, options: checkpoint of the generator, and its further options ("name=value,...").
+        constraints, constraint_settings: names, and thresholds and models ("name=value,..."); None: the generator's.
+        tagger: what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr...".
     """
 
     actions: int
     objects: int
-    generator: str
-    encoder: str
-    seed: int
-    set: str
+    generator: str = "lexical"
+    seed: int = 0
+    model: str | None = None
+    options: str | None = None
+    constraints: str | None = None
+    constraint_settings: str | None = None
+    tagger: str = "auto"
+
+    def check(self) -> None:
+        """Raises a UsageError for a generator, constraint or option that does not exist."""
+        if self.generator not in GENERATORS:
+            raise unknown_name("generator", self.generator, GENERATORS)
+        if self.generator != "shapes":
+            self.source("verb", list)
+
+    def source(self, target: Literal["verb", "object"], corpus: Callable[[], Sequence[str]]) -> Any:
+        """The generator and its constraints. For things there are fewer generators: those without a model stand in.
+
+        Args:
+            target: what is changed.
+            corpus: gives the captions whose words are counted.
+        """
+        from video_contrast.builders.verbs import Verbs
+
+        mine = target == "verb" or self.generator == "mlm"
+        return Verbs(
+            corpus,
+            self.generator if mine else "lexical",
+            self.model if mine else None,
+            self.constraints if target == "verb" else None,
+            self.constraint_settings if mine else None,
+            self.tagger,
+            self.seed,
+            target=target,
+            many=self.actions if target == "verb" else self.objects,
+            generator_options=self.options if mine else None,
+        )
 
 
 def negatives(
-    rows: Sequence[Row], wanted: Wanted, path: Path, *, say: Callable[[str], None] = print, **options: Any
+    rows: Sequence[Row], wanted: Wanted, path: Path, *, corpus: Sequence[str], say: Callable[[str], None] = print
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
     Args:
         rows: of a retrieval set.
         wanted: see `Wanted`.
-        path: the parquet file; its settings stand beside it as `.json`.
+        path: where the file begins: `PATH-KEY.parquet`; its settings stand beside it as `.json`.
+        corpus: captions of the training split, whose words are counted.
         say: told what takes long.
-        **options: for the generator (a model, a server).
 
     Returns:
         One dict a caption, and counts: "captions", "negatives", "captions with fewer than asked for",
         "captions with none".
     """
+    from video_contrast.perturbations.language import tagger_name
+
+    settings = asdict(wanted) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
+    if wanted.generator != "shapes":
+        settings["tagger"] = tagger_name(wanted.tagger)
+    path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")
-    if path.exists() and record.exists():
-        kept = read_json(record)
-        if kept["settings"] == asdict(wanted):
-            return pq.read_table(path).to_pylist(), kept["counts"]
+    if path.exists() and record.exists() and read_json(record)["settings"] == settings:
+        return pq.read_table(path).to_pylist(), read_json(record)["counts"]
     say(f"negatives: {len(rows)} clips, {wanted.actions} action and {wanted.objects} object captions each")
-    made = _made(rows, wanted, options)
+    made = _of_shapes(rows, wanted) if wanted.generator == "shapes" else _of_captions(rows, wanted, corpus)
     if not any(row["negatives"] for row in made):
         raise VideoContrastError("no negative caption could be made: no caption has an action that can be swapped")
-    encoder = load_encoder(wanted.encoder, [row["captions"] for row in rows])
-    say(f"teacher: similarities by {encoder.name}")
-    for row, similar in zip(made, cosines(encoder, made), strict=True):
-        row["teacher"] = similar
     counts = _counts(made, wanted.actions + wanted.objects)
-    with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(made), temporary, compression="zstd")
-    write_json(record, {"settings": asdict(wanted), "counts": counts, "encoder": encoder.name})
+    _write(path, made)
+    write_json(record, {"settings": settings, "counts": counts})
     return made, counts
 
 
-def _made(rows: Sequence[Row], wanted: Wanted, options: dict[str, Any]) -> list[dict[str, Any]]:
-    if wanted.generator == "shapes":
-        return _of_shapes(rows, wanted)
-    return _of_captions(rows, wanted, options)
+def with_similarities(
+    made: list[dict[str, Any]],
+    encoder: str,
+    path: Path,
+    *,
+    documents: Sequence[Sequence[str]],
+    say: Callable[[str], None] = print,
+) -> list[dict[str, Any]]:
+    """The same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
+
+    Args:
+        made: what `negatives` returns.
+        encoder: "lsa", or a sentence encoder (folder or Hub id).
+        path: where the file begins: `PATH-KEY.parquet`.
+        documents: the captions of each training clip, on which "lsa" is fitted.
+        say: told what takes long.
+    """
+    texts = [text for row in made for text in (row["caption"], *row["negatives"])]
+    key = digest(encoder, *(text for document in documents for text in document), "", *texts).hex()
+    path = path.with_name(f"{path.name}-{key[:12]}.parquet")
+    if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(made):
+        return [row | {"teacher": found["teacher"]} for row, found in zip(made, stored, strict=True)]
+    loaded = load_encoder(encoder, documents)
+    say(f"teacher: similarities by {loaded.name}")
+    found = cosines(loaded, made)
+    _write(path, [{"id": row["id"], "teacher": similar} for row, similar in zip(made, found, strict=True)])
+    return [row | {"teacher": similar} for row, similar in zip(made, found, strict=True)]
 
 
 def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
@@ -107,43 +166,55 @@ def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
     return made
 
 
-def _of_captions(rows: Sequence[Row], wanted: Wanted, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """From the generators of the contrast sets: each pass proposes one edit a caption, until there are enough."""
-    from video_contrast.perturbations.contrast import object as things
-    from video_contrast.perturbations.contrast import verb
+def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> list[dict[str, Any]]:
+    """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
+    from video_contrast.builders.clips import Clip, normal
+    from video_contrast.builders.contrasts import Attempt
 
-    flat = [(row["id"], text, row["captions"]) for row in rows for text in row["captions"]]
-    texts = [text for _, text, _ in flat]
-    made = [{"id": name, "caption": text, "negatives": [], "kinds": []} for name, text, _ in flat]
-    for kind, module, count in (("action", verb, wanted.actions), ("object", things, wanted.objects)):
+    clips = [
+        Clip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"]) for row in rows
+    ]
+    attempts = [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
+    made: list[dict[str, Any]] = [
+        {"id": one.clip.id, "caption": one.caption, "negatives": [], "kinds": []} for one in attempts
+    ]
+    targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
+        ("verb", "action", wanted.actions),
+        ("object", "object", wanted.objects),
+    )
+    for target, kind, count in targets:
         if not count:
             continue
-        counts = module.count(texts)
-        found: list[list[str]] = [[] for _ in flat]
-        for attempt in range(3 * count):
-            open_ = [n for n, row in enumerate(found) if len(row) < count]
+        source = wanted.source(target, lambda: corpus)
+        found: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
+        for again in range(PASSES):
+            open_ = [n for n, texts in enumerate(found) if len(texts) < count]
             if not open_:
                 break
-            edits, _ = module.contrasts(
-                [texts[n] for n in open_],
-                [f"{flat[n][0]}/{n}" for n in open_],
-                siblings=[flat[n][2] for n in open_],
-                counts=counts,
-                generator=wanted.generator,
-                seed=wanted.seed + attempt,
-                **options,
-            )
-            fresh = 0
-            for n, edit in zip(open_, edits, strict=True):
-                if edit and edit.text not in found[n] and edit.text not in flat[n][2]:
-                    found[n].append(edit.text)
-                    fresh += 1
-            if not fresh:
-                break
-        for row, texts_of in zip(made, found, strict=True):
-            row["negatives"] += texts_of
-            row["kinds"] += [kind] * len(texts_of)
+            edits, _ = source([_again(attempts[n], again) for n in open_])
+            for n, proposals in zip(open_, edits, strict=True):
+                truths = attempts[n].clip.truths()
+                for edit in proposals:
+                    if len(found[n]) < count and normal(edit.text) not in truths:
+                        found[n].setdefault(normal(edit.text), edit.text)
+        for row, texts in zip(made, found, strict=True):
+            row["negatives"] += texts.values()
+            row["kinds"] += [kind] * len(texts)
     return made
+
+
+def _again(attempt: Any, again: int) -> Any:
+    """The same caption with another random stream, which its clip's id names."""
+    return replace(attempt, clip=replace(attempt.clip, id=f"{attempt.clip.id}/{again}")) if again else attempt
+
+
+def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_pylist(list(rows)), temporary, compression="zstd")
+
+
+def _digest(rows: Sequence[Row]) -> str:
+    return digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()
 
 
 def _counts(made: Sequence[dict[str, Any]], asked: int) -> dict[str, int]:

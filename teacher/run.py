@@ -1,7 +1,8 @@
 """`teach`: a checkpoint and a captioned set in, a fine-tuned standard checkpoint and its learning curves out."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from video_contrast.files import read_json, write_json
 from video_contrast.seeds import digest
 from video_contrast.tables import Row
 from video_contrast.teacher.feed import Part
-from video_contrast.teacher.negatives import GENERATORS, Wanted, amounts, negatives
+from video_contrast.teacher.frozen import with_outputs
+from video_contrast.teacher.negatives import Wanted, amounts, negatives, with_similarities
+from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import plot_curves
 from video_contrast.teacher.training import Settings, train
 
@@ -29,7 +32,11 @@ def teach(
     frames: int | None = None,
     kinds: str = "10-action",
     generator: str = "auto",
-    generator_options: dict[str, Any] | None = None,
+    generator_model: str | None = None,
+    generator_options: str | None = None,
+    constraints: str | None = None,
+    constraint_settings: str | None = None,
+    tagger: str = "auto",
     encoder: str = "lsa",
     store: str | Path | None = None,
     progress: bool = True,
@@ -49,64 +56,74 @@ def teach(
         frames: frames a clip; 8, or what the model needs.
         kinds: "10-action" (the paper), "5-action" or "5-action-5-object".
         generator: of the negatives: "lexical", "t5", "mlm", "llm", "shapes"; "auto" fits the set.
-        generator_options: for the generator, e.g. `{"model": "FacebookAI/xlm-roberta-large"}`.
+        generator_model, generator_options: its checkpoint or server model, and "name=value,...".
+        constraints, constraint_settings: names of the constraints on negatives, and their thresholds and models
+            ("name=value,..."); the generator's own set by default.
+        tagger: what finds actions and objects in captions (`perturbations.language`).
         encoder: "lsa", or a sentence encoder.
-        store: folder for frames and negatives, which several runs may share; `output/store` by default.
+        store: folder for frames, negatives, similarities and what frozen towers say, which several runs may share;
+            `output/store` by default.
         progress: show bars.
         stop_after: stop after so many steps as if killed there.
-        **settings: the fields of `Settings` (objective, temperature, epochs, rate ...).
+        **settings: the fields of `Settings` (objective, temperature, epochs, rate, freeze ...).
 
     Returns:
-        What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `model` (the folder).
+        What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `encoded` (clips and
+        captions that a frozen tower encoded now), `model` (the folder).
     """
-    import torch
-
     from video_contrast.runner.kinds.loading import Tokens
 
     chosen = _settings(settings)
     output = Path(output)
     folder = Path(store) if store else output / "store"
     root, splits = _rows(dataset, config, split, validation)
-    root = Path(video_root) if video_root else root
+    made_by = "shapes" if _is_shapes(Path(dataset)) else "lexical"
+    wanted = Wanted(
+        *amounts(kinds), made_by if generator == "auto" else generator, chosen.seed,
+        generator_model, generator_options, constraints, constraint_settings, tagger,
+    )  # fmt: skip
+    wanted.check()
     net, processor, revision = load_checkpoint(model)
     count = _frames(net, frames)
-    made = "shapes" if generator == "auto" and _is_shapes(Path(dataset)) else generator
-    made = "lexical" if made == "auto" else made
-    if made not in GENERATORS:
-        raise UsageError(f"--generator {made!r} is not one of {', '.join(GENERATORS)}")
-    actions, objects = amounts(kinds)
+    here = _processes()
+    device, quiet = here.device, not (progress and here.is_main_process)
+    say = _silent if quiet else print
+    tokens = Tokens(processor.tokenizer, net.config)
+    pairs = Pairs(net.to(device), chosen.freeze)
+    documents = [row["captions"] for row in splits[0]]
+    corpus = [text for captions in documents for text in captions]
     parts: list[Part] = []
     counts: dict[str, dict[str, int]] = {}
-    missing = 0
+    missing, encoded = 0, Counter({"clips": 0, "captions": 0})
     for name, rows in zip(("train", "validation"), splits, strict=True):
-        key = digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()[:16]
-        wanted = Wanted(actions, objects, made, encoder, chosen.seed, key)
         # the first process makes what is stored, the others find it
-        with _processes().main_process_first():
-            say = print if progress and _is_main() else _silent
-            path = folder / f"negatives-{name}.parquet"
-            found, counts[name] = negatives(rows, wanted, path, say=say, **(generator_options or {}))
-            part, unread = _part(folder / f"frames-{name}.npy", rows, found, root, processor, count, progress)
+        with here.main_process_first():
+            made, counts[name] = negatives(rows, wanted, folder / f"negatives-{name}", corpus=corpus, say=say)
+            made = with_similarities(made, encoder, folder / f"similarities-{name}", documents=documents, say=say)
+            part, unread = _part(
+                folder / f"frames-{name}", rows, made, Path(video_root or root), processor, count, not quiet
+            )
+            part, now = with_outputs(
+                pairs, part, tokens, folder / f"frozen-{name}", revision, device=device, progress=not quiet
+            )
         parts.append(part)
         missing += unread
-    if missing and progress:
-        print(f"{missing} clips could not be read and are left out")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    tokens = Tokens(processor.tokenizer, net.config)
-    identity = {
-        "model": revision, "data": [wanted.set, len(splits[0])], "frames": count, "kinds": kinds, "generator": made,
-        "encoder": encoder,
+        encoded.update(now)
+    if missing:
+        say(f"{missing} clips could not be read and are left out")
+    identity = asdict(wanted) | {
+        "model": revision, "data": digest(*corpus, len(splits[0])).hex(), "frames": count, "encoder": encoder,
     }  # fmt: skip
     result = train(
-        net.to(device), tokens, parts[0], parts[1], chosen, output,
-        identity=identity, stop_after=stop_after, progress=progress and _is_main(),
+        net, tokens, parts[0], parts[1], chosen, output,
+        identity=identity, stop_after=stop_after, progress=not quiet,
     )  # fmt: skip
-    result |= {"negatives": counts, "missing": missing, "model": str(output / "model")}
-    if result["finished"] and _is_main():
+    result |= {"negatives": counts, "missing": missing}
+    if result["finished"] and here.is_main_process:
         save_checkpoint(net, processor, output / "model")
         plot_curves(output)
-        write_json(output / "result.json", {key: value for key, value in result.items() if key != "model"})
-    return result
+        write_json(output / "result.json", result)
+    return result | {"model": str(output / "model"), "encoded": dict(encoded)}
 
 
 def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
@@ -204,10 +221,6 @@ def _processes() -> Any:
     from accelerate import PartialState
 
     return PartialState(cpu=not torch.cuda.is_available())
-
-
-def _is_main() -> bool:
-    return bool(_processes().is_main_process)
 
 
 def _silent(_: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.runner.decode import BrokenVideo, decode, index_of
 from video_contrast.runner.sampling import frame_indices, frame_range
@@ -24,10 +24,12 @@ class FrameStore:
     Attributes:
         frames: an array on disk, mapped into memory.
         missing: numbers of the clips that could not be read.
+        key: digest of what the frames were made from.
     """
 
     frames: np.ndarray
     missing: frozenset[int]
+    key: str
     scale: float
     mean: torch.Tensor
     std: torch.Tensor
@@ -44,7 +46,7 @@ def open_store(
     """The store of these rows, made on first use.
 
     Args:
-        path: the `.npy` file; what it holds is recorded beside it.
+        path: where the file begins: `PATH-KEY.npy`; what it holds is recorded beside it.
         rows: of a retrieval set.
         root: where `video_path` starts.
         images: the model's image processor.
@@ -52,9 +54,11 @@ def open_store(
 
     Raises:
         VideoContrastError: no clip could be read; the message names the first that failed.
+        UsageError: the processor does not give pictures.
     """
     parts = [digest(row["video_path"], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
+    path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists() and read_json(record)["key"] == key):
         missing = _fill(path, rows, root, images, frames, progress)
@@ -64,7 +68,7 @@ def open_store(
         mean, std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
     scale = float(images.rescale_factor) if getattr(images, "do_rescale", True) else 1.0
     store = np.load(path, mmap_mode="r")
-    return FrameStore(store, frozenset(read_json(record)["missing"]), scale, mean, std)
+    return FrameStore(store, frozenset(read_json(record)["missing"]), key, scale, mean, std)
 
 
 def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, progress: bool) -> list[int]:
@@ -97,4 +101,9 @@ def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:
     found = images(images=list(pictures), do_rescale=False, do_normalize=False, return_tensors="np")
     pixels = np.asarray(found["pixel_values"])
     pixels = pixels[0] if pixels.ndim == 5 else pixels
+    if pixels.ndim != 4:
+        raise UsageError(
+            f"teach needs a processor that gives pictures [frames, 3, height, width]; {type(images).__name__} gives "
+            f"{list(pixels.shape)}"
+        )
     return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)

@@ -226,7 +226,9 @@ def _no_number(number: int, step: int, batch: Batch, saved: Path | None) -> Vide
 
 def _accelerator(model: Any, settings: Settings) -> Any:
     from accelerate import Accelerator, DistributedDataParallelKwargs
+    from accelerate.state import AcceleratorState
 
+    AcceleratorState._reset_state()  # a training earlier in this process may have had another precision
     on_cpu = not torch.cuda.is_available() and next(model.parameters()).device.type == "cpu"
     if settings.precision == "fp16" and on_cpu:
         raise UsageError("--precision fp16 needs an accelerator; on a CPU give bf16 or no")

@@ -72,13 +72,15 @@ def test_similarity_needs_enough_captions() -> None:
 
 
 def test_negatives_are_made_once(dataset: Path, run: Any, store: Path, tmp_path: Path) -> None:
-    file = store / "negatives-train.parquet"
+    [file] = store.glob("negatives-train-*.parquet")
     before = file.stat().st_mtime_ns
     teach("temporal-plain", dataset, output=tmp_path / "again", store=store, objective="lbl", stop_after=1, **QUICK)
     assert file.stat().st_mtime_ns == before
-    rows = pq.read_table(file).to_pylist()
-    assert len(rows) == 96
-    assert all(len(row["teacher"]) == 1 + len(row["negatives"]) and row["teacher"][0] == 1.0 for row in rows)
+    [similarities] = store.glob("similarities-train-*.parquet")
+    rows, teacher = pq.read_table(file).to_pylist(), pq.read_table(similarities)["teacher"].to_pylist()
+    assert len(rows) == len(teacher) == 96
+    assert all(len(found) == 1 + len(row["negatives"]) for row, found in zip(rows, teacher, strict=True))
+    assert all(found[0] == 1.0 for found in teacher)
     assert all(row["caption"] not in row["negatives"] for row in rows)
 
 
@@ -96,8 +98,9 @@ def test_negatives_of_any_captions_come_from_the_contrast_generators(tmp_path: P
             (who, verb, place) for who in ("man", "girl") for verb in verbs for place in ("park", "house", "street")
         )
     ]
-    wanted = Wanted(3, 1, "lexical", "lsa", 0, "x")
-    made, counts = negatives(rows, wanted, tmp_path / "n.parquet", say=lambda _: None)
+    rows = [row | {"video_id": row["id"], "video_path": f"{row['id']}.mp4"} for row in rows]
+    corpus = [text for row in rows for text in row["captions"]]
+    made, counts = negatives(rows, Wanted(3, 1), tmp_path / "n", corpus=corpus, say=lambda _: None)
     assert counts["captions"] == len(rows) and counts["negatives"] > len(rows)
     for row in made:
         assert len(set(row["negatives"])) == len(row["negatives"]) <= 4
@@ -153,7 +156,7 @@ def test_training_sees_the_scores_that_the_runner_gives(name: str, dataset: Path
         video_contrast.builders.writing
         and pq.read_table(dataset / "antonym_mc" / "test-00000-of-00001.parquet").to_pylist()
     )
-    store = open_store(tmp_path / "f.npy", rows, dataset, processor.image_processor, 6, progress=False)
+    store = open_store(tmp_path / "f", rows, dataset, processor.image_processor, 6, progress=False)
     texts = [text for row in rows for text in row["candidates"]]
     with torch.no_grad():
         pixels = store.pixels(range(len(rows)))

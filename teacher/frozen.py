@@ -1,0 +1,79 @@
+"""What frozen towers say, computed once: a frozen tower runs once a clip or caption, however long the training is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.seeds import digest
+from video_contrast.teacher.feed import Part, Tokenizer
+from video_contrast.teacher.pairs import Pairs
+
+CLIPS, CAPTIONS = 16, 256  # in one forward pass
+
+
+def with_outputs(
+    pairs: Pairs, part: Part, tokens: Tokenizer, path: Path, model: str, *, device: Any = "cpu", progress: bool = True
+) -> tuple[Part, dict[str, int]]:
+    """The part with the stored outputs of every frozen tower, computed in float32 on first use.
+
+    Args:
+        pairs: the model, with its frozen towers.
+        part: clips and captions.
+        tokens: captions and a device to the text tower's arguments.
+        path: where the files begin: `PATH-vision-KEY.npy`, `PATH-text-KEY.npy`.
+        model: digest of the model's weights.
+        device: where the model is.
+        progress: show bars.
+
+    Returns:
+        The part, and how many clips and captions were encoded now (0 of what was stored).
+    """
+    counts = {"clips": 0, "captions": 0}
+    pairs.eval()
+    if "vision" in pairs.frozen:
+        clips = sorted(set(part.clips))
+
+        def videos(numbers: Sequence[int]) -> torch.Tensor:
+            return pairs.video_tower(part.store.pixels([clips[n] for n in numbers], device))
+
+        key = digest("vision", model, part.store.key, *clips).hex()
+        found, counts["clips"] = _stored(path, "vision", key, len(clips), CLIPS, videos, progress)
+        at = {clip: n for n, clip in enumerate(clips)}
+        part = replace(part, videos=(found, at))
+    if "text" in pairs.frozen:
+        texts = list(dict.fromkeys(text for row in part.rows for text in (row["caption"], *row["negatives"])))
+
+        def words(numbers: Sequence[int]) -> torch.Tensor:
+            return pairs.text_tower(tokens([texts[n] for n in numbers], device))
+
+        key = digest("text", model, *texts).hex()
+        found, counts["captions"] = _stored(path, "text", key, len(texts), CAPTIONS, words, progress)
+        part = replace(part, texts=(found, {text: n for n, text in enumerate(texts)}))
+    return part, counts
+
+
+@torch.no_grad()
+def _stored(
+    path: Path, side: str, key: str, count: int, step: int, run: Callable[[Sequence[int]], torch.Tensor], progress: bool
+) -> tuple[np.ndarray, int]:
+    file = path.with_name(f"{path.name}-{side}-{key[:12]}.npy")
+    record = file.with_suffix(".json")
+    if file.exists() and record.exists() and read_json(record)["key"] == key:
+        return np.load(file, mmap_mode="r"), 0
+    with atomic_path(file) as temporary:
+        array: Any = None
+        for begin in tqdm(range(0, count, step), desc=f"frozen {side}", disable=not progress):
+            found = run(range(begin, min(begin + step, count))).float().cpu().numpy()
+            if array is None:
+                shape = (count, *found.shape[1:])
+                array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+            array[begin : begin + len(found)] = found
+        array.flush()
+    write_json(record, {"key": key, "outputs": count})
+    return np.load(file, mmap_mode="r"), count
