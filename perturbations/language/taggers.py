@@ -4,6 +4,7 @@
     hanta      HanTa alone: the same everywhere, needs no data
     nltk       both; an error if NLTK's data is absent
     spacy:M    the installed spaCy model M (a name or a folder)
+    amr...     tags as `auto`; which words are actions and things is said by an AMR parser (`language.amr`)
 
 Every one is followed by `repair`. The variable VIDEO_CONTRAST_TAGGER changes what `auto` means.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.language.amr import is_amr
 from video_contrast.perturbations.language.hanta import HantaTagger
 from video_contrast.perturbations.language.repair import repair
 
@@ -113,10 +115,10 @@ def resolve(name: str) -> str:
     """`auto` made definite: `nltk` or `hanta`, or what VIDEO_CONTRAST_TAGGER says."""
     if name == "auto":
         name = os.environ.get("VIDEO_CONTRAST_TAGGER") or "auto"
-    if name == "auto":
+    if name == "auto" or is_amr(name):
         return "nltk" if has_nltk_data() else "hanta"
     if name not in ("hanta", "nltk") and not name.startswith("spacy:"):
-        raise UsageError(f"unknown tagger {name!r}: choose auto, hanta, nltk or spacy:MODEL")
+        raise UsageError(f"unknown tagger {name!r}: choose auto, hanta, nltk, spacy:MODEL or amr:FILE")
     return name
 
 

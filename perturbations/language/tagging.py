@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.language.amr import meanings
 from video_contrast.perturbations.language.morphology import lemma
 from video_contrast.perturbations.language.store import TagStore
 from video_contrast.perturbations.language.taggers import load
@@ -29,7 +30,7 @@ def tag(
 
     Args:
         captions: any texts, also empty ones or other scripts (their words come out as nouns).
-        tagger: auto, hanta, nltk or spacy:MODEL (`language.taggers`).
+        tagger: auto, hanta, nltk, spacy:MODEL or amr... (`language.taggers`).
         num_proc: processes that share the tagging; the result is the same for any number.
         cache: an SQLite file that keeps tags between runs; made if absent. Default: the variable
             VIDEO_CONTRAST_TAGS, else none.
@@ -66,7 +67,8 @@ def iterate(
 
 def tagger_name(tagger: str = "auto") -> str:
     """What the tags depend on, for cards and records: packages, models, versions, our rules."""
-    return load(tagger).name
+    parser = meanings(tagger)
+    return load(tagger).name + (f"+{parser.name}" if parser else "")
 
 
 def _tokens(caption: str, tags: str) -> list[Token]:

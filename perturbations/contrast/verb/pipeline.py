@@ -18,6 +18,7 @@ from video_contrast.perturbations.contrast.verb.settings import (
 )
 from video_contrast.perturbations.contrast.verb.target import VERB, words_used
 from video_contrast.perturbations.language import tag, tagger_name
+from video_contrast.perturbations.language.amr import meanings
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -157,10 +158,17 @@ class VerbPipeline:
         used = self._sibling_words(captions, siblings) if "siblings" in self.names and siblings is not None else None
         streams = Streams()
         originals: list[Original | None] = []
+        parser = meanings(self._tagger)
+        graphs = parser.read(captions) if parser else [None] * len(captions)
+        if parser:
+            counts["no_graph"] += graphs.count(None)
         for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
-            phrase = choose(
-                self.target.find(tokens), streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place])
-            )
+            graph = graphs[place]
+            tokens = graph.tokens(tokens) if graph else tokens
+            found = self.target.find(tokens)
+            if graph:
+                found = [one for one in found if graph.names(self.target.name, one.place)]
+            phrase = choose(found, streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place]))
             if phrase is None:
                 counts["no_" + self.target.name if captions[place].strip() else "empty"] += 1
                 originals.append(None)
