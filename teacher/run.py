@@ -69,7 +69,7 @@ def teach(
 
     Returns:
         What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `encoded` (clips and
-        captions that a frozen tower encoded now), `model` (the folder).
+        captions that a frozen tower encoded now), `model` (the folder), `main` (whether this is the first process).
     """
     from video_contrast.runner.kinds.loading import Tokens
 
@@ -123,7 +123,7 @@ def teach(
         save_checkpoint(net, processor, output / "model")
         plot_curves(output)
         write_json(output / "result.json", result)
-    return result | {"model": str(output / "model"), "encoded": dict(encoded)}
+    return result | {"model": str(output / "model"), "encoded": dict(encoded), "main": here.is_main_process}
 
 
 def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,15 @@ class Objective(StrEnum):
     lgt = "lgt"
 
 
+class Freeze(StrEnum):
+    """Towers that do not learn."""
+
+    none = "none"
+    vision = "vision"
+    text = "text"
+    both = "both"
+
+
 class Precision(StrEnum):
     """Mixed precision of accelerate."""
 
@@ -22,47 +31,54 @@ class Precision(StrEnum):
     bf16 = "bf16"
 
 
+def _option(panel: str, text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel)
+
+
+DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"
+
+
 def add(app: typer.Typer) -> None:
     """Adds the command `teach`."""
 
-    @app.command(
-        "teach",
-        epilog="Example: video-contrast teach --model temporal-plain --dataset sets/shapes --output run",
-    )
+    @app.command("teach", epilog="Example: video-contrast teach --demo --output teach")
     def teach(
-        output: Annotated[Path, typer.Option(help="The run's folder; an interrupted run in it goes on.")],
-        model: Annotated[str, typer.Option(help="Checkpoint to fine-tune: Hub id, folder or packaged.")] = "",
-        dataset: Annotated[Path | None, typer.Option(help="Folder of a set with a retrieval config.")] = None,
-        objective: Annotated[Objective, typer.Option(help="lbl: labels, equation 1; lgt: soft logits, equation 2.")] = (
-            Objective.lbl
-        ),
-        demo: Annotated[bool, typer.Option("--demo", help="Base, lbl and lgt on the shapes world; one table.")] = False,
-        config: Annotated[str, typer.Option(help="The retrieval config.")] = "retrieval",
-        split: Annotated[str, typer.Option(help="Split to train on.")] = "train",
-        validation: Annotated[str, typer.Option(help="Split to stop by; if absent, a tenth of the clips.")] = (
-            "validation"
-        ),
-        video_root: Annotated[Path | None, typer.Option(help="Where video paths start; the set's folder.")] = None,
-        negatives: Annotated[str, typer.Option(help="10-action, 5-action or 5-action-5-object.")] = "10-action",
-        generator: Annotated[str, typer.Option(help="auto, lexical, t5, mlm, llm or shapes.")] = "auto",
-        generator_model: Annotated[
-            str | None, typer.Option(help="Checkpoint or server model of the generator.")
-        ] = None,
-        encoder: Annotated[str, typer.Option(help="Teacher: lsa, or a sentence encoder (folder or Hub id).")] = "lsa",
-        temperature: Annotated[float, typer.Option(help="Of the model's similarities.")] = 0.05,
-        teacher_temperature: Annotated[float, typer.Option(help="Of the teacher's similarities (lgt).")] = 0.05,
-        contrast: Annotated[float, typer.Option(help="Weight of the in-batch contrast; 0 for none.")] = 1.0,
-        frames: Annotated[int | None, typer.Option(help="Frames a clip; 8, or what the model needs.")] = None,
-        epochs: Annotated[int, typer.Option(help="Passes over the captions.")] = 5,
-        batch_size: Annotated[int, typer.Option(help="Clips a batch, all processes together.")] = 32,
-        accumulate: Annotated[int, typer.Option(help="Batches a step.")] = 1,
-        rate: Annotated[float, typer.Option(help="Highest learning rate.")] = 5e-4,
-        evaluate_every: Annotated[int, typer.Option(help="Steps between validations, each of which is saved.")] = 100,
-        patience: Annotated[int, typer.Option(help="Validations without progress until it stops; 0: never.")] = 5,
-        precision: Annotated[Precision, typer.Option(help="Mixed precision.")] = Precision.no,
-        seed: Annotated[int, typer.Option(help="Of batches and negatives.")] = 0,
+        output: Annotated[Path, _option(DATA, "The run's folder; the same call goes on in it.")],
+        model: Annotated[str, _option(DATA, "Hub id, folder or packaged checkpoint.")] = "",
+        dataset: Annotated[Path | None, _option(DATA, "Folder of a set with a retrieval config.")] = None,
+        demo: Annotated[bool, _option(DATA, "Base, lbl and lgt on the shapes world; one table.", "--demo")] = False,
+        config: Annotated[str, _option(DATA, "The retrieval config.")] = "retrieval",
+        split: Annotated[str, _option(DATA, "Split to train on.")] = "train",
+        validation: Annotated[str, _option(DATA, "Split to stop by; if absent, a tenth.")] = "validation",
+        video_root: Annotated[Path | None, _option(DATA, "Where video paths start; the set's folder.")] = None,
+        frames: Annotated[int | None, _option(DATA, "Frames a clip; 8, or what the model needs.")] = None,
+        store: Annotated[Path | None, _option(DATA, "What is made once; OUTPUT/store. Runs may share it.")] = None,
+        negatives: Annotated[str, _option(TEXT, "10-action, 5-action, 5-action-5-object.")] = "10-action",
+        generator: Annotated[str, _option(TEXT, "auto, lexical, t5, mlm, llm or shapes.")] = "auto",
+        generator_model: Annotated[str | None, _option(TEXT, "Its checkpoint, or its server's model.")] = None,
+        generator_options: Annotated[str | None, _option(TEXT, "More of its options: name=value,...")] = None,
+        constraints: Annotated[str | None, _option(TEXT, "Of negatives, comma-separated; the generator's.")] = None,
+        constraint_settings: Annotated[str | None, _option(TEXT, "Their thresholds, models: name=value,...")] = None,
+        tagger: Annotated[str, _option(TEXT, "auto, hanta, nltk, spacy:M or amr:FILE.")] = "auto",
+        encoder: Annotated[str, _option(TEXT, "The teacher: lsa, or a sentence encoder.")] = "lsa",
+        objective: Annotated[Objective, _option(HOW, "Labels (equation 1) or soft logits (2).")] = Objective.lbl,
+        temperature: Annotated[float, _option(HOW, "Of the model's similarities.")] = 0.05,
+        teacher_temperature: Annotated[float, _option(HOW, "Of the teacher's similarities (lgt).")] = 0.05,
+        contrast: Annotated[float, _option(HOW, "Weight of the in-batch term; 0: none.")] = 1.0,
+        freeze: Annotated[
+            Freeze,
+            typer.Option(help="none, vision, text, both: towers that run once.", rich_help_panel=HOW, metavar="TOWER"),
+        ] = Freeze.none,
+        epochs: Annotated[int, _option(HOW, "Passes over the captions.")] = 5,
+        batch_size: Annotated[int, _option(HOW, "Clips a batch, all processes.")] = 32,
+        accumulate: Annotated[int, _option(HOW, "Batches a step.")] = 1,
+        rate: Annotated[float, _option(HOW, "Highest learning rate.")] = 5e-4,
+        evaluate_every: Annotated[int, _option(HOW, "Steps between validations, each saved.")] = 100,
+        patience: Annotated[int, _option(HOW, "Validations without progress; 0: no stop.")] = 5,
+        precision: Annotated[Precision, _option(HOW, "Mixed precision.")] = Precision.no,
+        seed: Annotated[int, _option(HOW, "Of batches and negatives.")] = 0,
     ) -> None:
-        """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher)."""
+        """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
         from video_contrast.errors import UsageError
 
         if demo:
@@ -75,17 +91,27 @@ def add(app: typer.Typer) -> None:
         from video_contrast.teacher.run import teach as run
 
         result = run(
-            model, dataset, output=output, objective=objective.value, config=config, split=split,
-            validation=validation, video_root=video_root, kinds=negatives, generator=generator,
-            generator_options={"generator_options": {"model": generator_model}} if generator_model else None,
-            encoder=encoder, temperature=temperature, teacher_temperature=teacher_temperature, contrast=contrast,
-            frames=frames, epochs=epochs, batch_size=batch_size, accumulate=accumulate, rate=rate,
-            evaluate_every=evaluate_every, patience=patience, precision=precision.value, seed=seed,
+            model, dataset, output=output, config=config, split=split, validation=validation, video_root=video_root,
+            frames=frames, store=store, kinds=negatives, generator=generator, generator_model=generator_model,
+            generator_options=generator_options, constraints=constraints, constraint_settings=constraint_settings,
+            tagger=tagger, encoder=encoder, objective=objective.value, temperature=temperature,
+            teacher_temperature=teacher_temperature, contrast=contrast, freeze=freeze.value, epochs=epochs,
+            batch_size=batch_size, accumulate=accumulate, rate=rate, evaluate_every=evaluate_every, patience=patience,
+            precision=precision.value, seed=seed,
         )  # fmt: skip
-        short = result["negatives"]["train"]["captions with fewer than asked for"]
-        print(
-            f"validation: caption above all its negatives {result['best_accuracy']:.3f} at step {result['best_step']}"
-            f" of {result['total']}{' (stopped early)' if result['stopped_early'] else ''}\n"
-            f"captions with fewer negatives than asked for: {short}\n"
-            f"checkpoint: {result['model']}   curves: {output / 'curves.csv'}"
-        )
+        if result["main"]:
+            print(_summary(result, output))
+
+
+def _summary(result: dict[str, Any], output: Path) -> str:
+    counts = result["negatives"]["train"]
+    lines = [
+        f"validation: caption above all its negatives {result['best_accuracy']:.3f} at step {result['best_step']} of "
+        f"{result['total']}{' (stopped early)' if result['stopped_early'] else ''}",
+        f"captions with fewer negatives than asked for: {counts['captions with fewer than asked for']} "
+        f"of {counts['captions']}",
+    ]
+    if any(result["encoded"].values()):
+        lines.append("frozen towers encoded " + ", ".join(f"{n} {name}" for name, n in result["encoded"].items() if n))
+    lines.append(f"checkpoint: {result['model']}   curves: {output / 'curves.csv'}")
+    return "\n".join(lines)
