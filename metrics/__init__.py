@@ -5,9 +5,11 @@ One function a file, named after it. Ties and bad input are decided in one place
 """
 
 from video_contrast.metrics.accuracy import accuracy
-from video_contrast.metrics.cluster_bootstrap import Interval, bootstrap_weights, cluster_bootstrap, interval_keys
+from video_contrast.metrics.bootstrap_weights import bootstrap_weights
+from video_contrast.metrics.cluster_bootstrap import Interval, cluster_bootstrap, interval_keys
 from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
+from video_contrast.metrics.embedding_places import embedding_places
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
 from video_contrast.metrics.holm import holm
@@ -25,7 +27,7 @@ from video_contrast.metrics.rarity_gap import rarity_gap
 from video_contrast.metrics.rcad import rcad
 from video_contrast.metrics.recall_at_k import recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
-from video_contrast.metrics.retrieval_counts import embedding_places, matrix_places
+from video_contrast.metrics.retrieval_counts import matrix_places
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift

@@ -5,22 +5,22 @@ items are too narrow. The draws are vectorised: videos that contribute the same 
 of times that each type is drawn is one multinomial draw.
 """
 
-import math
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.bootstrap_weights import bootstrap_weights
 from video_contrast.metrics.checks import as_array, cluster_codes
 from video_contrast.seeds import stream
 
 Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-_CELLS = 1 << 20  # cells of a block of draws: a few MB
-_KEPT = 1 << 25  # cells of draws worth keeping: 32 MB
+_CELLS = 1 << 20  # cells of a block of counts: a few MB
 _BINOMIAL = 30  # a cell of a multinomial draw costs about as much as this many drawn clusters
+_CONVERTED = 1 << 18  # cells of draws turned into floats at a time: they stay in the cache
 _FEW = 8  # so few types are always drawn by the multinomial
+_WIDE = 1024  # values in reach of a median, up to which they are counted one by one
 _NARROW = 256  # distinct values up to which a cluster is described by its histogram
 
 # Statistics that depend on the column means only: `means[draws, m] -> [draws]`.
@@ -83,21 +83,27 @@ def cluster_bootstrap(
     if draws < 1:
         raise ValueError(f"draws must be at least 1, not {draws}")
     codes, n_clusters = cluster_codes(clusters, len(columns))
+    drawn: NDArray[np.float64] | None = None
     if isinstance(statistic, str) and statistic in _OF_MEANS:
         if statistic != "mean" and columns.shape[1] < 2:
             raise ValueError(f"statistic {statistic!r} needs two columns of values, not one")
         of_means = _OF_MEANS[statistic]
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(of_means(columns.mean(axis=0, keepdims=True))[0])
-            drawn = of_means(_drawn_means(columns, codes, n_clusters, draws, seed)) if n_clusters > 1 else None
-    else:
-        if isinstance(statistic, str) and statistic != "median":
+            if n_clusters > 1:
+                drawn = of_means(_drawn_means(columns, codes, n_clusters, draws, seed))
+    elif isinstance(statistic, str):
+        if statistic != "median":
             raise ValueError(f"unknown statistic {statistic!r}: mean, median, difference, ratio or a function")
-        function = median_of_counts if isinstance(statistic, str) else statistic
-        distinct, index = np.unique(columns, axis=0, return_inverse=True)
-        index = index.reshape(-1)
-        estimate = float(function(np.bincount(index, minlength=len(distinct))[None].astype(np.float64), distinct)[0])
-        drawn = _drawn_statistic(function, distinct, index, codes, n_clusters, draws, seed) if n_clusters > 1 else None
+        estimate = float(np.median(columns[:, 0]))
+        if n_clusters > 1:
+            drawn = _drawn_medians(columns[:, 0], codes, n_clusters, draws, seed)
+    else:
+        distinct, index = _distinct(columns)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            estimate = float(statistic(np.bincount(index, minlength=len(distinct))[None].astype(float), distinct)[0])
+            if n_clusters > 1:
+                drawn = _drawn_statistic(statistic, distinct, index, codes, n_clusters, draws, seed)
     return _interval(estimate, drawn, level, n_clusters)
 
 
@@ -136,74 +142,13 @@ def _columns(values: Any) -> NDArray[np.float64]:
     return columns
 
 
-def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[NDArray[np.uint8]]:
-    """How often each cluster is drawn, in blocks `[draws of the block, n_clusters]`; every row adds up to n_clusters.
-
-    The building block for statistics of your own: the same seed gives the same draws, so two models that are scored
-    on the same clusters are compared on the same resamples. The last draws of moderate size are kept, since a report
-    asks for dozens of intervals over the same clusters.
-
-    >>> [block.sum(axis=1).tolist() for block in bootstrap_weights(5, 3)]
-    [[5, 5, 5]]
-    """
-    if n_clusters * draws <= _KEPT:
-        yield from _kept_weights(n_clusters, draws, seed)
-    else:
-        yield from _new_weights(n_clusters, draws, seed)
-
-
-@lru_cache(maxsize=2)
-def _kept_weights(n_clusters: int, draws: int, seed: int) -> tuple[NDArray[np.uint8], ...]:
-    return tuple(_new_weights(n_clusters, draws, seed))
-
-
-def _new_weights(n_clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.uint8]]:
-    """Draws in blocks.
-
-    Independent Poisson counts, given their sum, are a multinomial draw of that many; further clusters drawn one by one
-    fill it up to `n_clusters`. That is the exact distribution at a third of the cost of drawing all one by one. The
-    rate is chosen so low that the sum is rarely too large; such draws are made again.
-    """
-    rng = stream(seed, "cluster_bootstrap", n_clusters)
-    rate = max(0.0, 1.0 - 3.0 / math.sqrt(n_clusters))
-    height = max(1, _CELLS // n_clusters)
-    for start in range(0, draws, height):
-        rows = min(height, draws - start)
-        counts = _poisson(rate, rows * n_clusters, rng).reshape(rows, n_clusters)
-        sums = counts.sum(axis=1, dtype=np.int64)
-        while len(again := np.flatnonzero(sums > n_clusters)):
-            counts[again] = _poisson(rate, len(again) * n_clusters, rng).reshape(len(again), n_clusters)
-            sums[again] = counts[again].sum(axis=1, dtype=np.int64)
-        missing = n_clusters - sums
-        cells = np.repeat(np.arange(rows) * n_clusters, missing)
-        np.add.at(counts.reshape(-1), cells + rng.integers(0, n_clusters, size=len(cells)), np.uint8(1))
-        counts.flags.writeable = False
-        yield counts
-
-
-def _poisson(rate: float, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Poisson counts `uint8[size]` from two random bytes each.
-
-    A number below 65536 is compared with the cumulated probabilities, rounded down; what rounding leaves over (some
-    ten in 65536) is drawn from the rest of the distribution, so the result is exact. Counts end at 40: the chance of
-    more is below 1e-45.
-    """
-    values = np.arange(40)
-    factorials = np.array([math.lgamma(value + 1) for value in values])
-    probability = np.exp(values * math.log(rate) - rate - factorials) if rate > 0 else (values == 0).astype(float)
-    whole = np.floor(probability * 65536)
-    bits = rng.bit_generator.random_raw(-(-size // 4)).view(np.uint16)[:size]
-    counts = np.zeros(size, np.uint8)
-    flags = np.empty(size, np.bool_)
-    edges = np.cumsum(whole)
-    for edge in edges[whole > 0][:-1]:
-        np.greater_equal(bits, np.uint16(edge), out=flags)
-        np.add(counts, flags.view(np.uint8), out=counts)
-    if edges[-1] < 65536:
-        left = np.flatnonzero(bits >= np.uint16(edges[-1]))
-        rest = np.cumsum(probability * 65536 - whole)
-        counts[left] = np.searchsorted(rest / rest[-1], rng.random(len(left)), side="right")
-    return counts
+def _distinct(columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The distinct rows, in order, and which of them each row is."""
+    if columns.shape[1] == 1:  # many times faster than by rows
+        values, index = np.unique(columns[:, 0], return_inverse=True)
+        return values[:, None], index
+    rows, index = np.unique(columns, axis=0, return_inverse=True)
+    return rows, index.reshape(-1)
 
 
 def _drawn_means(
@@ -212,8 +157,50 @@ def _drawn_means(
     """Means `[draws, m]` over resampled clusters: the sums and the size are all that matters of a cluster."""
     sums = [np.bincount(codes, weights=column, minlength=n_clusters) for column in columns.T]
     each = np.stack([*sums, np.bincount(codes, minlength=n_clusters).astype(np.float64)], axis=1)
-    totals = np.concatenate([block @ rows for block, rows in draw_rows(each, draws, seed)])
+    totals = drawn_totals(each, draws, seed)
     return totals[:, :-1] / totals[:, -1:]
+
+
+def _drawn_medians(
+    values: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int, draws: int, seed: int
+) -> NDArray[np.float64]:
+    """Medians `[draws]`: counted is how many drawn items are at most each value that the median may reach."""
+    if n_clusters == len(values):
+        return _drawn_medians_of_items(np.sort(values), draws, seed)
+    distinct, index = np.unique(values, return_inverse=True)
+    share = np.cumsum(np.bincount(index)) / len(index)
+    # The share of items below the median, five standard errors either way.
+    centre = int(np.searchsorted(share, 0.5))
+    within = np.bincount(codes, weights=(index <= centre) - share[centre], minlength=n_clusters)
+    reach = 5 * np.sqrt((within**2).sum()) / len(index) + 2 / len(index)
+    first, last = np.searchsorted(share, [0.5 - reach, 0.5 + reach])
+    for low, high in ((int(first), min(int(last), len(distinct) - 1)), (0, len(distinct) - 1)):
+        width = high - low + 1
+        if width > _WIDE or n_clusters * width > _CELLS:
+            break
+        # A column for what is below the reach, one a value in it, one for all.
+        column = np.minimum(np.maximum(index - low + 1, 0), width + 1)
+        cells = np.bincount(codes * (width + 2) + column, minlength=n_clusters * (width + 2))
+        counts = np.cumsum(cells.reshape(n_clusters, width + 2), axis=1)
+        found = drawn_totals(counts.astype(np.float32), draws, seed).astype(np.int64)
+        size = found[:, -1]
+        lower, upper = ((size + 1) // 2)[:, None], (size // 2 + 1)[:, None]
+        if (found[:, :1] < lower).all() and (found[:, -2:-1] >= upper).all():
+            below = found[:, 1:-1]
+            return (distinct[low + (below < lower).sum(axis=1)] + distinct[low + (below < upper).sum(axis=1)]) / 2
+    return _drawn_statistic(median_of_counts, distinct[:, None], index, codes, n_clusters, draws, seed)
+
+
+def _drawn_medians_of_items(ordered: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
+    """Medians `[draws]` where every item is its own cluster: which items are in the middle has a known distribution.
+
+    The k-th smallest of n uniform numbers has a beta distribution, and so has the next one, of what is left above it.
+    """
+    n, rng = len(ordered), stream(seed, "cluster_bootstrap", "median", len(ordered))
+    lower = rng.beta((n + 1) // 2, n + 1 - (n + 1) // 2, size=draws)
+    upper = lower if n % 2 else lower + (1 - lower) * rng.beta(1, n // 2, size=draws)
+    places = np.minimum(np.stack([lower, upper]) * n, n - 1).astype(np.int64)
+    return ordered[places].mean(axis=0)
 
 
 def _drawn_statistic(
@@ -227,39 +214,51 @@ def _drawn_statistic(
 ) -> NDArray[np.float64]:
     """The statistic `[draws]`: how often each distinct row of values is drawn is all that matters."""
     values = len(distinct)
+    results = []
     if values <= _NARROW and n_clusters * values <= _CELLS:
         histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(n_clusters, values)
         # Counts are whole numbers far below 2**24, so float32 holds them exactly.
-        drawn = draw_rows(histograms.astype(np.float32), draws, seed)
-        return np.concatenate([function((block @ rows).astype(np.float64), distinct) for block, rows in drawn])
+        counts = drawn_totals(histograms.astype(np.float32), draws, seed)
+        height = max(1, _CELLS // values)
+        for start in range(0, draws, height):
+            results.append(function(counts[start : start + height].astype(np.float64), distinct))
+        return np.concatenate(results)
     # Items in the order of their values, so that the counts of one value are a run of columns.
     order = np.argsort(index, kind="stable")
     starts = np.searchsorted(index[order], np.arange(values))
-    results = []
+    height = max(1, _CELLS // len(order))
     for weights in bootstrap_weights(n_clusters, draws, seed):
-        counts = weights[:, codes[order]].astype(np.float64)
-        results.append(function(np.add.reduceat(counts, starts, axis=1) if values < len(order) else counts, distinct))
+        for start in range(0, len(weights), height):
+            items = np.take(weights[start : start + height], codes[order], axis=1).astype(np.float64)
+            results.append(function(np.add.reduceat(items, starts, axis=1) if values < len(order) else items, distinct))
     return np.concatenate(results)
 
 
-def draw_rows(each: NDArray[Any], draws: int, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Pairs of counts and rows whose product are the totals of a block of draws.
+def drawn_totals(each: NDArray[Any], draws: int, seed: int) -> NDArray[Any]:
+    """Totals `[draws, m]` over resampled clusters of what each of them contributes, `[clusters, m]`.
 
     Clusters are sorted by what they contribute, so that the order of the items has no influence. Equal ones are one
     type; if there are few types a multinomial draw over them is all it takes, else every cluster is drawn.
     """
     ordered = each[np.lexsort(each.T)]
-    new = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
-    starts = np.flatnonzero(new)
+    starts = np.flatnonzero(np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)]))
     n_clusters = len(each)
     if len(starts) <= _FEW or len(starts) * _BINOMIAL <= n_clusters:
         times = np.diff(np.append(starts, n_clusters))
         rng = stream(seed, "cluster_bootstrap", "types")
         counts = rng.multinomial(n_clusters, times / n_clusters, size=draws)
-        yield counts.astype(each.dtype), ordered[starts]
-    else:
-        for block in bootstrap_weights(n_clusters, draws, seed):
-            yield block.astype(each.dtype), ordered
+        return counts.astype(each.dtype) @ ordered[starts]
+    totals = np.empty((draws, each.shape[1]), each.dtype)
+    height = max(1, _CONVERTED // n_clusters)
+    converted = np.empty((height, n_clusters), each.dtype)
+    first = 0
+    for block in bootstrap_weights(n_clusters, draws, seed):
+        for start in range(0, len(block), height):
+            part = block[start : start + height]
+            np.copyto(converted[: len(part)], part)
+            np.matmul(converted[: len(part)], ordered, out=totals[first : first + len(part)])
+            first += len(part)
+    return totals
 
 
 def _interval(estimate: float, drawn: NDArray[np.float64] | None, level: float, n_clusters: int) -> Interval:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import as_array, at_most, cluster_codes
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.embedding_places import embedding_places
 from video_contrast.metrics.ranks import Places, exact_mean
-from video_contrast.metrics.retrieval_counts import BothWays, embedding_places, matrix_places
+from video_contrast.metrics.retrieval_counts import BothWays, matrix_places
 
 Numbers = dict[str, float | int | None]
 _KS = (1, 5, 10)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import cluster_codes, vector
-from video_contrast.metrics.cluster_bootstrap import draw_rows
+from video_contrast.metrics.cluster_bootstrap import drawn_totals
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
 
 Names = Sequence[Any] | None
@@ -162,7 +162,7 @@ def _drawn(
     each = np.concatenate([np.asarray(part, float).reshape(n_clusters, n_conditions) for part in sums], axis=1)
     if n_clusters < 2:
         return {name: np.full((1, n_conditions), np.nan) for name in _gammas(before[:1], after[:1], chance, percent)}
-    totals = np.concatenate([block @ rows for block, rows in draw_rows(each, _DRAWS, seed)])
+    totals = drawn_totals(each, _DRAWS, seed)
     clean, perturbed, sizes = np.split(totals, 3, axis=1)
     empty = sizes == 0  # no video with this condition was drawn
     sizes = np.where(empty, 1.0, sizes)

@@ -103,12 +103,17 @@ def test_embeddings_that_cannot_be_compared() -> None:
         metrics.retrieval_from_embeddings(np.ones((2, 3)), np.ones((2, 4)))
     zero = np.ones((3, 4))
     zero[2] = 0
-    with pytest.raises(ValueError, match="video 2 and caption 2 is nan"):
+    with pytest.raises(ValueError, match="the embedding of video 2 has the length 0: it has no direction"):
         metrics.retrieval_from_embeddings(zero, np.ones((3, 4)))
     captions = np.ones((3, 4))
     captions[1, 1] = INF
-    with pytest.raises(ValueError, match="caption 1"):
+    with pytest.raises(ValueError, match="the embedding of caption 1 has the length inf; 1 of 3"):
         metrics.retrieval_from_embeddings(np.ones((3, 4)), captions)
+    captions[1, 1] = NAN
+    with pytest.raises(ValueError, match="the embedding of caption 1 has the length nan"):
+        metrics.retrieval_from_embeddings(np.ones((3, 4)), captions)
+    # A product, unlike a cosine, may be zero.
+    assert metrics.retrieval_from_embeddings(zero, np.ones((3, 4)), normalise=False)["t2v_n"] == 3
 
 
 def test_unmatched_ids_between_clean_and_perturbed_are_named() -> None:

@@ -1,6 +1,9 @@
 """What holds for any scores: chance for constant scorers, no influence of order, bounds around the expected value."""
 
 import itertools
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,6 +21,18 @@ SCORES = st.integers(1, 6).flatmap(
     )
 )
 quick = settings(max_examples=40, deadline=None)
+
+
+@pytest.fixture
+def blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, int], None]]:
+    """Sets how many videos and captions are compared at a time."""
+    module = sys.modules["video_contrast.metrics.embedding_places"]
+
+    def chosen(videos: int, captions: int) -> None:
+        monkeypatch.setattr(module, "_VIDEOS", videos)
+        monkeypatch.setattr(module, "_CAPTIONS", captions)
+
+    yield chosen
 
 
 def labels_for(scores: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -137,11 +152,8 @@ def test_retrieval_does_not_depend_on_the_order_of_videos_and_captions() -> None
     assert after == pytest.approx(before)
 
 
-def test_blocks_of_embeddings_give_what_the_whole_matrix_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    from video_contrast.metrics import retrieval_counts
-
-    monkeypatch.setattr(retrieval_counts, "_VIDEOS", 16)
-    monkeypatch.setattr(retrieval_counts, "_CAPTIONS", 32)
+def test_blocks_of_embeddings_give_what_the_whole_matrix_gives(blocks: Callable[[int, int], None]) -> None:
+    blocks(16, 32)
     rng = np.random.default_rng(1)
     # Small whole numbers: products are exact, so the blocks must agree with the matrix to the last tie.
     videos = rng.integers(-2, 3, (75, 12)).astype(np.float32)
@@ -150,6 +162,39 @@ def test_blocks_of_embeddings_give_what_the_whole_matrix_gives(monkeypatch: pyte
     whole = metrics.retrieval(videos @ captions.T, owners)
     assert whole["t2v_n_ties"] > 0
     assert metrics.retrieval_from_embeddings(videos, captions, owners, normalise=False) == whole
+
+
+@pytest.mark.parametrize("kind", ["plain", "nearly equal", "equal up to length", "of all lengths"])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_places_from_embeddings_are_those_of_exact_arithmetic(
+    kind: str, normalise: bool, blocks: Callable[[int, int], None]
+) -> None:
+    """Against fractions, for any size of blocks: single precision alone would get the near ones wrong."""
+    rng = np.random.default_rng(2)
+    videos, captions, owners = rng.standard_normal((12, 9)), rng.standard_normal((30, 9)), rng.integers(0, 12, 30)
+    if kind == "nearly equal":
+        videos, captions = 1 + 1e-6 * videos, 1 + 1e-6 * captions
+    elif kind == "equal up to length":
+        videos = videos[rng.integers(0, 4, 12)] * rng.choice([1, 3], (12, 1))
+        captions = videos[owners] * rng.choice([1, 2, 3], (30, 1))
+    elif kind == "of all lengths":
+        videos, captions = videos * 10.0 ** rng.integers(-30, 30, (12, 1)), captions * 1e30
+    # The definition: numbers are rounded to 2**-26 of the length, or of the next power of two above it.
+    grids = []
+    for embeddings in (videos, captions):
+        lengths = np.sqrt((embeddings**2).sum(axis=1))
+        unit = lengths if normalise else 2.0 ** np.frexp(lengths)[1]
+        steps = np.rint(embeddings / unit[:, None] * 2**26)
+        sizes = [Fraction(1 if normalise else value) for value in unit]
+        grids.append([[Fraction(x) * size for x in row] for row, size in zip(steps, sizes, strict=True)])
+    exact = [[sum(x * y for x, y in zip(left, right, strict=True)) for right in grids[1]] for left in grids[0]]
+    order = sorted({value for row in exact for value in row})
+    expected = metrics.retrieval([[order.index(value) for value in row] for row in exact], owners)
+    if kind == "equal up to length" and normalise:
+        assert expected["t2v_n_ties"] > 0
+    for size in ((1, 5), (7, 8), (5, 300), (512, 8192)):
+        blocks(*size)
+        assert metrics.retrieval_from_embeddings(videos, captions, owners, normalise=normalise) == expected
 
 
 def test_equal_embeddings_tie_exactly_wherever_they_stand() -> None:
@@ -163,7 +208,7 @@ def test_equal_embeddings_tie_exactly_wherever_they_stand() -> None:
 
 
 def test_retrieval_from_embeddings_never_holds_the_matrix() -> None:
-    """192 MB of similarities pass through buffers of 12 MB."""
+    """192 MB of similarities pass through a block of 17 MB."""
     import tracemalloc
 
     rng = np.random.default_rng(0)
@@ -181,7 +226,6 @@ def test_retrieval_from_embeddings_never_holds_the_matrix() -> None:
 
 def test_the_import_is_quick_and_light() -> None:
     import subprocess
-    import sys
 
     code = (
         "import sys, time; start = time.process_time(); import video_contrast.metrics; "
@@ -227,8 +271,6 @@ def test_weights_of_the_bootstrap_draw_every_cluster_as_often_as_it_should() -> 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_types_and_weights_give_the_same_interval(statistic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways of drawing, one distribution."""
-    import sys
-
     module = sys.modules["video_contrast.metrics.cluster_bootstrap"]
     rng = np.random.default_rng(5)
     values, clusters = rng.integers(1, 60, 400).astype(float), rng.integers(0, 150, 400)
