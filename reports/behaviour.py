@@ -1,4 +1,4 @@
-"""How the models behave: sensitivity to the contrast, controls, position bias, the verbs they miss."""
+"""How the models behave: sensitivity to the contrast, position bias, the words they miss."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -6,37 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.reports.controls import hit
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, tidy
-from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
-from video_contrast.reports.runs import Row, Run, SetKey
+from video_contrast.reports.layout import Figure, Section
+from video_contrast.reports.runs import Run, SetKey
 
-CONTROLS = {
-    "clean": "full video",
-    "control:one_frame": "one frame",
-    "control:shuffled": "shuffled frames",
-    "control:reversed": "reversed frames",
-    "control:blind": "no video",
-}
 _WORDS = 14  # words of the verb plot
-
-
-def controls(runs: Sequence[Run]) -> Section:
-    """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
-    section = Section(
-        "controls",
-        "Controls",
-        "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses "
-        "time: the last column is full minus shuffled, with its paired 95 % interval.",
-    )
-    for key in dict.fromkeys(run.key for run in runs):
-        mine = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
-        if mine:
-            section.parts.append(_control_table(mine, key))
-    return section
 
 
 def behaviour(runs: Sequence[Run]) -> Section:
     """Plots from the scores of the multiple-choice runs, set by set."""
+    from video_contrast.reports.verbs import verb_distributions
+
     section = Section(
         "behaviour",
         "Behaviour",
@@ -45,11 +26,10 @@ def behaviour(runs: Sequence[Run]) -> Section:
     )
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
         mine = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
-        section.parts += sensitivity_figures(mine, key)
-        section.parts += verb_figures(mine, key)
-    positions = [run for run in runs if run.layout == "multiple_choice"]
-    if positions:
-        section.parts.append(position_table(positions))
+        positions = position_figure(mine, key)
+        section.add(sensitivity_figures(mine, key) + verb_figures(mine, key), key.short)
+        section.add([] if positions is None else [positions], key.short)
+    section.add(verb_distributions(runs), "verb distributions")
     return section
 
 
@@ -78,7 +58,7 @@ def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         axes.set_ylabel("items, %")
         tidy(axes, grid="y")
         canvas.legend(loc="outside upper left", ncols=2, handlelength=1.2, columnspacing=1.2)
-        return [finish(canvas, f"sensitivity-{key.config}", f"Sensitivity to the contrast, {key.name}", lines)]
+        return [finish(canvas, f"sensitivity-{key.stem}", "Sensitivity to the contrast", lines)]
 
 
 def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
@@ -113,34 +93,42 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for run in runs]
             lines.append([word, words[word], *shares])
         canvas.legend(loc="outside upper left", ncols=3, handletextpad=0.1, columnspacing=1.2)
-        return [finish(canvas, f"words-{key.config}", f"Replaced words and errors on them, {key.name}", lines)]
+        return [finish(canvas, f"words-{key.stem}", "Replaced words and errors on them", lines)]
 
 
-def position_table(runs: Sequence[Run]) -> Table:
-    """How accuracy and choice depend on where the true option stands."""
+def position_figure(runs: Sequence[Run], key: SetKey) -> Figure | None:
+    """How often each position is picked and how often it is right; None where items differ in their options."""
     from video_contrast.metrics import position_bias
 
-    rows = []
-    several = len({run.key for run in runs}) > 1
+    lines: list[list[object]] = [["model", "position", "picked, %", "accuracy where it is true, %"]]
+    found = []
     for run in runs:
-        lines = list(run.choices[run.main].values())
-        if len({len(line["scores"]) for line in lines}) > 1:
-            continue
-        found = position_bias([line["scores"] for line in lines], [line["label"] for line in lines])
-        by = ", ".join("–" if value is None else f"{100 * value:.0f}" for value in found["accuracy_by_position"])
-        rows.append([
-            Cell(run.model, note=run.key.name if several else "", tone="quiet" if run.is_baseline else ""),
-            Cell(by),
-            Cell(f"{100 * found['accuracy_std']:.1f}", 100 * found["accuracy_std"]),
-            Cell(", ".join(f"{100 * share:.0f}" for share in found["picked"])),
-        ])  # fmt: skip
-    columns = [
-        Column("model", numeric=False),
-        Column("accuracy by position, %"),
-        Column("standard deviation"),
-        Column("picked, %", hint="share of items in which each position scored highest"),
-    ]
-    return Table("positions", "Position of the true option", columns, rows)
+        items = list(run.choices[run.main].values())
+        if len({len(item["scores"]) for item in items}) == 1:
+            found.append((run, position_bias([i["scores"] for i in items], [i["label"] for i in items])))
+    if not found:
+        return None
+    count = max(len(bias["picked"]) for _, bias in found)
+    with drawing(6.4, 2.7, 2, sharex=True) as (canvas, (left, right)):
+        for run, bias in found:
+            places = list(range(1, len(bias["picked"]) + 1))
+            picked = [100 * share for share in bias["picked"]]
+            right_at = [np.nan if share is None else 100 * share for share in bias["accuracy_by_position"]]
+            left.plot(places, picked, "o-", color=colour(run.number), markersize=4, label=run.model)
+            right.plot(places, right_at, "o-", color=colour(run.number), markersize=4)
+            lines += [[run.model, *line] for line in zip(places, picked, right_at, strict=True)]
+        left.axhline(100 / count, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
+        left.set_ylabel("picked, %")
+        right.set_ylabel("right where it is true, %")
+        right.set_ylim(-3, 103)
+        left.set_ylim(0, max(50.0, 1.1 * left.get_ylim()[1]))
+        for axes in (left, right):
+            axes.set_xticks(range(1, count + 1))
+            axes.set_xlim(0.7, count + 0.3)
+            axes.set_xlabel("position of the option")
+            tidy(axes, grid="y")
+        canvas.legend(loc="outside upper left", ncols=4, handlelength=1.2, columnspacing=1.2)
+        return finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)
 
 
 def changes_of(run: Run) -> Any:
@@ -151,55 +139,6 @@ def changes_of(run: Run) -> Any:
         if len(contrasts) == 1:
             changes.append(line["scores"][line["label"]] - line["scores"][contrasts[0]])
     return np.asarray(changes, np.float64)
-
-
-def hit(line: Row) -> float:
-    """1 if the true option scores highest, its share on a tie, else 0.
-
-    >>> hit({"scores": [0.5, 0.5, 0.1], "label": 0})
-    0.5
-    """
-    scores, true = line["scores"], line["scores"][line["label"]]
-    return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
-
-
-def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
-    from video_contrast.reports.summary import accuracy_cell
-
-    names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
-    score, chance = ("accuracy", "chance") if runs[0].layout == "multiple_choice" else ("t2v_R@1", "t2v_chance_R@1")
-    paired = score == "accuracy" and "control:shuffled" in names
-    rows = []
-    for run in runs:
-        cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
-        cells += [accuracy_cell(run.metrics.get(name), score, chance=chance) for name in names]
-        if paired:
-            cells.append(_worth_of_time(run))
-        rows.append(cells)
-    columns = [Column("model", numeric=False), *[Column(CONTROLS[name]) for name in names]]
-    if paired:
-        columns.append(Column("full minus shuffled"))
-    what = "Accuracy" if score == "accuracy" else "Text to video R@1"
-    return Table(f"controls-{key.config}", f"{what}, %, {key.name}", columns, rows)
-
-
-def _worth_of_time(run: Run) -> Cell:
-    from video_contrast.metrics.paired import paired_difference
-
-    full, shuffled = run.choices.get("clean", {}), run.choices.get("control:shuffled", {})
-    ids = [name for name in full if name in shuffled]
-    if not ids:
-        return Cell("–", tone="quiet")
-    found = paired_difference(
-        [hit(shuffled[name]) for name in ids],
-        [hit(full[name]) for name in ids],
-        [full[name]["cluster"] for name in ids],
-    )
-    low, high = found["low"], found["high"]
-    spread = "" if low is None or high is None else f"{100 * low:+.1f} – {100 * high:+.1f}"
-    tone = "good" if low is not None and low > 0 else ""
-    difference = 100 * float(found["difference"] or 0)
-    return Cell(f"{difference:+.1f}", difference, note=spread, tone=tone)  # type: ignore[arg-type]
 
 
 def _wrong_by(run: Run, words: dict[str, str]) -> dict[str, list[float]]:

@@ -1,10 +1,15 @@
 """A map of the space that clips and captions share, by t-SNE.
 
-The similarities of a dual encoder are products of its embeddings, so a factorisation of the matrix gives the embeddings
-back up to a change of axes. That needs no model and no stored vectors, and serves models that give similarities only.
+Made from the embeddings that the run stored, with the clips under the visual perturbation that costs most where there
+is one. Where they are gone (another machine, a cleared store), or where the model joins a clip and a caption otherwise
+than by a product, it is made from the similarity matrix: its factors are embeddings up to a change of axes.
 """
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +21,23 @@ from video_contrast.seeds import digest
 
 _LEAST = 12  # clips; below, a map says nothing
 _RANK = 32
+Vectors = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Vectors of some clips and of one caption each, all float64[n, d], of length 1.
+
+    Attributes:
+        perturbed: the clips under `condition`, or None.
+        source: what they are, for the reader.
+    """
+
+    clips: Vectors
+    captions: Vectors
+    source: str
+    perturbed: Vectors | None = None
+    condition: str = ""
 
 
 def embedding_map(run: Run, points: int) -> Figure | None:
@@ -30,42 +52,109 @@ def embedding_map(run: Run, points: int) -> Figure | None:
     rows = [row for row in range(len(matrix.rows)) if row in first][: points // 2]
     if len(rows) < _LEAST:
         return None
-    values = np.asarray(matrix.values[np.ix_(rows, [first[row] for row in rows])], np.float64)
-    places = _placed(_factors(values))
-    clips, captions = places[: len(rows)], places[len(rows) :]
-    name = re.sub(r"[^\w.-]+", "-", f"map-{run.key.config}-{run.model}")
-    with drawing(3.6, 3.5) as (canvas, axes):
+    columns = [first[row] for row in rows]
+    space = stored(run, [matrix.rows[row] for row in rows], [run.captions[column] for column in columns])
+    if space is None:
+        clips, captions = _factors(np.asarray(matrix.values[np.ix_(rows, columns)], np.float64))
+        space = Space(clips, captions, "factors of the similarity matrix")
+    return _drawn(run, space, [matrix.rows[row] for row in rows])
+
+
+def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | None:
+    """The run's own embeddings of some clips and captions, from its store; None where they are not to be had.
+
+    Args:
+        run: a retrieval run; its record names the store.
+        ids: n items of the set.
+        captions: n captions.
+    """
+    place = run.record.get("embeddings") or {}
+    if not place or not (Path(place["store"]) / place["space"]).is_dir():
+        return None
+    from video_contrast.files import read_json
+    from video_contrast.runner.conditions import Visual
+    from video_contrast.runner.encode import Keys
+    from video_contrast.runner.sets import ClipRef
+    from video_contrast.runner.store import Store
+    from video_contrast.runner.views import Sampling
+
+    hashes = {path: entry.get("sha256", "") for path, entry in read_json(run.path / "videos.json").items()}
+    sampling = run.record["sampling"]
+    keys = Keys(hashes, Sampling(sampling["frames"], sampling["policy"]))
+    store = Store(Path(place["store"]), place["space"])
+    clips = [
+        ClipRef(row["video_id"], row["video_path"], row["start"], row["end"])
+        for row in (run.set_rows[name] for name in ids)
+    ]
+
+    def rows_of(names: Sequence[str]) -> Vectors | None:
+        if any(name not in store for name in names):
+            return None
+        return _unit(np.asarray(store.get(names), np.float64))
+
+    def under(condition: str) -> Vectors | None:
+        recipe: Mapping[str, Any] = run.record["conditions"][condition]["visual"]
+        return rows_of([keys.video(clip, Visual(**recipe)) for clip in clips])
+
+    seen, said = under(run.main), rows_of([keys.text(caption) for caption in captions])
+    if seen is None or said is None or seen.shape != said.shape:
+        return None
+    worst = worst_visual(run)
+    return Space(seen, said, "stored embeddings", under(worst) if worst else None, worst or "")
+
+
+def worst_visual(run: Run) -> str | None:
+    """The visual perturbation that costs most text-to-video R@1."""
+    names = [name for name in run.conditions if name.startswith("visual:") and "+" not in name]
+    return min(names, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
+
+
+def _drawn(run: Run, space: Space, ids: Sequence[str]) -> Figure:
+    groups = [space.clips, space.captions, *([] if space.perturbed is None else [space.perturbed])]
+    placed = np.split(_placed(np.concatenate(groups)), len(groups))
+    clips, captions = placed[:2]
+    name = re.sub(r"[^\w.-]+", "-", f"map-{run.key.stem}-{run.model}")
+    lines: list[list[object]] = [["id", "clip x", "clip y", "caption x", "caption y", "made from"]]
+    if len(placed) > 2:
+        lines[0] += [f"{space.condition} x", f"{space.condition} y"]
+    with drawing(3.6, 3.7) as (canvas, axes):
         for clip, caption in zip(clips, captions, strict=True):
-            axes.plot([clip[0], caption[0]], [clip[1], caption[1]], color=FAINT, linewidth=0.7, zorder=1)
-        axes.plot(clips[:, 0], clips[:, 1], "o", color=colour(0), markersize=3.6, label="clips", zorder=3)
-        axes.plot(captions[:, 0], captions[:, 1], "s", color=colour(1), markersize=3.2, label="captions", zorder=2)
+            axes.plot([clip[0], caption[0]], [clip[1], caption[1]], color=FAINT, linewidth=0.6, zorder=1)
+        if len(placed) > 2:
+            axes.plot(*placed[2].T, "o", markerfacecolor="none", markeredgecolor=colour(0), markeredgewidth=0.8,
+                      markersize=3.4, label=f"clips, {space.condition.removeprefix('visual:')}", zorder=2)  # fmt: skip
+        axes.plot(*clips.T, "o", color=colour(0), markersize=3.4, label="clips", zorder=3)
+        axes.plot(*captions.T, "s", color=colour(1), markersize=3.0, label="captions", zorder=2)
         axes.set_xticks([])
         axes.set_yticks([])
         tidy(axes, grid="")
-        canvas.legend(loc="outside lower left", ncols=2, handletextpad=0.1)
-        lines: list[list[object]] = [["id", "clip x", "clip y", "caption x", "caption y"]]
-        for row, clip, caption in zip(rows, clips.tolist(), captions.tolist(), strict=True):
-            lines.append([matrix.rows[row], *clip, *caption])
-        return finish(canvas, name, f"{run.model}, t-SNE of clips and captions", lines, small=True)
+        canvas.legend(loc="outside lower left", ncols=3, handletextpad=0.1, columnspacing=0.8)
+        for place, one in enumerate(ids):
+            more = [] if len(placed) < 3 else placed[2][place].tolist()
+            lines.append([one, *clips[place].tolist(), *captions[place].tolist(), space.source, *more])
+        return finish(canvas, name, f"{run.model}, t-SNE of {space.source}", lines, small=True)
 
 
-def _factors(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Unit vectors of clips, then of captions, whose products have the pattern of `values` (float64[n, n])."""
+def _factors(values: Vectors) -> tuple[Vectors, Vectors]:
+    """Unit vectors of clips, and of captions, whose products have the pattern of `values` (float64[n, n])."""
     centred = values - values.mean(axis=0, keepdims=True) - values.mean(axis=1, keepdims=True) + values.mean()
     left, strengths, right = np.linalg.svd(centred, full_matrices=False)
     rank = min(_RANK, len(strengths))
     scale = np.sqrt(strengths[:rank])
-    both = np.concatenate([left[:, :rank] * scale, right[:rank].T * scale])
-    lengths = np.linalg.norm(both, axis=1, keepdims=True)
-    return both / np.where(lengths > 0, lengths, 1)
+    # Signs of singular vectors may differ between machines; the first clip decides them, so the map stays put.
+    signs = np.where(left[0, :rank] < 0, -1.0, 1.0)
+    return _unit(left[:, :rank] * scale * signs), _unit(right[:rank].T * scale * signs)
 
 
-def _placed(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float64)
+
+
+def _placed(vectors: Vectors) -> Vectors:
     from sklearn.manifold import TSNE
 
     seed = int.from_bytes(digest("report", "t-SNE")[:4], "little")
-    # Signs of singular vectors may differ between machines; the first point decides them, so the map stays put.
-    signs = np.where(vectors[0] < 0, -1.0, 1.0)
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
-    return np.asarray(model.fit_transform((vectors * signs).astype(np.float32)), np.float64)
+    return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from video_contrast.reports.layout import Figure, to_csv
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ _VARIABLES = {
     PAPER: "--paper",
     **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
 }
+_SHADE = (31, 126, 158)
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "video-contrast",
@@ -63,11 +67,14 @@ def colour(number: int) -> str:
     return SERIES[number % len(SERIES)]
 
 
-def ramp() -> Any:
-    """The colour map of all heat maps: paper to the first series' colour."""
-    from matplotlib.colors import LinearSegmentedColormap
+def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+    """Values from 0 to 1 as a picture, uint8[h, w, 4]: from the bare page to one colour that shows on light and dark.
 
-    return LinearSegmentedColormap.from_list("ramp", ["#f4f1ea", "#b9d3d6", SERIES[0], "#0c3a4d"])
+    Args:
+        values: float[h, w].
+    """
+    alpha = np.asarray(np.clip(values, 0, 1) ** 1.5 * 255, np.uint8)
+    return np.dstack([np.full_like(alpha, channel) for channel in _SHADE] + [alpha])
 
 
 @contextmanager
@@ -123,8 +130,8 @@ def _inline(svg: str, name: str, caption: str) -> str:
     width = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
     if width:
         points = float(width[1])
-        svg = svg.replace(
-            width[0], f'style="width:100%;max-width:{points * 1.45:.0f}px;min-width:min({points:.0f}px, 340px)"', 1
-        )
+        # on a phone a plot keeps letters that can be read, and scrolls
+        least = min(points, max(400, 0.95 * points))
+        svg = svg.replace(width[0], f'style="width:100%;max-width:{points * 1.45:.0f}px;min-width:{least:.0f}px"', 1)
     label = caption.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

@@ -1,15 +1,14 @@
-"""Accuracy by kind of negative, and published figures beside it."""
+"""Accuracy by kind of negative."""
 
 from collections.abc import Sequence
 
 from video_contrast.reports.layout import Cell, Column, Section, Table
-from video_contrast.reports.reference import published
 from video_contrast.reports.runs import Run
 from video_contrast.reports.summary import accuracy_cell
 
 
 def kinds(runs: Sequence[Run]) -> Section:
-    """One table a config that has several kinds, and the papers' figures where the config is theirs."""
+    """One table a config that has several kinds."""
     section = Section(
         "kinds",
         "By kind of negative",
@@ -35,8 +34,7 @@ def kinds(runs: Sequence[Run]) -> Section:
             if replaced:
                 cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
             rows.append(cells)
-        section.parts.append(Table(f"kinds-{key.config}", f"Accuracy, %, {key.name}", columns, rows))
-    section.parts += [table for key in dict.fromkeys(run.key for run in runs) for table in published(key)]
+        section.parts.append(Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", columns, rows))
     return section
 
 

@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 
@@ -50,6 +50,8 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    group: str = ""  # parts of one group are shown together; a section with several groups shows one at a time
+    folded: bool = False  # shown when asked for
 
     def csv(self) -> str:
         """The table as CSV; a number with an interval becomes three columns."""
@@ -79,6 +81,7 @@ class Figure:
     csv: str
     wide: bool = False
     small: bool = False
+    group: str = ""
 
     @property
     def png(self) -> bytes:
@@ -94,6 +97,7 @@ class Section:
     title: str
     lead: str = ""
     parts: list[Table | Figure] = field(default_factory=list)
+    leads: bool = False  # its wide plots stand before its tables
 
     @property
     def tables(self) -> list[Table]:
@@ -104,6 +108,19 @@ class Section:
     def figures(self) -> list[Figure]:
         """The figures of the section."""
         return [part for part in self.parts if isinstance(part, Figure)]
+
+    @property
+    def groups(self) -> list["Section"]:
+        """The section cut by the groups of its parts, in their order; the title of each is the group's name."""
+        names = dict.fromkeys(part.group for part in self.parts)
+        return [
+            Section(f"{self.anchor}-{number}", name, parts=[part for part in self.parts if part.group == name])
+            for number, name in enumerate(names)
+        ]
+
+    def add(self, parts: Iterable[Table | Figure], group: str = "") -> None:
+        """Appends parts as members of a group."""
+        self.parts += [replace(part, group=group) for part in parts]
 
 
 def to_csv(lines: Sequence[Sequence[object]]) -> str:

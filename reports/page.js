@@ -58,6 +58,37 @@
     if (png) asPng(png);
   });
 
+  // ---- a section of several sets shows one of them; on paper, and without this script, all
+  document.querySelectorAll("main > section").forEach((section) => {
+    const groups = [...section.querySelectorAll(":scope > .group")].filter((group) => group.querySelector("h3"));
+    if (groups.length < 2) return;
+    const bar = make("div", "tabs");
+    bar.setAttribute("role", "tablist");
+    const show = (chosen, focus) => groups.forEach((group, n) => {
+      const on = n === (chosen + groups.length) % groups.length;
+      group.classList.toggle("on", on);
+      bar.children[n].setAttribute("aria-selected", on);
+      bar.children[n].tabIndex = on ? 0 : -1;
+      if (on && focus) bar.children[n].focus();
+    });
+    groups.forEach((group, n) => {
+      const button = make("button", "", group.querySelector("h3").textContent);
+      button.type = "button";
+      button.setAttribute("role", "tab");
+      button.setAttribute("aria-controls", group.id);
+      group.setAttribute("role", "tabpanel");
+      button.addEventListener("click", () => show(n));
+      button.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (step) { show(n + step, true); event.preventDefault(); }
+      });
+      bar.append(button);
+    });
+    groups[0].before(bar);
+    section.classList.add("tabbed");
+    show(0);
+  });
+
   // ---- which section is being read
   const links = [...document.querySelectorAll("nav a")];
   const watcher = new IntersectionObserver((entries) => {

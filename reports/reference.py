@@ -1,23 +1,30 @@
-"""Lines to compare with: how well people do, and what the papers published, a config of a builder."""
+"""Lines to compare with: how well people do, and what the papers published (the runner's tables, the one source)."""
 
-import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from video_contrast.files import read_json
 from video_contrast.reports.layout import Cell, Column, Table
 from video_contrast.reports.runs import SetKey
 
-# Accuracy of people in percent, from the papers: contrast sets (MSR-VTT and LSMDC-IDs), RCAD (Feint6K).
-_PEOPLE = {
-    ("msrvtt", "verb_lm_mc"): 92.7,
-    ("msrvtt", "verb_human_mc"): 94.5,
-    ("lsmdc_ids", "verb_mc"): 90.2,
-    ("lsmdc_ids", "verb_human_mc"): 92.8,
-    ("feint6k", "rcad_msrvtt"): 95.2,
-    ("feint6k", "rcad_vatex"): 96.8,
+# Builders whose sets the papers measured, by the name that the published rows give the data.
+_DATA = {
+    "msrvtt": "msrvtt",
+    "msrvtt_p": "msrvtt",
+    "youcook2": "youcook2",
+    "youcook2_p": "youcook2",
+    "lsmdc_ids": "lsmdc_ids",
 }
+# The papers' names of configs, where a builder's differ: the same method, on items of our own making.
+_CONFIGS = {("lsmdc_ids", "verb_mc"): "verb_lm_mc"}
+_RETRIEVAL = {"t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
+_GAMMAS = ("gamma_relative", "gamma_absolute")
+_PEOPLE = "human"
+
+Figures = Mapping[str, Mapping[str, Any]]
+Line = tuple[str, Figures]  # a model and its figures
 
 
 def human(key: SetKey) -> float | None:
@@ -29,7 +36,12 @@ def human(key: SetKey) -> float | None:
     judged = record.get("configs", {}).get(key.config, {}).get("facts", {}).get("human", {})
     if isinstance(judged, dict) and judged.get("accuracy") is not None:
         return 100 * float(judged["accuracy"])
-    return _PEOPLE.get((str(record.get("builder", key.dataset)), key.config))
+    for _, _, lines in _tables():
+        for data, model, figures in lines:
+            name = _published_name(key, data)
+            if model.lower() == _PEOPLE and name in figures:
+                return float(figures[name]["value"])
+    return None
 
 
 @cache
@@ -42,24 +54,80 @@ def set_record(dataset: str) -> dict:  # type: ignore[type-arg]
     return read_json(path) if path.is_file() else {}
 
 
-def published(key: SetKey) -> list[Table]:
-    """What the papers report for a config, as tables of a report; empty where they say nothing."""
-    builder = str(set_record(key.dataset).get("builder", key.dataset))
+def published(keys: Sequence[SetKey]) -> list[Table]:
+    """What the papers report for the configs, a table a published table; empty where they say nothing."""
     tables: list[Table] = []
-    for entry in _published():
-        if builder == entry["builder"] and key.config in entry["configs"]:
-            column = entry["configs"][key.config]
-            rows = [
-                [Cell(name), Cell(f"{values[column]:.1f}", values[column])] for name, values in entry["rows"].items()
-            ]
-            tables.append(
-                Table(f"published-{key.config}-{len(tables)}", f"Published, {entry['what']}, {key.config}",
-                      [Column("model", numeric=False), Column("accuracy, %")], rows, entry["source"])
-            )  # fmt: skip
+    for title, source, lines in _tables():
+        for data in dict.fromkeys(data for data, _, _ in lines):
+            wanted: dict[str, str] = {}  # published name -> heading
+            for key in keys:
+                name = _published_name(key, data)
+                if name:
+                    wanted[name] = key.config
+                if key.config == "retrieval" and _DATA.get(_builder(key)) == data:
+                    wanted |= _RETRIEVAL
+                if key.config == data:  # counterfactual retrieval: the rows name the config itself
+                    wanted |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
+            mine = [(model, figures) for where, model, figures in lines if where == data]
+            said = title if "_" not in data or len({where for where, _, _ in lines}) == 1 else f"{title}, {data}"
+            tables += _table(f"published-{data}-{len(tables)}", said, source, mine, wanted)
     return tables
 
 
+def published_gammas(key: SetKey) -> list[Table]:
+    """The robustness paper's gammas on the data of a set; empty for other data."""
+    data = _DATA.get(_builder(key))
+    tables: list[Table] = []
+    for title, source, lines in _tables():
+        mine = [(model, figures) for where, model, figures in lines if where == data]
+        for gamma in _GAMMAS:
+            names = dict.fromkeys(name for _, figures in mine for name in figures if name.endswith(f":{gamma}"))
+            wanted = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
+            said = f"{title}, {gamma.removeprefix('gamma_')} gamma"
+            tables += _table(f"published-gamma-{data}-{len(tables)}", said, source, mine, wanted)
+    return tables
+
+
+def _table(name: str, title: str, source: str, lines: Sequence[Line], wanted: Mapping[str, str]) -> list[Table]:
+    """A table of the wanted figures, of the models that have any; none where no model has."""
+    columns = [key for key in wanted if any(key in figures for _, figures in lines)]
+    rows = [[Cell(model), *[_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in columns]]
+            for model, figures in lines if any(key in figures for key in columns)]  # fmt: skip
+    heads = [Column("model", numeric=False), *[Column(wanted[key]) for key in columns]]
+    return [Table(name, f"Published: {title}", heads, rows, source, folded=True)] if rows else []
+
+
+def _cell(figure: Mapping[str, Any] | None, digits: int) -> Cell:
+    if figure is None or figure.get("value") is None:
+        return Cell("–", tone="quiet")
+    value, spread = float(figure["value"]), figure.get("sd")
+    return Cell(f"{value:.{digits}f}", value, note="" if spread is None else f"± {spread:.{digits}f}")
+
+
+def _builder(key: SetKey) -> str:
+    return str(set_record(key.dataset).get("builder", key.dataset))
+
+
+def _published_name(key: SetKey, data: str) -> str:
+    """What the published rows of `data` call the config; "" if they are of other data."""
+    if key.config == data:
+        return "R@1"
+    builder = _builder(key)
+    return _CONFIGS.get((builder, key.config), key.config) if _DATA.get(builder) == data else ""
+
+
 @cache
-def _published() -> list[dict]:  # type: ignore[type-arg]
-    here = files("video_contrast.reports")
-    return json.loads((here / "published.json").read_text(encoding="utf-8"))
+def _tables() -> tuple[tuple[str, str, tuple[tuple[str, str, Figures], ...]], ...]:
+    """(title, source, lines of (data, model, figures)) of every published table."""
+    return tuple(_read())
+
+
+def _read() -> Iterator[tuple[str, str, tuple[tuple[str, str, Figures], ...]]]:
+    from video_contrast.runner.reproduce import NAMES
+    from video_contrast.runner.reproduce import published as paper_of
+
+    for name in NAMES:
+        paper = paper_of(name)
+        for table in paper["tables"]:
+            lines = tuple((str(row["dataset"]), str(row["model"]), row["figures"]) for row in table["rows"])
+            yield f"{table['name']}, {table['what']}", str(paper["citation"]), lines

@@ -6,7 +6,7 @@ one split of one set, with one or several configs; a `Run` is one config of it.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,18 +25,34 @@ CLEAN = "clean"
 
 @dataclass(frozen=True)
 class SetKey:
-    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal."""
+    """Which items a run was scored on. Two runs are compared only where config, split and fingerprint are equal.
+
+    Attributes:
+        mark: what tells the set from others of the same config in one report; empty where there are none.
+    """
 
     dataset: str
     config: str
     split: str
     fingerprint: str
+    mark: str = field(default="", compare=False)
+
+    @property
+    def short(self) -> str:
+        """For rows and columns: the config, and the mark if there is one."""
+        return f"{self.config} ({self.mark})" if self.mark else self.config
 
     @property
     def name(self) -> str:
-        """For headings: the folder's or repository's name, the config, and the split if it is not `test`."""
-        end = "" if self.split == "test" else f" ({self.split})"
-        return f"{Path(self.dataset).name} / {self.config}{end}"
+        """For headings: the folder's or repository's name, the config, the split if it is not `test`, the mark."""
+        marks = dict.fromkeys(["" if self.split == "test" else self.split, self.mark])
+        end = ", ".join(mark for mark in marks if mark and mark != Path(self.dataset).name)
+        return f"{Path(self.dataset).name} / {self.config}" + (f" ({end})" if end else "")
+
+    @property
+    def stem(self) -> str:
+        """For names of files; unique in a report."""
+        return re.sub(r"[^\w.-]+", "-", self.short).strip("-")
 
 
 @dataclass(frozen=True)
@@ -142,6 +158,7 @@ def load_runs(
                 seen.add(folder.resolve())
                 runs += _load(folder, video_root, dataset)
     _tell_apart(runs)
+    _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
     runs.sort(key=lambda run: run.is_baseline)
     numbers = {model: number for number, model in enumerate(dict.fromkeys(run.model for run in runs))}
@@ -239,6 +256,21 @@ def _tell_apart(runs: Sequence[Run]) -> None:
             for other in runs:
                 if other.path in same and other.model == run.model and not other.model.endswith(")"):
                     other.model = f"{other.model} ({other.path.name})"
+
+
+def _mark_sets(runs: Sequence[Run]) -> None:
+    """Marks sets that share a config: by split, else by the set's name, else by the fingerprint."""
+    for config in dict.fromkeys(run.key.config for run in runs):
+        keys = list(dict.fromkeys(run.key for run in runs if run.key.config == config))
+        if len(keys) < 2:
+            continue
+        ways = ([k.split for k in keys], [Path(k.dataset).name for k in keys], [k.fingerprint[:6] for k in keys])
+        # the shortest way that tells all of them apart; the fingerprint always does, beside the place
+        chosen = next((way for way in ways if len(set(way)) == len(keys)), None)
+        marks = chosen or [f"{Path(k.dataset).name} {k.split} {n}" for n, k in enumerate(keys, 1)]
+        marked = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
+        for run in runs:
+            run.key = marked.get(run.key, run.key)
 
 
 def _choices(file: Path) -> dict[str, dict[str, dict[str, Row]]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from video_contrast.hub_cards.dataset import BLIND
-from video_contrast.reports.figures import drawing, finish, ramp, tidy
+from video_contrast.reports.figures import drawing, finish, shaded, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import set_record
 from video_contrast.reports.runs import Run
@@ -55,16 +55,15 @@ def similarities(runs: Sequence[Run]) -> Section:
         "similarity",
         "Similarities",
         f"Clips against captions, the first {_SHOWN} of each, scaled a row from its lowest to its highest. A model "
-        "that matches each clip to its own caption shows a dark diagonal.",
+        "that matches each clip to its own caption shows a diagonal.",
     )
     for run in runs:
         if run.layout != "retrieval" or run.is_baseline or not run.has_matrix(run.main):
             continue
         worst = _worst_condition(run)
-        section.parts += [_picture(run, condition) for condition in (run.main, worst) if condition]
-        figure = embedding_map(run, _POINTS)
-        if figure is not None:
-            section.parts.append(figure)
+        figures = [_picture(run, condition) for condition in (run.main, worst) if condition]
+        places = embedding_map(run, _POINTS)
+        section.add([*figures, *([] if places is None else [places])], run.key.short)
     return section
 
 
@@ -85,9 +84,9 @@ def _picture(run: Run, condition: str) -> Figure:
     values = np.asarray(matrix.values[np.ix_(rows, [first[row] for row in rows])], np.float64)
     low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
     scaled = (values - low) / np.where(high > low, high - low, 1)
-    name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.config}-{run.model}-{condition}")
+    name = re.sub(r"[^\w.-]+", "-", f"similarity-{run.key.stem}-{run.model}-{condition}")
     with drawing(3.6, 3.5) as (canvas, axes):
-        axes.imshow(scaled, cmap=ramp(), vmin=0, vmax=1, interpolation="nearest")
+        axes.imshow(shaded(scaled), interpolation="nearest")
         axes.set_xlabel("captions")
         axes.set_ylabel("clips")
         axes.set_xticks([])
@@ -95,4 +94,4 @@ def _picture(run: Run, condition: str) -> Figure:
         tidy(axes, grid="")
         ids = [matrix.rows[row] for row in rows]
         lines = [["clip", *ids], *[[one, *line] for one, line in zip(ids, values.tolist(), strict=True)]]
-        return finish(canvas, name, f"{run.model}, {condition}, {run.key.config}", lines, small=True)
+        return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)

@@ -1,53 +1,49 @@
-"""The first section: every model on every config, with its interval, chance and people beside it."""
+"""The first section: one picture and one table of every model on every config, with chance, people and the papers."""
 
 from collections.abc import Sequence
 
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
-from video_contrast.reports.reference import human
+from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import Numbers, Run, SetKey
 
 _WAYS = (("t2v", "text to video"), ("v2t", "video to text"))
+_BASELINE_MARKERS = ("s", "D", "^")
 
 
 def summary(runs: Sequence[Run]) -> Section:
-    """Accuracy of each model on each multiple-choice config, retrieval both ways, and one picture of both."""
-    section = Section("summary", "Summary")
+    """One picture of the fall from random options to contrasts, accuracy and retrieval tables, published figures."""
+    section = Section("summary", "Summary", leads=True)
     models = list(dict.fromkeys(run.model for run in runs))
     choice = [run for run in runs if run.layout == "multiple_choice"]
     if choice:
-        keys = list(dict.fromkeys(run.key for run in choice))
-        section.parts += [accuracy_table(choice, models, keys), dots(choice, models, keys)]
-        section.lead = (
-            "Share of items on which the true caption scores highest; a tie counts its share. Bars show the 95 % "
-            "interval on a scale from 0 to 100, the dashed tick is chance"
-            + (", the solid one people." if any(human(key) for key in keys) else ".")
-        )
+        keys = by_difficulty(choice)
+        section.parts += [dots(choice, models, keys), accuracy_table(choice, models, keys)]
+        section.lead = "Share of items on which the true caption scores highest; a tie counts its share."
     retrieval = [run for run in runs if run.layout == "retrieval"]
     if retrieval:
         section.parts.append(retrieval_table(retrieval))
+    section.parts += published(list(dict.fromkeys(run.key for run in runs)))
     return section
 
 
-def finding(runs: Sequence[Run]) -> str:
-    """The report's first sentence: how far each model falls from random options to the hardest contrasts."""
-    drops = []
-    for model in dict.fromkeys(run.model for run in runs if not run.is_baseline):
-        mine = [run for run in runs if run.model == model and run.layout == "multiple_choice"]
-        easy = [run for run in mine if run.key.config.startswith("random")]
-        hard = [run for run in mine if run not in easy]
-        if easy and hard:
-            # How far above chance: configs differ in their number of options.
-            worst = min(hard, key=lambda run: _above_chance(run.metrics[run.main]))
-            drops.append((model, easy[0].metrics[easy[0].main], worst))
-    if not drops:
-        return ""
-    model, easy_numbers, worst = min(drops, key=lambda drop: _above_chance(drop[2].metrics[drop[2].main]))
-    numbers = worst.metrics[worst.main]
-    return (
-        f"{model} picks the true caption in {100 * easy_numbers['accuracy']:.0f} % of items with random options, and "
-        f"in {100 * numbers['accuracy']:.0f} % of {worst.key.config}, where chance is {100 * numbers['chance']:.0f} %."
-    )
+def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
+    """The sets of multiple-choice runs: random options first, then from the one that models do best on to the worst."""
+
+    def order(key: SetKey) -> tuple[bool, float]:
+        mine = [run for run in runs if run.key == key and not run.is_baseline]
+        heights = [above_chance(run.metrics[run.main]) for run in mine]
+        return not key.config.startswith("random"), -sum(heights) / max(1, len(heights))
+
+    return sorted(dict.fromkeys(run.key for run in runs), key=order)
+
+
+def in_order(runs: Sequence[Run]) -> list[Run]:
+    """The runs as the page shows them: models as they came, baselines last, the hardest set of each first."""
+    choice = by_difficulty([run for run in runs if run.layout == "multiple_choice"])
+    keys = [*reversed(choice), *(run.key for run in runs if run.layout != "multiple_choice")]
+    place = {key: number for number, key in enumerate(keys)}
+    return sorted(runs, key=lambda run: (run.is_baseline, run.number, place[run.key]))
 
 
 def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
@@ -69,12 +65,14 @@ def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[Se
     items = {key: next(n["n"] for (_, k), n in found.items() if k == key) for key in keys}
     columns = [
         Column("model", numeric=False),
-        *[Column(key.config, hint=f"{key.name}: {items[key]} items") for key in keys],
+        *[Column(key.short, hint=f"{key.name}: {items[key]} items") for key in keys],
     ]
-    note = "Items: " + ", ".join(f"{key.config} {items[key]:,}" for key in keys) + "."
+    note = "Items: " + ", ".join(f"{key.short} {items[key]:,}" for key in keys) + "."
     ties = sum(int(numbers["n_ties"]) for numbers in found.values())
     if ties:
-        note += f" {ties:,} ties in all, each counted as its share."
+        note += f" {ties:,} {'tie' if ties == 1 else 'ties'} in all, each counted as its share."
+    note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
+    note += ", the solid one people." if any(people) else "."
     return Table("accuracy", "Accuracy, %", columns, rows, note)
 
 
@@ -127,38 +125,44 @@ def retrieval_table(runs: Sequence[Run]) -> Table:
 
 def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Figure:
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
-    found = {(run.model, run.key): run.metrics[run.main] for run in runs}
-    step = 0.16
-    paints = {run.model: colour(run.number) for run in runs}
-    with drawing(7.2, 0.9 + len(keys) * max(0.42, 0.17 * len(models))) as (canvas, axes):
-        lines: list[list[object]] = [["config", "model", "accuracy", "low", "high", "chance"]]
+    found = {(run.model, run.key): run for run in runs}
+    step = min(0.16, 0.7 / len(models))
+    quiet = [model for model in models if all(run.is_baseline for run in runs if run.model == model)]
+    with drawing(10, 0.95 + len(keys) * max(0.5, 0.13 * len(models))) as (canvas, axes):
+        lines: list[list[object]] = [["config", "model", "accuracy", "low", "high", "chance", "people"]]
+        labelled: set[str] = set()
         for place, key in enumerate(keys):
             axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
-            for number, model in enumerate(models):
-                numbers = found.get((model, key))
-                if numbers is None:
-                    continue
-                paint = paints[model]
-                y = place + (number - (len(models) - 1) / 2) * step
-                x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
-                lines.append([key.name, model, x, low, high, numbers["chance"]])
-                if low is not None and high is not None:
-                    axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.2)
-                assert x is not None
-                axes.plot(100 * x, y, "o", color=paint, markersize=5.5, label=model if place == 0 else None)
-            chance = next(n["chance"] for (_, k), n in found.items() if k == key)
-            axes.plot([100 * chance] * 2, [place - 0.4, place + 0.4], color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
-            people = human(key)
+            mine = [(model, found[model, key]) for model in models if (model, key) in found]
+            chance, people = mine[0][1].metrics[mine[0][1].main]["chance"], human(key)
+            tick = [place - 0.4, place + 0.4]
+            axes.plot([100 * chance] * 2, tick, color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
             if people:
-                axes.plot([people] * 2, [place - 0.4, place + 0.4], color=INK, linewidth=1.2)
-        axes.set_yticks(range(len(keys)), [key.config for key in keys])
-        axes.set_ylim(len(keys) - 0.5, -0.5)
+                axes.plot([people] * 2, tick, color=INK, linewidth=1.2)
+            for model, run in mine:
+                numbers = run.metrics[run.main]
+                y = place + (models.index(model) - (len(models) - 1) / 2) * step
+                x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
+                lines.append([key.name, model, x, low, high, chance, "" if people is None else people / 100])
+                paint, shape, size = colour(run.number), "o", 7.0
+                if model in quiet:
+                    paint, shape, size = MUTED, _BASELINE_MARKERS[quiet.index(model) % 3], 4.5
+                if low is not None and high is not None:
+                    axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.4)
+                assert x is not None
+                axes.plot(100 * x, y, shape, color=paint, markersize=size, markeredgewidth=0,
+                          label=None if model in labelled else model)  # fmt: skip
+                labelled.add(model)
+        axes.set_yticks(range(len(keys)), [key.short for key in keys])
+        axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
+        axes.set_ylim(len(keys) - 0.45, -0.55)
         axes.set_xlim(0, 101)
-        axes.set_xlabel("accuracy, %   (dashed: chance)")
+        axes.set_xlabel("accuracy, %   (dashed: chance" + (", solid: people)" if any(map(human, keys)) else ")"))
         tidy(axes, grid="")
-        canvas.legend(loc="outside upper left", ncols=4, handletextpad=0.2, columnspacing=1.2)
+        canvas.legend(loc="outside upper left", ncols=6, handletextpad=0.2, columnspacing=1.4)
         return finish(canvas, "accuracy-dots", "From random options to contrasts", lines, wide=True)
 
 
-def _above_chance(numbers: Numbers) -> float:
+def above_chance(numbers: Numbers) -> float:
+    """Accuracy from 0 (chance) to 1, so that configs with different numbers of options can be compared."""
     return (numbers["accuracy"] - numbers["chance"]) / (1 - numbers["chance"])

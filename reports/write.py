@@ -1,6 +1,7 @@
 """Putting a report together: runs in, one HTML file (or a folder) out."""
 
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -8,14 +9,16 @@ from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes, write_text
-from video_contrast.reports.behaviour import behaviour, controls
+from video_contrast.reports.behaviour import behaviour
+from video_contrast.reports.controls import controls
+from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import Progress, gallery_data
 from video_contrast.reports.kinds import kinds
 from video_contrast.reports.layout import Figure, Section
 from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import Run, load_runs
 from video_contrast.reports.sets import audits, similarities
-from video_contrast.reports.summary import finding, summary
+from video_contrast.reports.summary import in_order, summary
 from video_contrast.version import __version__
 
 MAX_FAILURES = 200
@@ -58,6 +61,7 @@ def write_report(
     if max_failures < 0:
         raise UsageError(f"--max-failures must be 0 or more, not {max_failures}")
     loaded = load_runs([Path(run) for run in runs], video_root=video_root, dataset=dataset)
+    loaded = in_order(loaded)
     target = Path(output)
     folder = not target.suffix
     page = target / "index.html" if folder else target
@@ -83,6 +87,7 @@ def _render(
     here = files("video_contrast.reports")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["embedded"] = _embedded
+    environment.filters["numbers"] = _numbers
     environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
     template = environment.from_string((here / "page.html.jinja").read_text(encoding="utf-8"))
     markup = environment.filters["safe"]
@@ -92,6 +97,7 @@ def _render(
         counts=_counts(runs),
         finding=finding(runs),
         warnings=warnings(runs),
+        left_out=left_out(runs),
         sections=sections,
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
@@ -104,7 +110,7 @@ def _render(
 
 
 def warnings(runs: Sequence[Run]) -> list[str]:
-    """What a reader must know before comparing: mixed sets, missing videos, trial runs, conditions left out."""
+    """What a reader must know before comparing: mixed sets, missing videos, trial runs."""
     found = []
     by_config: dict[tuple[str, str], set[str]] = {}
     for run in runs:
@@ -121,8 +127,29 @@ def warnings(runs: Sequence[Run]) -> list[str]:
             found.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
         if record.get("request", {}).get("limit"):
             found.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
-        found += [f"{model}: {name} was left out: {why}" for name, why in record.get("skipped", {}).items()][:3]
     return found
+
+
+def left_out(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+    """Why conditions were not scored, and which: one entry a reason, over all runs."""
+    found: dict[str, dict[str, None]] = {}
+    for record in {run.path: run.record for run in runs}.values():
+        for name, why in record.get("skipped", {}).items():
+            # folders of the machine that scored are of no use to a reader
+            reason = re.sub(r" \((?:[A-Za-z]:)?[/\\][^()]*\)", "", why)
+            found.setdefault(reason, {})[name] = None
+    return [(reason, list(names)) for reason, names in found.items()]
+
+
+def _numbers(text: str) -> Any:
+    """Text as markup with its percentages set apart."""
+    import markupsafe
+
+    parts = re.split(r"(\d[\d.]* %)", text)
+    return markupsafe.Markup("").join(
+        markupsafe.Markup("<b>{}</b>").format(part.replace(" ", "\u202f")) if n % 2 else part
+        for n, part in enumerate(parts)
+    )
 
 
 def _embedded(value: Any) -> Any:

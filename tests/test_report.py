@@ -4,18 +4,25 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import fabricate
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports import write_report
-from video_contrast.reports.behaviour import hit
-from video_contrast.reports.runs import load_runs
+from video_contrast.files import read_json, write_json
+from video_contrast.reports import embeddings, reference, write_report
+from video_contrast.reports.annotate.results import rows_of
+from video_contrast.reports.controls import hit, retrieval_hits
+from video_contrast.reports.finding import finding
+from video_contrast.reports.runs import SetKey, load_runs
+from video_contrast.reports.write import left_out
+from video_contrast.runner.reproduce import published
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
 CONDITIONS = {
@@ -75,8 +82,9 @@ def test_every_section_of_a_full_run_is_there(page: str) -> None:
         "summary", "kinds", "robustness", "controls", "behaviour", "similarity", "audit", "gallery", "record",
     ]  # fmt: skip
     names = set(embedded(page, "csv"))
-    assert {"gamma-verb_mc-accuracy", "gamma-bars-verb_mc", "severity-verb_mc", "scatter-verb_mc", "pairs-verb_mc-good",
-            "controls-verb_mc", "sensitivity-verb_mc", "positions", "audit", "kinds-verb_mc"} <= names  # fmt: skip
+    assert {"gamma-verb_mc", "gamma-bars-verb_mc", "severity-verb_mc", "scatter-verb_mc", "pairs-verb_mc-good",
+            "controls-verb_mc", "sensitivity-verb_mc", "positions-verb_mc", "audit", "kinds-verb_mc",
+            "similarity-retrieval-good-clean"} <= names  # fmt: skip
     assert "not audited" in page
 
 
@@ -149,11 +157,127 @@ def test_equal_runs_give_equal_bytes(world: Path, page: str, tmp_path: Path) -> 
 
 def test_sets_that_differ_under_one_name_are_not_compared(world: Path, tmp_path: Path) -> None:
     fabricate.make_set(tmp_path / "set", 30)
-    fabricate.make_run(tmp_path / "other", tmp_path / "set", ["verb_mc"], model="good")
-    page = write_report([world / "runs/good", tmp_path / "other"], tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "2 different sets called verb_mc" in page
-    header = embedded(page, "csv")["accuracy"].splitlines()[0].split(",")
-    assert header.count("verb_mc") == 2
+    fabricate.make_run(tmp_path / "other", tmp_path / "set", ["verb_mc"], model="good", conditions=CONDITIONS)
+    html = write_report([world / "runs/good", tmp_path / "other"], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 different sets called verb_mc" in html
+    fingerprints = [
+        read_json(folder / "run.json")["set"]["fingerprints"]["verb_mc"][:6]
+        for folder in (world / "runs/good", tmp_path / "other")
+    ]
+    names = embedded(html, "csv")
+    for mark, root in zip(fingerprints, (world / "runs/good", tmp_path / "other"), strict=True):
+        found = next(row for row in table(html, "accuracy") if row["model"] == "good")[f"verb_mc ({mark})"]
+        clean = read_json(root / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
+        assert float(found) == pytest.approx(100 * clean["accuracy"], rel=1e-4)
+        assert f"gamma-verb_mc-{mark}" in names and f"controls-verb_mc-{mark}" in names
+    ids = re.findall(r'\bid="([^"]+)"', re.sub(r"<script.*?</script>", "", html, flags=re.S))
+    assert len(ids) == len(set(ids)), "two parts of the page share a name"
+
+
+def test_gammas_of_retrieval_are_shown_at_the_papers_rank_five_too(world: Path, page: str) -> None:
+    found = read_json(world / "runs/good/metrics.json")["configs"]["retrieval"]["robustness"]
+    rows = {row["score"]: row for row in table(page, "gamma-retrieval") if row["model"] == "good"}
+    assert set(rows) == {"text to video R@1", "video to text R@1", "text to video R@5", "video to text R@5"}
+    assert float(rows["text to video R@5"]["visual"]) == pytest.approx(
+        found["t2v_R@5"]["visual"]["gamma_relative"], rel=1e-4
+    )
+
+
+def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:
+    run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "retrieval")
+    for condition in ("clean", "control:shuffled"):
+        assert retrieval_hits(run, condition).mean() == pytest.approx(run.metrics[condition]["t2v_R@1"])
+    row = next(row for row in table(page, "controls-retrieval") if row["model"] == "good")
+    assert float(row["full minus shuffled"]) == pytest.approx(
+        100 * (run.metrics["clean"]["t2v_R@1"] - run.metrics["control:shuffled"]["t2v_R@1"]), abs=1e-3
+    )
+
+
+def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(world: Path, tmp_path: Path) -> None:
+    root = fabricate.make_set(tmp_path / "set", 12)
+    record = read_json(root / "set.json")
+    write_json(root / "set.json", {**record, "builder": "msrvtt"})
+    run = fabricate.make_run(tmp_path / "run", root, ["random_mc", "retrieval"], conditions={"text:keyboard": 1.0})
+    html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
+    paper = published("contrast_sets")["tables"][0]["rows"]
+    shown = {row["model"]: row for row in table(html, "published-msrvtt-0")}
+    for row in paper:
+        if "random_mc" in row["figures"]:
+            assert float(shown[row["model"]]["random_mc"]) == row["figures"]["random_mc"]["value"]
+            assert float(shown[row["model"]]["video to text R@1"]) == row["figures"]["v2t_R@1"]["value"]
+    gammas = {row["model"]: row for row in table(html, "published-gamma-msrvtt-0")}
+    first = published("robustness")["tables"][0]["rows"][0]
+    assert float(gammas[first["model"]]["visual"]) == first["figures"]["visual:gamma_relative"]["value"]
+    other = write_report([world / "runs/good"], tmp_path / "o.html").read_text(encoding="utf-8")
+    assert not [name for name in embedded(other, "csv") if name.startswith("published")]
+
+
+@pytest.mark.parametrize(
+    ("builder", "config", "accuracy"),
+    [("msrvtt", "verb_human_mc", 94.5), ("lsmdc_ids", "verb_mc", 90.2), ("feint6k", "rcad_vatex", 96.8),
+     ("msrvtt", "random_mc", None), ("shapes", "verb_human_mc", None)],
+)  # fmt: skip
+def test_people_are_drawn_where_a_paper_measured_them(
+    monkeypatch: pytest.MonkeyPatch, builder: str, config: str, accuracy: float | None
+) -> None:
+    monkeypatch.setattr(reference, "set_record", lambda dataset: {"builder": builder})
+    assert reference.human(SetKey("somewhere", config, "test", "")) == accuracy
+
+
+def test_the_first_sentence_tells_the_finding(world: Path, page: str, tmp_path: Path) -> None:
+    sentence = re.sub(r"<[^>]+>", "", re.search(r'<p class="finding">(.*?)</p>', page, re.S)[1])  # type: ignore[index]
+    easy, hard = (
+        read_json(world / "runs/poor/metrics.json")["configs"][c]["conditions"]["clean"]
+        for c in ("random_mc", "verb_mc")
+    )
+    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.0f}\u202f% of items")
+    assert f"{100 * hard['accuracy']:.0f}\u202f% of verb_mc" in sentence and "while good keeps" in sentence
+    assert sentence.count(".") == 1
+    runs = load_runs([world / "runs"])
+    retrieval = [run for run in runs if run.layout == "retrieval"]
+    assert re.match(r"(good|poor) keeps \d+ % of its R@5 on retrieval under", finding(retrieval))
+    for run in retrieval:
+        run.robustness = {}
+    assert re.match(r"good puts the right clip first for \d+ % of captions", finding(retrieval))
+    assert finding([]) == ""
+
+
+def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(world: Path) -> None:
+    runs = load_runs([world / "runs"])
+    for run in runs:
+        run.record["skipped"] = {
+            f"visual:{name}@3+text:mlm": "mlm needs WordNet, which is not in (/home/me/a, /usr/b): get it"
+            for name in "ab"
+        }
+    assert left_out(runs) == [
+        ("mlm needs WordNet, which is not in: get it", ["visual:a@3+text:mlm", "visual:b@3+text:mlm"])
+    ]
+
+
+def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> None:
+    from video_contrast import build, score
+
+    root = build("shapes", ["retrieval", "verb_mc"], output=tmp_path / "shapes", items=14)
+    score("temporal", root, output=tmp_path / "run", store=tmp_path / "store", conditions="clean,visual:jumble@5")
+    html = write_report([tmp_path / "run"], tmp_path / "a.html").read_text()
+    stored = table(html, "map-retrieval-temporal")
+    assert {row["made from"] for row in stored} == {"stored embeddings"}
+    assert {"visual:jumble@5 x", "visual:jumble@5 y"} <= set(stored[0])
+    run = next(run for run in load_runs([tmp_path / "run"]) if run.layout == "retrieval")
+    ids = list(run.set_rows)
+    space = embeddings.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
+    assert space is not None
+    matrix = run.matrix()
+    first = [list(matrix.relevant).index(n) for n in range(len(ids))]
+    assert np.allclose(space.clips @ space.captions.T, matrix.values[:, first], atol=1e-5)
+    shutil.rmtree(tmp_path / "store")
+    again = table(write_report([tmp_path / "run"], tmp_path / "b.html").read_text(), "map-retrieval-temporal")
+    assert {row["made from"] for row in again} == {"factors of the similarity matrix"}
+    verbs = table(html, "verb-distributions")  # of 14 items, by hand
+    new = [edit["new"] for row in rows_of(root, "verb_mc") for edit in row["edits"] if edit]
+    rises = sum(phrase.split()[0] in ("rises", "rise") for phrase in new)
+    assert sum(float(row["verb_mc, %"]) for row in verbs) == pytest.approx(100)
+    assert sum(float(row["verb_mc, %"]) for row in verbs if row["verb"] == "rise") == pytest.approx(100 * rises / 14)
 
 
 def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp_path: Path) -> None:

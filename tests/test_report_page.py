@@ -30,7 +30,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("page")
     fabricate.make_set(root / "set", 90, captions=fabricate.HOSTILE)
     for model, skill in (("good", 1.2), ("poor", -2.0)):
-        fabricate.make_run(root / "runs" / model, root / "set", ["verb_mc", "retrieval"], model=model, skill=skill)
+        fabricate.make_run(root / "runs" / model, root / "set", ["verb_mc", "retrieval"], model=model, skill=skill,
+                          conditions={"text:keyboard": 0.5})  # fmt: skip
     return write_report([root / "runs"], root / "report.html", max_failures=20)
 
 
@@ -149,6 +150,21 @@ def test_it_fits_a_phone_and_prints(page: Any) -> None:
     page.emulate_media(media="print")
     assert not page.locator(".filters").is_visible()
     assert len(page.pdf()) > 20_000
+
+
+def test_a_section_of_several_sets_shows_one_at_a_time_and_all_on_paper(page: Any) -> None:
+    tabs, groups = page.locator("#similarity .tabs button"), page.locator("#similarity .group")
+    assert tabs.count() == 0 and groups.count() == 1
+    tabs, groups = page.locator("#robustness .tabs button"), page.locator("#robustness .group")
+    assert tabs.all_inner_texts() == ["verb_mc", "retrieval"]
+    assert [groups.nth(n).is_visible() for n in range(2)] == [True, False]
+    tabs.first.focus()
+    page.keyboard.press("ArrowRight")
+    assert [groups.nth(n).is_visible() for n in range(2)] == [False, True]
+    assert tabs.nth(1).get_attribute("aria-selected") == "true"
+    page.emulate_media(media="print")
+    assert [groups.nth(n).is_visible() for n in range(2)] == [True, True]
+    assert page.locator("#robustness h3").all_inner_texts() == ["verb_mc", "retrieval"]
 
 
 def test_plots_download_as_svg_png_and_csv(page: Any) -> None:

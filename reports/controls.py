@@ -1,0 +1,113 @@
+"""Controls: what is left when the video, or its order, is taken away, and what time is worth."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.runs import Row, Run, SetKey
+from video_contrast.reports.summary import accuracy_cell
+
+CONTROLS = {
+    "clean": "full video",
+    "control:one_frame": "one frame",
+    "control:shuffled": "shuffled frames",
+    "control:reversed": "reversed frames",
+    "control:blind": "no video",
+}
+_SHUFFLED = "control:shuffled"
+_STEP = 512  # columns of a matrix at a time
+
+
+def controls(runs: Sequence[Run]) -> Section:
+    """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
+    section = Section(
+        "controls",
+        "Controls",
+        "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses "
+        "time: the last column is full minus shuffled, with its paired 95 % interval.",
+    )
+    for key in dict.fromkeys(run.key for run in runs):
+        mine = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
+        if mine:
+            section.parts.append(_control_table(mine, key))
+    return section
+
+
+def hit(line: Row) -> float:
+    """1 if the true option scores highest, its share on a tie, else 0.
+
+    >>> hit({"scores": [0.5, 0.5, 0.1], "label": 0})
+    0.5
+    """
+    scores, true = line["scores"], line["scores"][line["label"]]
+    return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
+
+
+def retrieval_hits(run: Run, condition: str) -> npt.NDArray[np.float64]:
+    """float64[captions]: 1 where a caption's own clip scores highest of all clips, its share on a tie, else 0.
+
+    Its mean is text-to-video R@1. Read from the stored matrix a block at a time.
+    """
+    matrix = run.matrix(condition)
+    owners = np.asarray(matrix.relevant)
+    hits = np.empty(len(owners))
+    for begin in range(0, len(owners), _STEP):
+        block = np.asarray(matrix.values[:, begin : begin + _STEP], np.float64)
+        true = block[owners[begin : begin + _STEP], np.arange(block.shape[1])]
+        ties = (block == true).sum(axis=0)
+        hits[begin : begin + _STEP] = np.where((block > true).any(axis=0), 0, 1 / ties)
+    return hits
+
+
+def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
+    names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
+    score, chance = ("accuracy", "chance") if runs[0].layout == "multiple_choice" else ("t2v_R@1", "t2v_chance_R@1")
+    paired = _SHUFFLED in names
+    rows = []
+    for run in runs:
+        cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
+        cells += [accuracy_cell(run.metrics.get(name), score, chance=chance) for name in names]
+        if paired:
+            cells.append(_worth_of_time(run))
+        rows.append(cells)
+    columns = [Column("model", numeric=False), *[Column(CONTROLS[name]) for name in names]]
+    if paired:
+        columns.append(Column("full minus shuffled"))
+    what = "Accuracy" if score == "accuracy" else "Text to video R@1"
+    return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", columns, rows)
+
+
+def _worth_of_time(run: Run) -> Cell:
+    """Full minus shuffled on the same items, with the interval of a paired bootstrap over videos."""
+    from video_contrast.metrics.paired import paired_difference
+
+    pairs = _paired_hits(run)
+    if pairs is None:
+        return Cell("–", tone="quiet")
+    found = paired_difference(*pairs)
+    low, high = found["low"], found["high"]
+    spread = "" if low is None or high is None else f"{100 * low:+.1f} – {100 * high:+.1f}"
+    tone: Any = "good" if low is not None and low > 0 else ""
+    difference = 100 * float(found["difference"] or 0)
+    return Cell(f"{difference:+.1f}", difference, note=spread, tone=tone)
+
+
+def _paired_hits(run: Run) -> tuple[Any, Any, list[str]] | None:
+    """Hits with shuffled frames, hits with the full video, and the video of each; None where one was not scored."""
+    if run.layout == "multiple_choice":
+        full, shuffled = run.choices.get("clean", {}), run.choices.get(_SHUFFLED, {})
+        ids = [name for name in full if name in shuffled]
+        if not ids:
+            return None
+        clusters = [full[name]["cluster"] for name in ids]
+        return [hit(shuffled[name]) for name in ids], [hit(full[name]) for name in ids], clusters
+    if not (run.has_matrix("clean") and run.has_matrix(_SHUFFLED)):
+        return None
+    first, second = run.matrix("clean"), run.matrix(_SHUFFLED)
+    if list(first.rows) != list(second.rows) or list(first.relevant) != list(second.relevant):
+        return None
+    clusters = [str(run.set_rows[first.rows[owner]]["video_id"]) for owner in first.relevant]
+    return retrieval_hits(run, _SHUFFLED), retrieval_hits(run, "clean"), clusters

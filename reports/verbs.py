@@ -1,0 +1,69 @@
+"""Which verbs a set's contrasts bring in, beside those of its true captions (the contrast-set paper's figure 3)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.layout import Figure
+from video_contrast.reports.runs import Run, SetKey
+
+_SHOWN = 24
+_KINDS = ("verb", "antonym", "counterfactual")
+_AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
+
+
+def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
+    """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
+    found: dict[SetKey, Counter[str]] = {}
+    true: Counter[str] = Counter()
+    for run in {run.key: run for run in runs if run.layout == "multiple_choice"}.values():
+        new: Counter[str] = Counter()
+        for row in run.set_rows.values():
+            for kind, edit in zip(row["kinds"], row["edits"], strict=True):
+                if edit and edit["new"] and kind.startswith(_KINDS):
+                    new[_verb(edit["new"])] += 1
+                    true[_verb(edit["old"])] += 1
+        if new:
+            found[run.key] = new
+    common = _most_common(list(found.values()))
+    if len(common) < 3:
+        return []
+    lines: list[list[object]] = [["verb", "true captions, %", *[f"{key.short}, %" for key in found]]]
+    shares = {key: [100 * counts[verb] / counts.total() for verb in common] for key, counts in found.items()}
+    before = [100 * true[verb] / true.total() for verb in common]
+    wide = 0.8 / len(found)
+    with drawing(10, 2.9) as (canvas, axes):
+        axes.bar(range(len(common)), before, 0.92, color=FAINT, label="replaced, in true captions")
+        for number, (key, values) in enumerate(shares.items()):
+            at = np.arange(len(common)) + (number - (len(found) - 1) / 2) * wide
+            axes.bar(at, values, wide * 0.85, color=colour(number), label=key.short)
+        axes.set_xticks(range(len(common)), common, rotation=35, ha="right", color=MUTED)
+        axes.set_ylabel("of the set's verbs, %")
+        axes.set_xlim(-0.7, len(common) - 0.3)
+        tidy(axes, grid="y")
+        canvas.legend(loc="outside upper left", ncols=5, handlelength=1, columnspacing=1.2)
+        lines += [[verb, before[n], *[values[n] for values in shares.values()]] for n, verb in enumerate(common)]
+        return [finish(canvas, "verb-distributions", "Verbs of the contrasts", lines, wide=True)]
+
+
+def _most_common(counts: Sequence[Counter[str]]) -> list[str]:
+    """The verbs with the largest mean share over the sets, the largest first."""
+    means: dict[str, float] = {}
+    for one in counts:
+        for verb, n in one.items():
+            means[verb] = means.get(verb, 0.0) + n / one.total() / len(counts)
+    return [verb for verb, _ in sorted(means.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]]
+
+
+@cache
+def _verb(phrase: str) -> str:
+    """The lemma of a phrase's main verb: the first word that is no auxiliary."""
+    from video_contrast.perturbations.language import lemma
+
+    words = phrase.lower().split()
+    while len(words) > 1 and words[0] in _AUXILIARIES:
+        words = words[1:]
+    return lemma(words[0], "VB") if words else ""
