@@ -237,6 +237,40 @@ def test_no_answers_and_no_such_config_are_said(made: Path, tmp_path: Path) -> N
         judged(rows_of(made, "random_mc"), {})
 
 
+@pytest.mark.parametrize("task", ["judge", "write"])
+def test_a_space_folder_is_an_app_of_its_own(made: Path, tmp_path: Path, monkeypatch: Any, task: str) -> None:
+    import importlib.util
+
+    import yaml
+
+    gradio = pytest.importorskip("gradio", reason="Gradio is not installed")
+    out = tmp_path / "space"
+    given = ["annotate", "space", str(made), "--output", str(out), "--task", task, "--config", "random_mc"]
+    assert main([*given, "--people", "2"]) == 0
+    head = yaml.safe_load((out / "README.md").read_text(encoding="utf-8").split("---")[1])
+    assert (head["sdk"], head["app_file"], head["sdk_version"]) == ("gradio", "app.py", gradio.__version__)
+    assert (out / "requirements.txt").read_text().startswith("video-contrast[annotate]==")
+    moved = out.rename(tmp_path / "elsewhere")  # nothing in it may point back
+    assert str(made) not in "".join(p.read_text(encoding="utf-8") for p in moved.glob("*.*"))
+    monkeypatch.setenv("VOTES_DIR", str(tmp_path))
+    spec = importlib.util.spec_from_file_location("space_app", moved / "app.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert isinstance(module.demo, gradio.Blocks)
+    task_shown = module.desk.next("ann")
+    assert (moved / "set" / task_shown.row["video_path"]).is_file()
+    assert module.desk.progress("ann") == (0, 0, 8)
+    assert main(["annotate", "space", str(made), "--output", str(moved), "--config", "random_mc"]) == 2
+
+
+def test_a_space_without_its_clips_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = fabricate.make_set(tmp_path / "set", 12, videos=5)
+    assert main(["annotate", "space", str(root), "--output", str(tmp_path / "s"), "--config", "random_mc"]) == 1
+    assert "2 of 7 clips are not in" in capsys.readouterr().err
+    assert not (tmp_path / "s").exists()
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -1,4 +1,4 @@
-"""`video-contrast annotate write|judge|result`: pages on which people write and judge contrasts, and what they say."""
+"""`video-contrast annotate write|judge|result|space`: pages on which people write and judge contrasts."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def add(app: typer.Typer) -> None:
         help="Pages on which people write contrasts and judge them.",
         epilog="Example: video-contrast annotate judge sets/shapes --config verb_mc --output votes.jsonl",
     )
-    for command in (_add_judge, _add_write, _add_result):
+    for command in (_add_judge, _add_write, _add_result, _add_space):
         command(group)
     app.add_typer(group, name="annotate")
 
@@ -87,6 +87,28 @@ def _add_result(group: typer.Typer) -> None:
             record_in_card(folder, config, found)
         if output is not None:
             print(export_set(folder, votes, output, config=config, split=split, task=task))
+
+
+def _add_space(group: typer.Typer) -> None:
+    @group.command("space", epilog="Example: video-contrast annotate space sets/shapes --output judge-space")
+    def space(
+        folder: Folder,
+        output: Annotated[Path, typer.Option(help="The Space's folder, new or empty.")],
+        task: Annotated[Literal["judge", "write"], typer.Option(help="Which page.")] = "judge",
+        config: Config = "verb_mc",
+        split: Split = "test",
+        people: Annotated[int, typer.Option(help="How many people answer each item.")] = 3,
+        video_root: Root = None,
+        seed: Seed = 0,
+    ) -> None:
+        """Write a page as a folder that is a Gradio Space. Pushing it publishes the clips: may you?"""
+        from video_contrast.reports.annotate.space import write_space
+
+        print(
+            write_space(
+                folder, output, task=task, config=config, split=split, people=people, seed=seed, video_root=video_root
+            )
+        )
 
 
 def _serve(

@@ -1,0 +1,105 @@
+"""An annotation page as a folder that is a Gradio Space: app, requirements, card, the rows and their clips."""
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, resolve_under, write_json, write_text
+from video_contrast.reports.annotate.results import rows_of
+from video_contrast.version import __version__
+
+_GRADIO = "6.0.0"  # written where Gradio is not installed
+
+
+def write_space(
+    folder: str | Path,
+    output: str | Path,
+    *,
+    task: Literal["judge", "write"],
+    config: str,
+    split: str = "test",
+    people: int = 1,
+    seed: int = 0,
+    video_root: str | Path | None = None,
+) -> Path:
+    """Writes the folder of a Space that serves the judging or the writing page of one config.
+
+    Args:
+        folder: a built set.
+        output: the Space's folder, new or empty.
+        task: which page.
+        config: a multiple-choice config.
+        split: its split.
+        people: answers wanted an item.
+        seed: of the order of items and options.
+        video_root: where the clips lie; the set's folder by default.
+
+    Raises:
+        UsageError: no such config, or the output is in use.
+        VideoContrastError: a clip is missing.
+    """
+    root, target = Path(folder), Path(output)
+    clips_from = Path(video_root) if video_root is not None else root
+    rows = rows_of(root, config, split)
+    if target.exists() and any(target.iterdir()):
+        raise UsageError(f"--output {target} is not empty; give a new folder")
+    clips = {row["video_path"]: resolve_under(clips_from, row["video_path"]) for row in rows}
+    missing = [path for path, file in clips.items() if not file.is_file()]
+    if missing:
+        raise VideoContrastError(
+            f"{len(missing)} of {len(clips)} clips are not in {clips_from}, the first {missing[0]}; give --video-root"
+        )
+    for file in sorted((root / config).glob(f"{split}-*.parquet")):
+        _copy(file, target / "set" / config / file.name)
+    for path, file in sorted(clips.items()):
+        _copy(file, target / "set" / path)
+    record = read_json(root / "set.json") if (root / "set.json").exists() else {}
+    facts = record.get("facts", {})
+    write_json(target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": seed})
+    write_text(target / "app.py", (files(__package__) / "space_app.txt").read_text(encoding="utf-8"))
+    write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
+    name = str(facts.get("pretty_name") or record.get("builder") or root.name)
+    write_text(target / "README.md", _card(name, task, config, len(rows), str(facts.get("licence") or "not recorded")))
+    return target
+
+
+def _card(name: str, task: str, config: str, count: int, licence: str) -> str:
+    verb, what = ("Judge", "choose the caption of") if task == "judge" else ("Write", "write a false caption for")
+    title = f"{verb} {name} {config}"[:60]
+    return f"""\
+---
+title: {json.dumps(title, ensure_ascii=False)}
+emoji: 🎞️
+colorFrom: gray
+colorTo: blue
+sdk: gradio
+sdk_version: {_gradio()}
+app_file: app.py
+pinned: false
+---
+
+# {title}
+
+A page on which people {what} {count} clips, made with `video-contrast annotate space`. Licence of the clips on record:
+{licence}.
+
+Answers go to `/data/votes.jsonl`: give the Space persistent storage, or they are lost when it restarts. Fetch the file,
+and `video-contrast annotate result DIR --config {config} --task {task} --votes votes.jsonl` says what it says.
+"""
+
+
+def _gradio() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gradio")
+    except PackageNotFoundError:
+        return _GRADIO
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
