@@ -139,6 +139,11 @@ class Pairs(nn.Module):
     def join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         """Cosines float[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""
         if not self.prompted:
+            if videos.shape[1] != texts.shape[-1]:
+                raise VideoContrastError(
+                    f"clips have {videos.shape[1]} numbers and captions {texts.shape[-1]}: they cannot be compared; "
+                    f"{type(self.model).__name__} has towers of different widths"
+                )
             return videos @ texts.T if texts.ndim == 2 else torch.einsum("bd,bmd->bm", videos, texts)
         texts = texts.expand(len(videos), *texts.shape[-2:])
         clips, patches = videos.split((texts.shape[-1], videos.shape[1] - texts.shape[-1]), 1)

@@ -88,8 +88,8 @@ def teach(
     here = _processes()
     device, quiet = here.device, not (progress and here.is_main_process)
     say = _silent if quiet else print
-    tokens = Tokens(processor.tokenizer, net.config)
     pairs = Pairs(net.to(device), chosen.freeze)
+    tokens = Tokens(processor.tokenizer, net.config)
     documents = [row["captions"] for row in splits[0]]
     corpus = [text for captions in documents for text in captions]
     parts: list[Part] = []

@@ -30,14 +30,13 @@ class FrameStore:
     frames: np.ndarray
     missing: frozenset[int]
     key: str
-    scale: float
-    mean: torch.Tensor
-    std: torch.Tensor
+    scale: torch.Tensor
+    offset: torch.Tensor
 
     def pixels(self, clips: Sequence[int], device: Any = "cpu") -> torch.Tensor:
         """float32[B, T, 3, H, W], scaled and normalised as the processor does it."""
         raw = torch.from_numpy(np.ascontiguousarray(self.frames[list(clips)])).to(device)
-        return (raw.float() * self.scale - self.mean.to(device)) / self.std.to(device)
+        return raw.float() * self.scale.to(device) + self.offset.to(device)
 
 
 def open_store(
@@ -58,17 +57,35 @@ def open_store(
     """
     parts = [digest(row["video_path"], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
+    scale, offset = _affine(images)
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists() and read_json(record)["key"] == key):
         missing = _fill(path, rows, root, images, frames, progress)
         write_json(record, {"key": key, "missing": missing, "clips": len(rows)})
-    mean, std = (torch.tensor(getattr(images, f"image_{name}")).view(3, 1, 1) for name in ("mean", "std"))
-    if not getattr(images, "do_normalize", True):
-        mean, std = torch.zeros(3, 1, 1), torch.ones(3, 1, 1)
-    scale = float(images.rescale_factor) if getattr(images, "do_rescale", True) else 1.0
     store = np.load(path, mmap_mode="r")
-    return FrameStore(store, frozenset(read_json(record)["missing"]), key, scale, mean, std)
+    return FrameStore(store, frozenset(read_json(record)["missing"]), key, scale, offset)
+
+
+def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the processor does to a channel's value, float[3, 1, 1] each: value * scale + offset.
+
+    Read off a black and a white picture, for processors rescale and normalise in several ways.
+    """
+    pictures = [np.full((256, 256, 3), value, np.uint8) for value in (0, 255)]
+    found = np.asarray(images(images=pictures, return_tensors="np")["pixel_values"], np.float64)
+    found = found[0] if found.ndim == 5 else found
+    if found.ndim != 4:
+        raise UsageError(
+            f"teach needs a processor that gives pictures [frames, 3, height, width]; {type(images).__name__} gives "
+            f"{list(found.shape)}"
+        )
+    black, white = found[:, :, found.shape[2] // 2, found.shape[3] // 2]
+    return _channels((white - black) / 255), _channels(black)
+
+
+def _channels(values: np.ndarray) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
 
 
 def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, progress: bool) -> list[int]:
@@ -98,12 +115,8 @@ def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:
     index = index_of(video)
     first, stop = frame_range(index.n_frames, index.fps, row["start"], row["end"])
     pictures = decode(video, [first + int(n) for n in frame_indices(stop - first, frames)])
-    found = images(images=list(pictures), do_rescale=False, do_normalize=False, return_tensors="np")
+    plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
+    found = images(images=list(pictures), return_tensors="np", **plain)
     pixels = np.asarray(found["pixel_values"])
     pixels = pixels[0] if pixels.ndim == 5 else pixels
-    if pixels.ndim != 4:
-        raise UsageError(
-            f"teach needs a processor that gives pictures [frames, 3, height, width]; {type(images).__name__} gives "
-            f"{list(pixels.shape)}"
-        )
     return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
