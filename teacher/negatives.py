@@ -66,12 +66,15 @@ class Wanted:
         from video_contrast.builders.verbs import Verbs
 
         mine = target == "verb" or self.generator == "mlm"
+        names = self.constraints
+        if names is not None and target == "object":  # those word vectors are of verbs
+            names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
         return Verbs(
             corpus,
             self.generator if mine else "lexical",
             self.model if mine else None,
-            self.constraints if target == "verb" else None,
-            self.constraint_settings if mine else None,
+            names,
+            self.constraint_settings,
             self.tagger,
             self.seed,
             target=target,
