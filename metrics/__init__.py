@@ -5,22 +5,23 @@ One function a file, named after it. Ties and bad input are decided in one place
 """
 
 from video_contrast.metrics.accuracy import accuracy
+from video_contrast.metrics.agreement import agreement
 from video_contrast.metrics.bootstrap_weights import bootstrap_weights
-from video_contrast.metrics.cluster_bootstrap import Interval, cluster_bootstrap, interval_keys
+from video_contrast.metrics.cluster_bootstrap import Interval, OfMeans, cluster_bootstrap, interval_keys
 from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
 from video_contrast.metrics.embedding_places import embedding_places
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
 from video_contrast.metrics.holm import holm
-from video_contrast.metrics.majority import agreement, majority_vote
+from video_contrast.metrics.majority import majority_vote
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.mean_rank import mean_rank
 from video_contrast.metrics.median_rank import median_rank
 from video_contrast.metrics.multiple_choice import multiple_choice
 from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, paired_difference
 from video_contrast.metrics.perplexity import perplexity
-from video_contrast.metrics.position_bias import position_bias, right_in_all_rotations
+from video_contrast.metrics.position_bias import position_bias
 from video_contrast.metrics.proximity import proximity
 from video_contrast.metrics.ranks import Places, choice_places
 from video_contrast.metrics.rarity_gap import rarity_gap
@@ -28,12 +29,14 @@ from video_contrast.metrics.rcad import rcad
 from video_contrast.metrics.recall_at_k import recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
 from video_contrast.metrics.retrieval_counts import matrix_places
+from video_contrast.metrics.right_in_all_rotations import right_in_all_rotations
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift
 
 __all__ = [
     "Interval",
+    "OfMeans",
     "Places",
     "accuracy",
     "agreement",

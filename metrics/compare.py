@@ -3,6 +3,7 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.paired import paired_difference
 from video_contrast.metrics.ranks import choice_places, exact_mean
@@ -20,10 +21,10 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
         seed: of the bootstrap.
 
     Returns:
-        `accuracy1`, `accuracy2`, `difference` (second less first) with `difference_low` and `difference_high` (paired
-        cluster bootstrap, 95 %), `standard_error` and `p_value` (cluster-robust), `mcnemar_p_value` (exact; items as
-        independent, a tie counts as wrong), `only_first`, `only_second` (items that one model alone gets right),
-        `n_ties1`, `n_ties2`, `n_clusters`, `n`.
+        `accuracy1`, `accuracy2` and `difference` (second less first), each with `_low` and `_high` (cluster bootstrap,
+        95 %; the difference is paired), `standard_error` and `p_value` (cluster-robust), `mcnemar_p_value` (exact;
+        items as independent, a tie counts as wrong), `only_first`, `only_second` (items that one model alone gets
+        right), `n_ties1`, `n_ties2`, `n_clusters`, `n`.
 
     Raises:
         ValueError: as `multiple_choice`; different items.
@@ -42,7 +43,10 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
     paired = paired_difference(one.hit(1), two.hit(1), clusters, seed=seed)
     # A tie is half right on average, which McNemar's test has no place for: both models get the pessimistic reading.
     test = mcnemar(one.hit_bounds(1)[0], two.hit_bounds(1)[0])
-    return {
+    bounds: Numbers = {}
+    for name, model in (("accuracy1", one), ("accuracy2", two)):
+        bounds |= interval_keys(name, cluster_bootstrap(model.hit(1), clusters, seed=seed))
+    return bounds | {
         "n": paired["n"],
         "n_clusters": paired["n_clusters"],
         "accuracy1": exact_mean(one.hit(1)),

@@ -8,20 +8,24 @@ from video_contrast.metrics.checks import cluster_codes, vector
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 
-def consistency(hits: Any, clusters: Any, *, interval: bool = False, seed: int = 0) -> dict[str, Any]:
+def consistency(
+    hits: Any, clusters: Any, *, videos: Any = None, interval: bool = False, seed: int = 0
+) -> dict[str, Any]:
     """The share of clusters of which every item is right.
 
     Args:
         hits: `[n]`, 1 right, 0 wrong, between them the expected value on a tie (`ranks.Places.hit(1)`).
         clusters: `[n]`, the contrast cluster of each item (all contrasts of one original).
-        interval: add a 95 % bootstrap interval over clusters.
+        videos: `[n]`, the source video of each item, for the intervals, where a video has several contrast clusters;
+            None: the clusters are what is drawn.
+        interval: add 95 % cluster bootstrap intervals of both figures.
         seed: of the bootstrap.
 
     Returns:
         `consistency`, `accuracy` (of the items), `n_clusters`, `n`.
 
     Raises:
-        ValueError: empty, hits outside 0..1, or not one cluster an item.
+        ValueError: empty, hits outside 0..1, not one cluster an item, or a cluster of two videos; the message names it.
 
     Source: contrast sets (Gardner et al. 2020).
 
@@ -42,5 +46,12 @@ def consistency(hits: Any, clusters: Any, *, interval: bool = False, seed: int =
         "n": len(values),
     }
     if interval:
-        result.update(interval_keys("consistency", cluster_bootstrap(all_right, seed=seed)))
+        drawn = codes if videos is None else cluster_codes(videos, len(values))[0]
+        video_of = np.empty(n_clusters, np.int64)
+        video_of[codes] = drawn
+        apart = np.flatnonzero(video_of[codes] != drawn)
+        if len(apart):
+            raise ValueError(f"videos: item {apart[0]} is of another video than the rest of its contrast cluster")
+        result.update(interval_keys("consistency", cluster_bootstrap(all_right, video_of, seed=seed)))
+        result.update(interval_keys("accuracy", cluster_bootstrap(values, drawn, seed=seed)))
     return result

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.cluster_bootstrap import Interval, cluster_bootstrap
+from video_contrast.metrics.cluster_bootstrap import Interval, OfMeans, cluster_bootstrap
 
 
 def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDArray[np.float64]:
@@ -61,17 +61,23 @@ def gamma_interval(
     perturbed_hits: Any,
     clusters: Any = None,
     *,
+    absolute: bool = False,
     chance: float = 0.0,
     draws: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """The relative (or with `chance` the corrected) gamma of paired items, with its cluster bootstrap interval.
+    """The relative, absolute or (with `chance`) corrected gamma of paired items, with its cluster bootstrap interval.
 
     Args:
         clean_hits, perturbed_hits: `[n]`, what each item contributes to the score (1 right, 0 wrong, between on
             ties), the same items in the same order.
         clusters: `[n]`, the source videos; a video is drawn with its clean and its perturbed items together.
-        chance: subtracted from both means.
+        absolute: the absolute gamma instead of the relative one.
+        chance: subtracted from both means of the relative one.
+        draws, seed: of the bootstrap.
+
+    Returns:
+        The gamma with its interval; NaN throughout where the clean score is at or below chance.
 
     Raises:
         ValueError: unequal lengths, values that are not finite.
@@ -82,6 +88,9 @@ def gamma_interval(
     before, after = np.asarray(clean_hits, np.float64), np.asarray(perturbed_hits, np.float64)
     if before.shape != after.shape:
         raise ValueError(f"clean and perturbed must be the same items, not {before.shape} and {after.shape}")
+    if absolute:
+        loss = OfMeans(lambda means: 1.0 - (means[:, 0] - means[:, 1]))
+        return cluster_bootstrap(np.stack([before, after], axis=-1), clusters, statistic=loss, draws=draws, seed=seed)
     if before.ndim == 1 and len(before) and before.mean() <= chance:
         return Interval(float("nan"), float("nan"), float("nan"), float("nan"), len(before))
     pairs = np.stack([before - chance, after - chance], axis=-1)

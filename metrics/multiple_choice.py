@@ -33,7 +33,7 @@ def multiple_choice(
             adds the accuracy against the options of each kind alone, over the items that have one.
         clusters: `[n]`, the source video of each item, for the intervals.
         ks: the Ks of R@K, from 1 to the number of options.
-        interval: add 95 % cluster bootstrap intervals of every accuracy, R@K and mean rank.
+        interval: add 95 % cluster bootstrap intervals of every accuracy, R@K, mean and median rank.
         seed: of the bootstrap.
         ragged: allow items with different numbers of options (otherwise that is an error).
 
@@ -68,6 +68,9 @@ def multiple_choice(
     add("accuracy", places.hit(1), *places.hit_bounds(1), clusters)
     add("mean_rank", places.rank, places.worst, places.best, clusters)
     result["median_rank"] = float(np.median(places.rank))
+    if interval:
+        median = cluster_bootstrap(places.rank, clusters, statistic="median", seed=seed)
+        result.update(interval_keys("median_rank", median))
     for k in ks:
         add(f"R@{k}", places.hit(k), *places.hit_bounds(k), clusters)
     if kinds is not None:

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics.checks import vector
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+
+_GAP = OfMeans(lambda means: means[:, 2] - means[:, 1] / means[:, 0])  # columns: rare, rare and right, right
 
 
 def rarity_gap(
@@ -24,7 +26,7 @@ def rarity_gap(
         original_counts: `[n]`, how often the original word (a character id, a verb) occurs in the training captions.
         contrast_counts: `[n]`, how often the word that replaced it does.
         clusters: `[n]`, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of `overall` and `rare`.
+        interval: add 95 % cluster bootstrap intervals of `overall`, `rare` and `gap`.
         seed: of the bootstrap.
 
     Returns:
@@ -58,6 +60,7 @@ def rarity_gap(
     if interval:
         result.update(interval_keys("overall", cluster_bootstrap(right, clusters, seed=seed)))
         if rare.any():
-            groups = None if clusters is None else np.asarray(clusters)[rare]
-            result.update(interval_keys("rare", cluster_bootstrap(right[rare], groups, seed=seed)))
+            columns = np.stack([rare, rare * right, right], axis=1)
+            for name, statistic in (("rare", "ratio"), ("gap", _GAP)):
+                result.update(interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed)))
     return result

@@ -41,7 +41,7 @@ def rcad(
         ties: "expected" under random tie-breaking; "released" counts every tie for the model.
         ks: the Ks of R@K. (The paper's column "R@2" holds R@3 in some rows, so all three are given.)
         clusters: `[videos]`, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of R@K and the mean rank.
+        interval: add 95 % cluster bootstrap intervals of R@K, the mean and the median rank.
         seed: of the bootstrap.
 
     Returns:
@@ -74,7 +74,10 @@ def rcad(
         result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
         if interval:
             result.update(interval_keys(name, cluster_bootstrap(chosen, clusters, seed=seed)))
-    result["median_rank"] = float(np.median(places.rank if ties == "expected" else places.best))
+    ranks = places.rank if ties == "expected" else places.best
+    result["median_rank"] = float(np.median(ranks))
+    if interval:
+        result.update(interval_keys("median_rank", cluster_bootstrap(ranks, clusters, statistic="median", seed=seed)))
     result |= {f"chance_R@{k}": k / array.shape[1] for k in ks}
     return result
 

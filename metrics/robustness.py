@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import cluster_codes, vector
-from video_contrast.metrics.cluster_bootstrap import drawn_totals
+from video_contrast.metrics.cluster_bootstrap import interval_keys, interval_of_draws
+from video_contrast.metrics.drawn_totals import drawn_totals
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
 
 Names = Sequence[Any] | None
@@ -49,14 +50,16 @@ def robustness(
         percent: the scores are 0..100 instead of 0..1.
         ddof: of the standard deviations; 1 divides by n - 1.
         clusters: `[rows]`, the source video, where the rows are items: adds 95 % cluster bootstrap intervals (2,000
-            draws), in which a video is drawn with all of its conditions.
+            draws) of the gammas and scores, in which a video is drawn with all of its conditions. A standard deviation
+            describes the perturbations that were chosen and has none.
         seed: of the bootstrap.
 
     Returns:
         `gamma_a`, `gamma_r` (and `gamma_c` with chance), each with `_std`, `clean`, `perturbed`, `n_perturbations`,
         `n_conditions` and `n_missing` (perturbations without a relative gamma: their clean score is 0), over all
         perturbations; and the same figures in `by_perturbation`, `by_category`, `by_origin`, `by_modality`
-        (name -> figures). Undefined figures are None. With clusters `<gamma>_low` and `<gamma>_high`.
+        (name -> figures). Undefined figures are None. With clusters `<key>_low` and `<key>_high` of gammas
+        and scores.
 
     Raises:
         ValueError: empty, unequal lengths, scores out of range, a perturbation in two categories (origins,
@@ -91,9 +94,10 @@ def robustness(
     sizes = np.bincount(condition)
     means = [np.bincount(condition, weights=values) / sizes for values in (before, after)]
     gammas = _gammas(means[0], means[1], chance, percent)
-    drawn = None
+    drawn: dict[str, Floats] = {}
+    n_clusters = 0
     if clusters is not None:
-        drawn = _drawn(before, after, condition, len(conditions), clusters, chance, percent, seed)
+        drawn, n_clusters = _drawn(before, after, condition, len(conditions), clusters, chance, percent, seed)
 
     def figures(inside: list[NDArray[np.int64]]) -> dict[str, Any]:
         """Figures over perturbations, or over the severities of a single one."""
@@ -103,9 +107,10 @@ def robustness(
             result[gamma] = _number(_mean(np.array(each)))
             spread = np.array(each) if len(inside) > 1 else values[inside[0]]
             result[f"{gamma}_std"] = _number(_std(spread, ddof))
-            if drawn is not None:
-                result[f"{gamma}_low"], result[f"{gamma}_high"] = _gamma_bounds(drawn[gamma], inside)
         result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
+        for name, values in drawn.items():
+            aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
+            result |= interval_keys(name, interval_of_draws(float("nan"), aggregated, n_clusters))
         result["n_conditions"] = int(sum(len(j) for j in inside))
         result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
         return result
@@ -154,29 +159,19 @@ def _drawn(
     chance: float | None,
     percent: bool,
     seed: int,
-) -> dict[str, Floats]:
-    """Gammas `[draws, conditions]` over resampled videos."""
+) -> tuple[dict[str, Floats], int]:
+    """Gammas and scores `[draws, conditions]` over resampled videos, and how many videos there are."""
     codes, n_clusters = cluster_codes(clusters, len(before))
     cells, n_cells = codes * n_conditions + condition, n_clusters * n_conditions
     sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (before, after, None)]
     each = np.concatenate([np.asarray(part, float).reshape(n_clusters, n_conditions) for part in sums], axis=1)
-    if n_clusters < 2:
-        return {name: np.full((1, n_conditions), np.nan) for name in _gammas(before[:1], after[:1], chance, percent)}
-    totals = drawn_totals(each, _DRAWS, seed)
+    totals = drawn_totals(each, _DRAWS, seed) if n_clusters > 1 else np.zeros((1, 3 * n_conditions))
     clean, perturbed, sizes = np.split(totals, 3, axis=1)
-    empty = sizes == 0  # no video with this condition was drawn
+    empty = sizes == 0  # no video with this condition was drawn (or there is one video only: nothing to draw)
     sizes = np.where(empty, 1.0, sizes)
-    drawn = _gammas(clean / sizes, perturbed / sizes, chance, percent)
-    return {name: np.where(empty, np.nan, values) for name, values in drawn.items()}
-
-
-def _gamma_bounds(drawn: Floats, inside: list[NDArray[np.int64]]) -> tuple[float | None, float | None]:
-    aggregated = _means(np.stack([_means(drawn[:, j]) for j in inside], axis=1))
-    defined = aggregated[np.isfinite(aggregated)]
-    if len(defined) < 2 or 2 * len(defined) < len(drawn):
-        return None, None
-    low, high = np.quantile(defined, [0.025, 0.975])
-    return float(low), float(high)
+    clean, perturbed = clean / sizes, perturbed / sizes
+    drawn = _gammas(clean, perturbed, chance, percent) | {"clean": clean, "perturbed": perturbed}
+    return {name: np.where(empty, np.nan, values) for name, values in drawn.items()}, n_clusters
 
 
 def _means(values: Floats) -> Floats:

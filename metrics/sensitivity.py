@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics.checks import vector
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+
+_SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0)))
 
 
 def sensitivity(
@@ -17,7 +19,7 @@ def sensitivity(
         true_scores: `[n]`, score of each video with its true caption.
         contrast_scores: `[n]`, score of the same video with the contrast, in the same order.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of `change` and `wrong_sign`.
+        interval: add 95 % cluster bootstrap intervals of `change`, `change_std`, `change_median` and `wrong_sign`.
         seed: of the bootstrap.
 
     Returns:
@@ -47,6 +49,13 @@ def sensitivity(
         "n": len(change),
     }
     if interval:
-        for name, values in (("change", change), ("wrong_sign", wrong)):
-            result.update(interval_keys(name, cluster_bootstrap(values, clusters, seed=seed)))
+        centred = change - change.mean()  # squares of large numbers would lose the spread
+        squares = np.stack([centred, centred**2], axis=1)
+        for name, interval_of in (
+            ("change", cluster_bootstrap(change, clusters, seed=seed)),
+            ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed)),
+            ("change_median", cluster_bootstrap(change, clusters, statistic="median", seed=seed)),
+            ("wrong_sign", cluster_bootstrap(wrong, clusters, seed=seed)),
+        ):
+            result.update(interval_keys(name, interval_of))
     return result

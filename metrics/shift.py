@@ -1,17 +1,28 @@
 """How far a perturbation moves captions: share changed, BLEU-4, ROUGE, METEOR, perplexity, edited words, vocabulary."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
 from video_contrast.metrics.perplexity import perplexity
 
-Numbers = dict[str, float | int]
+Numbers = dict[str, float | int | None]
 _ORDER = 4
 
 
 def caption_shift(
-    perturbed: Sequence[str], originals: Sequence[str], *, meteor: bool = False, language_model: str | None = None
+    perturbed: Sequence[str],
+    originals: Sequence[str],
+    *,
+    meteor: bool = False,
+    language_model: str | None = None,
+    clusters: Any = None,
+    interval: bool = False,
+    seed: int = 0,
 ) -> Numbers:
     """What a perturbation did to captions, over whitespace tokens, with their case.
 
@@ -20,6 +31,10 @@ def caption_shift(
         originals: `[n]`, the same captions before it.
         meteor: add METEOR, which needs NLTK's WordNet data.
         language_model: add perplexities under this causal language model (the paper's is GPT-2).
+        clusters: `[n]`, the source videos, for the intervals.
+        interval: add 95 % cluster bootstrap intervals of all figures but the vocabularies, for which the bootstrap
+            fails: a caption that is drawn twice has no new words.
+        seed: of the bootstrap.
 
     Returns:
         `changed` (share of captions that differ), `bleu` (corpus BLEU-4 of the perturbed ones against the originals,
@@ -27,11 +42,11 @@ def caption_shift(
         subsequence, 0..1), `edited_words` (mean number of words inserted, deleted or replaced, as a share of the
         original's words), `length_ratio` (words after over words before), `unique_words_before`,
         `unique_words_after` (lower case), `n`; if asked for `meteor` (mean, 0..1), `perplexity_before`,
-        `perplexity_after` (means).
+        `perplexity_after` (means); with interval `<key>_low` and `<key>_high`.
 
     Raises:
-        ValueError: no captions, unequal numbers, an original without a word; the message names the caption. WordNet
-            or the language model is missing; the message names the command that gets it.
+        ValueError: no captions, unequal numbers, an original without a word, something that is no text; the message
+            names the caption. WordNet or the language model is missing; the message names the command that gets it.
 
     Source: robustness paper, tables of text perturbations (BLEU-4, share changed, unique words).
 
@@ -40,48 +55,67 @@ def caption_shift(
     >>> result["changed"], round(result["bleu"], 3), round(result["edited_words"], 3)
     (0.5, 0.863, 0.1)
     """
+    pairs = _pairs(perturbed, originals)
+    # Every figure is a statistic of the means of some columns over the captions.
+    mean = OfMeans(lambda means: means[:, 0])
+    figures: dict[str, tuple[Any, OfMeans]] = {
+        "changed": ([float(a != b) for a, b in zip(perturbed, originals, strict=True)], mean),
+        "bleu": ([_matches(a, b) for a, b in pairs], OfMeans(_bleu)),
+        "rouge_1": ([_rouge_1(a, b) for a, b in pairs], mean),
+        "rouge_l": ([_rouge_l(a, b) for a, b in pairs], mean),
+        "edited_words": ([_edits(a, b) / len(b) for a, b in pairs], mean),
+        "length_ratio": ([[len(a), len(b)] for a, b in pairs], OfMeans(lambda means: means[:, 0] / means[:, 1])),
+    }
+    if meteor:
+        figures["meteor"] = ([_meteor(a, b) for a, b in pairs], mean)
+    if language_model is not None:
+        figures["perplexity_before"] = (perplexity(originals, language_model), mean)
+        figures["perplexity_after"] = (perplexity(perturbed, language_model), mean)
+    found: Numbers = {"n": len(pairs)}
+    for name, (columns, statistic) in figures.items():
+        found[name] = statistic.of(columns)
+        if interval:
+            found |= interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed))
+    for name, side in (("unique_words_before", 1), ("unique_words_after", 0)):
+        found[name] = len({word.lower() for pair in pairs for word in pair[side]})
+    return found
+
+
+def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """Words after and before, checked."""
     if len(perturbed) != len(originals):
         raise ValueError(f"{len(perturbed)} perturbed captions but {len(originals)} originals: they must be pairs")
     if not len(originals):
         raise ValueError("there are no captions to compare")
-    before, after = [text.split() for text in originals], [text.split() for text in perturbed]
-    for i, words in enumerate(before):
-        if not words:
-            raise ValueError(f"original caption {i} has no words: {originals[i]!r}")
-    pairs = list(zip(after, before, strict=True))
-    found: Numbers = {
-        "n": len(before),
-        "changed": sum(a != b for a, b in zip(perturbed, originals, strict=True)) / len(before),
-        "bleu": _bleu(pairs),
-        "rouge_1": sum(_rouge_1(a, b) for a, b in pairs) / len(before),
-        "rouge_l": sum(_rouge_l(a, b) for a, b in pairs) / len(before),
-        "edited_words": sum(_edits(a, b) / len(b) for a, b in pairs) / len(before),
-        "length_ratio": sum(map(len, after)) / sum(map(len, before)),
-        "unique_words_before": len({word.lower() for words in before for word in words}),
-        "unique_words_after": len({word.lower() for words in after for word in words}),
-    }
-    if meteor:
-        found["meteor"] = _meteor(pairs)
-    if language_model is not None:
-        found["perplexity_before"] = float(perplexity(originals, language_model).mean())
-        found["perplexity_after"] = float(perplexity(perturbed, language_model).mean())
-    return found
+    for name, texts in (("perturbed", perturbed), ("original", originals)):
+        odd = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
+        if odd is not None:
+            raise ValueError(f"{name} caption {odd} is {texts[odd]!r}, not a text")
+    pairs = [(after.split(), before.split()) for after, before in zip(perturbed, originals, strict=True)]
+    empty = next((i for i, (_, before) in enumerate(pairs) if not before), None)
+    if empty is not None:
+        raise ValueError(f"original caption {empty} has no words: {originals[empty]!r}")
+    return pairs
 
 
-def _bleu(pairs: list[tuple[list[str], list[str]]]) -> float:
-    """Corpus BLEU with one reference a sentence (Papineni et al. 2002)."""
-    matched, possible = [0] * _ORDER, [0] * _ORDER
-    for after, before in pairs:
-        for order in range(1, _ORDER + 1):
-            found = Counter(zip(*(after[i:] for i in range(order)), strict=False))
-            wanted = Counter(zip(*(before[i:] for i in range(order)), strict=False))
-            matched[order - 1] += (found & wanted).total()
-            possible[order - 1] += found.total()
-    if not all(matched):
-        return 0.0
-    precision = sum(math.log(m / p) for m, p in zip(matched, possible, strict=True)) / _ORDER
-    shortness = sum(len(b) for _, b in pairs) / sum(len(a) for a, _ in pairs)
-    return math.exp(precision + min(0.0, 1.0 - shortness))
+def _matches(after: list[str], before: list[str]) -> list[int]:
+    """Of the n-grams of one to four words, how many match and how many there are; and the words of both captions."""
+    matched, possible = [], []
+    for order in range(1, _ORDER + 1):
+        found = Counter(zip(*(after[i:] for i in range(order)), strict=False))
+        wanted = Counter(zip(*(before[i:] for i in range(order)), strict=False))
+        matched.append((found & wanted).total())
+        possible.append(found.total())
+    return [*matched, *possible, len(after), len(before)]
+
+
+def _bleu(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Corpus BLEU with one reference a sentence (Papineni et al. 2002), of the means of `_matches`."""
+    matched, possible, (after, before) = means[:, :_ORDER], means[:, _ORDER:-2], means[:, -2:].T
+    some = (matched > 0).all(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.log(matched / possible).mean(axis=1)
+        return np.where(some, np.exp(precision + np.minimum(0.0, 1.0 - before / after)), 0.0)
 
 
 def _rouge_1(after: list[str], before: list[str]) -> float:
@@ -89,12 +123,12 @@ def _rouge_1(after: list[str], before: list[str]) -> float:
     return 2 * (Counter(after) & Counter(before)).total() / (len(before) + len(after))
 
 
-def _meteor(pairs: list[tuple[list[str], list[str]]]) -> float:
-    """Mean METEOR (Banerjee and Lavie 2005) by NLTK: exact, stemmed and WordNet matches, in order."""
+def _meteor(after: list[str], before: list[str]) -> float:
+    """METEOR (Banerjee and Lavie 2005) by NLTK: exact, stemmed and WordNet matches, in order."""
     from nltk.translate.meteor_score import single_meteor_score
 
     try:
-        return sum(single_meteor_score(before, after) for after, before in pairs) / len(pairs)
+        return float(single_meteor_score(before, after))
     except LookupError as error:
         raise ValueError("METEOR needs NLTK's WordNet data; get it: python -m nltk.downloader wordnet") from error
 

@@ -88,7 +88,9 @@ def _rotations(scored: CellScores) -> dict[str, Any]:
             if parts and all(name in part for part in parts):
                 row = np.array([[part[name] for part in parts]])
                 hits[at, column] = choice_places(row, np.array([item.label])).hit(1)[0]
-    return {"right_in_all_rotations": right_in_all_rotations(hits), "rotations": len(names)}
+    found = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
+    sides = {f"right_in_all_rotations_{side}": found[f"right_in_all_{side}"] for side in ("low", "high")}
+    return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
 
 
 def _displaced(scored: CellScores) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def test_subsets_positions_and_votes_have_intervals_on_request() -> None:
         assert subsets[f"{name}_low"] < subsets[name] < subsets[f"{name}_high"]
     bias = metrics.position_bias(rng.random((200, 2)), rng.integers(0, 2, 200), clusters=videos, interval=True)
     for low, value, high in zip(
-        bias["low_by_position"], bias["accuracy_by_position"], bias["high_by_position"], strict=True
+        bias["accuracy_by_position_low"], bias["accuracy_by_position"], bias["accuracy_by_position_high"], strict=True
     ):
         assert low < value < high
     votes = metrics.majority_vote(rng.integers(0, 2, (200, 3)).tolist(), [0] * 200, clusters=videos, interval=True)
@@ -165,7 +165,7 @@ def test_position_bias_shows_a_model_that_always_says_a() -> None:
     assert result["accuracy_by_position"] == [1, 0, 0, 0]
     assert result["picked"] == [1, 0, 0, 0]
     assert result["accuracy_std"] == pytest.approx(np.std([1, 0, 0, 0]))
-    assert metrics.right_in_all_rotations(np.eye(4)) == 0
+    assert metrics.right_in_all_rotations(np.eye(4))["right_in_all"] == 0
 
 
 def test_sensitivity_counts_scores_that_rise_when_the_caption_becomes_false() -> None:

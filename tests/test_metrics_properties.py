@@ -271,7 +271,7 @@ def test_weights_of_the_bootstrap_draw_every_cluster_as_often_as_it_should() -> 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
 def test_types_and_weights_give_the_same_interval(statistic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two ways of drawing, one distribution."""
-    module = sys.modules["video_contrast.metrics.cluster_bootstrap"]
+    module = sys.modules["video_contrast.metrics.drawn_totals"]
     rng = np.random.default_rng(5)
     values, clusters = rng.integers(1, 60, 400).astype(float), rng.integers(0, 150, 400)
     found = []

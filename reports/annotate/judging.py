@@ -25,7 +25,7 @@ def judged(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]
     Raises:
         VideoContrastError: no item was judged.
     """
-    from video_contrast.metrics.majority import agreement, majority_vote
+    from video_contrast.metrics import agreement, majority_vote
 
     shown = [row for row in rows if votes.get(str(row["id"]))]
     if not shown:

@@ -1,0 +1,77 @@
+"""Several annotators: how far they agree."""
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.majority import Votes, counted_votes
+
+
+def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, seed: int = 0) -> dict[str, float | None]:
+    """How far annotators agree: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
+
+    Args:
+        votes: `[n][annotators]`, as for `majority_vote`. Items with fewer than two votes say nothing and are left out.
+        clusters: `[n]`, the source videos, for the intervals.
+        interval: add 95 % cluster bootstrap intervals.
+        seed: of the bootstrap.
+
+    Returns:
+        `pairwise` (0..1, mean over items), `fleiss_kappa` (None if items have different numbers of votes),
+        `krippendorff_alpha`; kappa and alpha are None where all votes are the same answer (nothing to agree about).
+        With interval `<key>_low` and `<key>_high`, None where the figure is.
+
+    Raises:
+        ValueError: no item has two votes, an item has none, not one cluster an item.
+
+    Source: Fleiss (1971); Krippendorff (2004), nominal data.
+
+    >>> {name: round(value, 3) for name, value in agreement([[0, 0, 1], [1, 1, 1], [0, 0, 0]]).items()}
+    {'pairwise': 0.778, 'fleiss_kappa': 0.55, 'krippendorff_alpha': 0.6}
+    """
+    every = counted_votes(votes)
+    if clusters is not None and len(clusters) != len(every):
+        raise ValueError(f"{len(every)} items need {len(every)} clusters, not {len(clusters)}")
+    several = [i for i, counts in enumerate(every) if counts.total() > 1]
+    if not several:
+        raise ValueError("agreement needs an item with at least two votes")
+    columns = _columns([every[i] for i in several])
+    groups = None if clusters is None else [clusters[i] for i in several]
+    statistics = {"pairwise": OfMeans(lambda means: means[:, 0])}
+    if columns.shape[1] > 4:  # two answers
+        if len(set(columns[:, 1])) == 1:
+            statistics["fleiss_kappa"] = OfMeans(_kappa)
+        statistics["krippendorff_alpha"] = OfMeans(lambda means: _alpha(means, len(columns)))
+    result: dict[str, float | None] = {}
+    for name in ("pairwise", "fleiss_kappa", "krippendorff_alpha"):
+        statistic = statistics.get(name)
+        result[name] = None if statistic is None else statistic.of(columns)
+        if interval and statistic is None:
+            result |= {f"{name}_low": None, f"{name}_high": None}
+        elif interval and statistic is not None:
+            result |= interval_keys(name, cluster_bootstrap(columns, groups, statistic=statistic, seed=seed))
+    return result
+
+
+def _columns(counted: list[Counter[Hashable]]) -> NDArray[np.float64]:
+    """Of each item: the share of pairs that agree, votes, votes times pairs that do not, votes for each answer."""
+    totals = np.array([counts.total() for counts in counted], float)
+    pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counted]) / (totals * (totals - 1))
+    answers = list(dict.fromkeys(answer for counts in counted for answer in counts))
+    by_answer = [[counts[answer] for counts in counted] for answer in answers]
+    return np.stack([pairs, totals, totals * (1 - pairs), *by_answer], axis=1)
+
+
+def _kappa(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    by_chance = ((means[:, 3:] / means[:, 1:2]) ** 2).sum(axis=1)
+    return (means[:, 0] - by_chance) / (1 - by_chance)
+
+
+def _alpha(means: NDArray[np.float64], items: int) -> NDArray[np.float64]:
+    votes, total = items * means[:, 3:], items * means[:, 1]
+    expected = 1 - (votes * (votes - 1)).sum(axis=1) / (total * (total - 1))
+    return 1 - means[:, 2] / means[:, 1] / expected

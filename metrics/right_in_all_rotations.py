@@ -1,0 +1,50 @@
+"""Right wherever the true option stands."""
+
+from typing import Any
+
+import numpy as np
+
+from video_contrast.metrics.checks import as_array
+from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+
+
+def right_in_all_rotations(
+    hits: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
+) -> dict[str, float | int | None]:
+    """The share of items that a letter-choice model gets right in every rotation of the options.
+
+    Args:
+        hits: `[n][rotations]`, 1 right, 0 wrong, between them on a tie.
+        clusters: `[n]`, the source videos, for the intervals.
+        interval: add 95 % cluster bootstrap intervals of both figures.
+        seed: of the bootstrap.
+
+    Returns:
+        `right_in_all`, `accuracy` (the mean over rotations), `rotations`, `n`; with interval `<key>_low` and
+        `<key>_high`.
+
+    Raises:
+        ValueError: empty, rows of different lengths, values outside 0..1; the message names the item.
+
+    >>> right_in_all_rotations([[1, 1, 1], [1, 0, 1]])["right_in_all"]
+    0.5
+    """
+    rows = list(hits)
+    if not rows:
+        raise ValueError("hits are empty: there are no items")
+    odd = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
+    if odd is not None:
+        raise ValueError(f"hits: item {odd} has {len(rows[odd])} rotations, item 0 has {len(rows[0])}")
+    array = np.stack([as_array(row) for row in rows]).astype(np.float64)
+    if not array.shape[1]:
+        raise ValueError("hits have no rotations")
+    bad = np.argwhere(~((array >= 0) & (array <= 1)))
+    if len(bad):
+        raise ValueError(f"hits: item {bad[0][0]}, rotation {bad[0][1]} is {array[tuple(bad[0])]}, not between 0 and 1")
+    figures = {"right_in_all": array.prod(axis=1), "accuracy": array.mean(axis=1)}
+    result: dict[str, float | int | None] = {"n": len(array), "rotations": array.shape[1]}
+    for name, values in figures.items():
+        result[name] = float(values.mean())
+        if interval:
+            result |= interval_keys(name, cluster_bootstrap(values, clusters, seed=seed))
+    return result
