@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,6 +124,53 @@ def test_many_writers_lose_no_answer(tmp_path: Path) -> None:
     assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
+def test_a_killed_server_loses_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    code = f"""
+        from video_contrast.reports.annotate.votes import Vote, Votes
+        votes = Votes({str(path)!r}, "judge")
+        for n in range(10**6):
+            votes.add(Vote("judge", f"item{{n}}", "ann", n))
+            print(n, flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    shown = [next(process.stdout) for _ in range(25)]
+    process.kill()
+    shown += process.stdout.read().splitlines()
+    process.wait()
+    kept = {vote.item for vote in Votes(path, "judge").latest()}
+    assert {f"item{int(line)}" for line in shown if line.strip().isdigit()} <= kept
+    assert Votes(path, "judge").add(Vote("judge", "after", "ann", 1)).item == "after"
+
+
+def test_two_people_on_one_item_at_once_are_both_kept_and_one_person_twice_is_not(
+    rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    item = rows[0]["id"]
+    for names, kept in ((("ann", "bob"), 2), (("cy", "cy"), 1)):
+        path = tmp_path / f"{kept}.jsonl"
+        desks = [Desk(rows, Votes(path, "judge"), per_item=2) for _ in names]  # two servers on one file
+        ready = threading.Barrier(2)
+        refused: list[str] = []
+
+        def send(desk: Desk, name: str, ready: threading.Barrier = ready, refused: list[str] = refused) -> None:
+            ready.wait()
+            try:
+                desk.answer(name, item, UNCLEAR, 1.0)
+            except VideoContrastError as error:
+                refused.append(str(error))
+
+        threads = [threading.Thread(target=send, args=pair) for pair in zip(desks, names, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(Votes(path, "judge").done()[item]) == kept
+        assert len(path.read_text().splitlines()) == kept
+        assert len(refused) == 2 - kept
+
+
 @pytest.mark.parametrize(
     ("sentence", "problem"),
     [
@@ -237,6 +287,29 @@ def test_no_answers_and_no_such_config_are_said(made: Path, tmp_path: Path) -> N
         judged(rows_of(made, "random_mc"), {})
 
 
+def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_path: Path, monkeypatch: Any) -> None:
+    import av
+    import numpy as np
+
+    from video_contrast.reports.annotate.showing import shown_clip
+    from video_contrast.video_io import read_video, write_video
+
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
+    frames = fabricate.clip(3, size=51)
+    write_video(tmp_path / "exact.mp4", frames, 8, quality="lossless")  # RGB inside: browsers show it in false colours
+    row = {"video_path": "exact.mp4", "start": 0.25, "end": 0.75}
+    shown = shown_clip(tmp_path, row)
+    with av.open(str(shown)) as container:
+        assert container.streams.video[0].codec_context.pix_fmt == "yuv420p"
+    found = read_video(shown).frames
+    times = found.shape[1] // 50
+    assert found.shape[0] == 4 and found.shape[1] >= 240
+    assert np.abs(found[:, times // 2 :: times, times // 2 :: times].astype(int) - frames[2:6, :50, :68]).mean() < 4
+    assert shown_clip(tmp_path, row) == shown
+    write_video(tmp_path / "plain.mp4", np.repeat(np.repeat(frames[:, :50, :50], 6, 1), 6, 2), 8)
+    assert shown_clip(tmp_path, {"video_path": "plain.mp4", "start": None, "end": None}) == tmp_path / "plain.mp4"
+
+
 @pytest.mark.parametrize("task", ["judge", "write"])
 def test_a_space_folder_is_an_app_of_its_own(made: Path, tmp_path: Path, monkeypatch: Any, task: str) -> None:
     import importlib.util
@@ -303,16 +376,20 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
         tab.goto(address)
         tab.locator("#name input, #name textarea").fill("ann")
         tab.keyboard.press("Enter")
+        expect(tab.locator("#name :focus")).to_have_count(0)  # the keys are for the options now
         for number in range(1, 5):
             status = tab.locator("#status")
             expect(status).to_contain_text(f"{number - 1} of 4 answers", timeout=20_000)
             if task == "judge":
                 expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
-                tab.locator("#status").click()
                 tab.keyboard.press("0" if number == 1 else "2")
                 expect(tab.locator("#choice input:checked")).to_have_count(1)
                 tab.keyboard.press("Enter")
             else:
+                if number == 1:
+                    tab.get_by_text("What to do").click()  # it closed at the start, and opens again
+                    for words in ("Change nothing else", "✓ a girl sits down", "(means the same)"):
+                        expect(tab.get_by_text(words).first).to_be_visible()
                 sentence = tab.locator("#sentence").inner_text().strip()
                 marked = tab.locator("#sentence mark").inner_text()
                 if number == 1:  # unchanged text is refused first
@@ -322,6 +399,20 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
                 tab.locator("#submit").click()
         expect(tab.locator("#status")).to_contain_text("Nothing left", timeout=20_000)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        if task == "judge":  # a reviewer sends one back, and its author is shown it again with the note
+            item = rows[0]["id"]
+            tab.get_by_role("tab", name="Review").click()
+            for field, text in (("item", item), ("by", "ann"), ("note", "watch to the end")):
+                tab.locator(f"#back-{field} input, #back-{field} textarea").fill(text)
+            tab.locator("#back").click()
+            expect(tab.locator("#back-said")).to_contain_text("Sent back to ann")
+            tab.get_by_role("tab", name="Judge").click()
+            tab.locator("#start").click()
+            expect(tab.get_by_text("Sent back: watch to the end")).to_be_visible(timeout=20_000)
+            expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
+            tab.keyboard.press("0")
+            tab.locator("#submit").click()
+            expect(tab.locator("#status")).to_contain_text("Nothing left", timeout=20_000)
         assert not [url for url in outside if "127.0.0.1" not in url and "localhost" not in url]
     finally:
         tab.close()
@@ -332,5 +423,5 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
     if out is not None:
         assert len(rows_of(out, "verb_human_mc")) == 4
     else:
-        assert sum(vote.answer == UNCLEAR for vote in votes.latest()) == 1
+        assert votes.of("ann")[rows[0]["id"]].answer == UNCLEAR
         assert judged(rows, votes.done())["n_items"] == 4

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import resolve_under
+from video_contrast.reports.annotate.showing import shown_clip, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
@@ -33,7 +33,11 @@ KEYS = """
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const field = event.target.closest?.("input[type=text], textarea, [contenteditable=true]");
-  if (field) return;
+  if (field) {
+    // the name is given: the digits are for the options from now on
+    if (event.key === "Enter" && field.closest("#name")) setTimeout(() => field.blur(), 100);
+    return;
+  }
   const options = [...document.querySelectorAll("#choice input[type=radio]")];
   if (/^[0-9]$/.test(event.key) && options.length) {
     const place = event.key === "0" ? options.length - 1 : Number(event.key) - 1;
@@ -71,10 +75,13 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
         if task is None:
             done = f"**Nothing left for you, {html.escape(name)}. Thank you.** {status}"
             return [None, done, *_hidden(gr), message]
-        clip = resolve_under(root, str(task.row["video_path"]))
+        try:
+            clip: str | None = str(shown_clip(root, task.row))
+        except VideoContrastError:
+            clip = None
         state = {"name": name, "item": task.row["id"], "since": time.monotonic()}
-        video = gr.update(value=str(clip) if clip.is_file() else None, visible=True)
-        lost = "" if clip.is_file() else "The video of this item is missing: choose “not clear”, or tell the organiser."
+        video = gr.update(value=clip, visible=True)
+        lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
         note = f"Sent back: {html.escape(task.note)}" if task.note else ""
         return [
             state,
@@ -126,9 +133,9 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
             message = gr.Markdown(elem_id="message")
             outputs = [state, status, video, sentence, note, choice, text, send, message]
             # Once someone has begun, the item fills the screen; the rules open again by a click.
-            begin.click(lambda: gr.update(open=False), None, rules)
-            begin.click(start, name, outputs)
-            name.submit(start, name, outputs)
+            for begun in (begin.click, name.submit):
+                begun(lambda: gr.update(open=False), None, rules)
+                begun(start, name, outputs)
             send.click(submit, [state, choice, text], outputs)
             text.submit(submit, [state, choice, text], outputs)
         with gr.Tab("Review"):
@@ -138,7 +145,12 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
 
 def launch_options(video_root: str | Path) -> dict[str, Any]:
     """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read."""
-    return {"css": CSS, "head": KEYS, "allowed_paths": [str(Path(video_root).resolve())], "footer_links": []}
+    return {
+        "css": CSS,
+        "head": KEYS,
+        "allowed_paths": [str(Path(video_root).resolve()), str(shown_folder().resolve())],
+        "footer_links": [],
+    }
 
 
 def _hidden(gr: Any) -> list[Any]:

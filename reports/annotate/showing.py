@@ -1,0 +1,67 @@
+"""A clip as a browser can show it: right colours, only the item's span, large enough to see."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import cache_dir, resolve_under
+from video_contrast.seeds import digest
+
+# What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
+_PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}
+_ENDINGS = (".mp4", ".webm", ".m4v")
+_SMALLEST = 240  # pixels of the shorter side; smaller pictures are enlarged without blur
+
+
+def shown_folder() -> Path:
+    """Where converted clips are kept."""
+    return cache_dir() / "annotate"
+
+
+def shown_clip(root: Path, row: Mapping[str, Any]) -> Path:
+    """The file to show for an item: the clip itself, or a copy that a browser can play, cut to the item's span.
+
+    Args:
+        root: the video root.
+        row: of a set.
+
+    Raises:
+        VideoContrastError: the clip is missing or cannot be read.
+    """
+    path = resolve_under(root, str(row["video_path"]))
+    if not path.is_file():
+        raise VideoContrastError(f"{path}: no such video file")
+    if row["start"] is None and row["end"] is None and _plays(path):
+        return path
+    stat = path.stat()
+    key = digest("annotate", str(path.resolve()), stat.st_size, stat.st_mtime_ns, row["start"], row["end"]).hex()[:32]
+    target = shown_folder() / f"{key}.mp4"
+    if not target.exists():
+        from video_contrast.video_io import read_video, write_video
+
+        clip = read_video(path, row["start"], row["end"])
+        height, width = (side - side % 2 for side in clip.frames.shape[1:3])
+        frames = clip.frames[:, :height, :width]
+        times = -(-_SMALLEST // min(height, width))
+        if times > 1:
+            frames = np.repeat(np.repeat(frames, times, axis=1), times, axis=2)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_video(target, frames, clip.fps)
+    return target
+
+
+def _plays(path: Path) -> bool:
+    import av
+
+    if path.suffix.lower() not in _ENDINGS:
+        return False
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            small = min(stream.codec_context.width, stream.codec_context.height) < _SMALLEST
+            return not small and (stream.codec_context.name, stream.codec_context.pix_fmt) in _PLAYED
+    except (av.FFmpegError, IndexError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as a video ({error})") from error
