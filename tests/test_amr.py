@@ -173,3 +173,28 @@ def test_amrlib_parses_with_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parser is not None and parser.name == "amrlib-0.8.0"
     [meaning] = parser.read(["two men sing (loudly) on a stage"])
     assert meaning is not None and meaning.actions == {2}
+
+
+def test_a_counterfactual_set_changes_the_action_of_the_graph(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    import video_contrast
+
+    # Two verbs a caption, of which the graph (without alignments, as amrlib writes it) has one.
+    captions = [f"a {who} is sitting near the door and talking" for who in ("man", "woman", "girl", "boy")]
+    graphs = [
+        f"# ::snt {text}\n(t / talk-01 :ARG0 (p / {text.split()[1]}) :location (d / door))\n" for text in captions
+    ]
+    (tmp_path / "graphs.txt").write_text("\n".join(graphs), encoding="utf-8")
+    lines = [f"{n}.mp4,{text}" for n, text in enumerate(captions)]
+    (tmp_path / "captions.csv").write_text("video,caption\n" + "\n".join(lines), encoding="utf-8")
+    doing = ("singing", "walking", "talking", "dancing", "sitting", "running", "reading")
+    train = [f"t.mp4,a {who} is {verb} near a window" for who in ("man", "woman", "girl") for verb in doing]
+    (tmp_path / "train.csv").write_text("video,caption\n" + "\n".join(train * 2), encoding="utf-8")
+    root = video_contrast.build(
+        "counterfactual", ["rcad"], output=tmp_path / "set", captions=str(tmp_path / "captions.csv"),
+        training=str(tmp_path / "train.csv"), tagger=f"amr:{tmp_path / 'graphs.txt'}",
+    )  # fmt: skip
+    rows = [row for path in (root / "rcad").glob("*.parquet") for row in pq.read_table(path).to_pylist()]
+    assert len(rows) == 4
+    assert {edit["old"] for row in rows for edit in row["edits"] if edit} == {"talking"}
