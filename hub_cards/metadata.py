@@ -21,6 +21,7 @@ _CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
@@ -40,6 +41,7 @@ _CONTEXT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",
@@ -94,8 +96,8 @@ def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
         "distribution": files,
         "recordSet": record_sets,
     }
-    if facts.get("citations"):
-        described["citeAs"] = "\n".join(facts["citations"])
+    tool = f"video-contrast {record.get('version', '')}".strip()
+    described["citeAs"] = "\n".join([*facts.get("citations", ()), f"Made with {tool}."])
     return described
 
 

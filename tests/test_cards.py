@@ -116,9 +116,19 @@ def test_croissant_describes_every_file_and_column(made: Path) -> None:
                 assert leaf["dataType"].startswith("sc:")
 
 
-def test_mlcroissant_itself_reads_it(made: Path) -> None:
+def test_mlcroissant_itself_validates_it_and_reads_the_rows(made: Path) -> None:
     library = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
-    library.Dataset(jsonld=made / "croissant.json")
+    import pyarrow.parquet as pq
+
+    described = library.Dataset(jsonld=made / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    rows = pq.read_table(made / "verb_mc" / "test-00000-of-00001.parquet").to_pylist()
+    read = list(described.records("verb_mc/test"))
+    assert len(read) == len(rows)
+    for found, row in zip(read, rows, strict=True):
+        assert found["verb_mc/test/id"].decode() == row["id"]
+        assert [text.decode() for text in found["verb_mc/test/candidates"]] == row["candidates"]
+        assert found["verb_mc/test/label"] == row["label"]
 
 
 def test_a_space_card_has_what_the_hub_needs() -> None:

@@ -61,7 +61,10 @@ def test_an_lmms_eval_task_asks_and_scores_every_item(made: Path, tmp_path: Path
 
 def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
     files = vlmevalkit(made, tmp_path)
-    assert [file.name for file in files] == ["fabricated_random_mc_test.tsv", "fabricated_verb_mc_test.tsv"]
+    assert [file.name for file in files] == [
+        "fabricated_random_mc_test.tsv", "fabricated_verb_mc_test.tsv", "video_contrast_sets.py",
+    ]  # fmt: skip
+    compile(files[2].read_text(encoding="utf-8"), "video_contrast_sets.py", "exec")
     with open(files[1], encoding="utf-8", newline="") as handle:
         lines = list(csv.DictReader(handle, delimiter="\t"))
     rows = rows_of(made, "verb_mc")
@@ -72,16 +75,63 @@ def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
         assert (made / f"{line['video']}.mp4").is_file()
 
 
-def test_lmms_eval_itself_reads_the_task(made: Path, tmp_path: Path) -> None:
+def test_lmms_eval_itself_reads_asks_and_scores_the_task(made: Path, tmp_path: Path) -> None:
     tasks = pytest.importorskip("lmms_eval.tasks", reason="lmms-eval is not installed")
+    evaluator = pytest.importorskip("lmms_eval.evaluator", reason="lmms-eval's evaluator does not import")
+    from lmms_eval.api.model import lmms
+
+    class EverySecond(lmms):  # type: ignore[misc]
+        """Answers the letter of every second item."""
+
+        def generate_until(self, requests: Any) -> list[str]:
+            found = []
+            for request in requests:
+                _, _, visual, number, task, split = request.args
+                row = self.task_dict[task][split][number]
+                assert Path(visual(row)[0]).is_file()
+                found.append("ABCDE"[row["label"]] if number % 2 else "I do not know.")
+            return found
+
+        def generate_until_multi_round(self, requests: Any) -> Any:
+            raise AssertionError("only one round is asked for")
+
+        def loglikelihood(self, requests: Any) -> Any:
+            raise AssertionError("only generation is asked for")
+
     lmms_eval(made, tmp_path / "tasks")
     manager = tasks.TaskManager(include_path=str(tmp_path / "tasks"))
-    assert "fabricated_verb_mc" in manager.all_tasks
+    assert {"fabricated", "fabricated_verb_mc", "fabricated_random_mc"} <= set(manager.all_tasks)
+    found = evaluator.simple_evaluate(
+        model=EverySecond(), tasks=["fabricated_verb_mc"], task_manager=manager, batch_size=1
+    )
+    assert found["results"]["fabricated_verb_mc"]["accuracy,none"] == 50.0
 
 
-def test_vlmevalkit_itself_reads_the_tsv(made: Path, tmp_path: Path) -> None:
-    smp = pytest.importorskip("vlmeval.smp", reason="VLMEvalKit is not installed")
-    assert len(smp.load(str(vlmevalkit(made, tmp_path)[1]))) == 12
+def test_vlmevalkit_itself_reads_asks_and_scores_the_set(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = pytest.importorskip("vlmeval.dataset", reason="VLMEvalKit is not installed")
+    monkeypatch.setenv("HOME", str(tmp_path))  # it keeps frames there
+    files = vlmevalkit(made, tmp_path / "tsv")
+    spec = importlib.util.spec_from_file_location("video_contrast_sets", files[-1])
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.register()
+    data = known.build_dataset("fabricated_verb_mc_test", nframe=3)
+    rows = rows_of(made, "verb_mc")
+    assert len(data) == len(rows) == 12
+    shown = data.build_prompt(2, video_llm=True)
+    assert Path(shown[0]["value"]).is_file() and rows[2]["candidates"][4] in shown[-1]["value"]
+    if importlib.util.find_spec("decord"):
+        frames = [part["value"] for part in data.build_prompt(2, video_llm=False) if part["type"] == "image"]
+        assert len(frames) == 3 and all(Path(frame).is_file() for frame in frames)
+    answers = data.data.copy()
+    answers["prediction"] = [letter if n % 2 else "I do not know." for n, letter in enumerate(answers["answer"])]
+    answers.to_csv(tmp_path / "p.tsv", sep="\t", index=False)
+    assert data.evaluate(str(tmp_path / "p.tsv")) == {
+        "accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0,
+    }  # fmt: skip
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

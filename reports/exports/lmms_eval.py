@@ -41,10 +41,17 @@ def lmms_eval(
             write_text(target / f"{name}.yaml", _task(name, dataset or str(Path(folder).resolve()), config, split))
     if len(names) > 1:
         write_text(target / f"_{stem}.yaml", f"group: {stem}\ntask:\n" + "".join(f"- {name}\n" for name in names))
-    root = str(Path(video_root or folder).resolve())
-    source = (files("video_contrast.reports.exports") / "lmms_eval_utils.txt").read_text(encoding="utf-8")
-    write_text(target / "utils.py", source.replace("@VIDEO_ROOT@", root.replace("\\", "/").replace('"', "")))
+    write_text(target / "utils.py", functions("lmms_eval_utils.txt", Path(video_root or folder)))
     return target
+
+
+def functions(template: str, video_root: Path) -> str:
+    """The Python file that goes with an export: a template of this folder, with the video root written in."""
+    here = files("video_contrast.reports.exports")
+    source = (here / template).read_text(encoding="utf-8")
+    letters = (here / "letters.txt").read_text(encoding="utf-8")
+    root = str(video_root.resolve()).replace("\\", "/").replace('"', "")
+    return source.replace("@LETTERS@\n", letters).replace("@VIDEO_ROOT@", root)
 
 
 def choice_configs(folder: str | Path) -> tuple[dict[str, Any], dict[str, list[str]]]:

@@ -1,6 +1,8 @@
-"""A built set as TSV files for VLMEvalKit's video multiple choice: a row an item, lettered options, the answer.
+"""A built set as TSV files for VLMEvalKit's video multiple choice, and the dataset class that reads them.
 
-VLMEvalKit names a video by its path below the data root without `.mp4`, so only sets of mp4 files can be exported.
+VLMEvalKit takes any TSV for images and text, but for videos it needs a class; `video_contrast_sets.py` beside the files
+is one, and runs VLMEvalKit's own `run.py` with it. It names a video by its path below the data root without `.mp4`, so
+only sets of mp4 files can be exported.
 """
 
 import csv
@@ -13,17 +15,26 @@ import pyarrow.parquet as pq
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
-from video_contrast.reports.exports.lmms_eval import choice_configs
+from video_contrast.reports.exports.lmms_eval import choice_configs, functions
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+CLASS = "video_contrast_sets.py"
 QUESTION = "Which sentence describes the video?"
 
 
-def vlmevalkit(folder: str | Path, output: str | Path) -> list[Path]:
-    """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split.
+def vlmevalkit(folder: str | Path, output: str | Path, *, video_root: str | Path | None = None) -> list[Path]:
+    """Writes `OUTPUT/<set>_<config>_<split>.tsv`, a file a multiple-choice config and split, and the class.
 
     Columns: `index`, `id`, `video` (the path without its ending), `video_path`, `question`, `candidates` (a list of
     lettered options), `A` to the last option, `answer` (a letter), `kinds`, `start`, `end`.
+
+    Args:
+        folder: a built set.
+        output: the folder of the files.
+        video_root: where the clips lie; the set's folder by default.
+
+    Returns:
+        The TSV files, and last the Python file.
 
     Raises:
         UsageError: not a built set, or it has no multiple-choice config.
@@ -38,7 +49,8 @@ def vlmevalkit(folder: str | Path, output: str | Path) -> list[Path]:
             rows = [row for file in files for row in pq.read_table(file).to_pylist()]
             path = Path(output) / f"{record['builder']}_{config}_{split}.tsv"
             written.append(write_text(path, _tsv([_line(number, row, config) for number, row in enumerate(rows)])))
-    return written
+    source = functions("vlmevalkit_sets.txt", Path(video_root or root)).replace("@EXAMPLE@", written[0].stem)
+    return [*written, write_text(Path(output) / CLASS, source.replace("THIS_FILE", CLASS.removesuffix(".py")))]
 
 
 def _line(number: int, row: Mapping[str, Any], config: str) -> dict[str, Any]:

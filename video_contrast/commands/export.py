@@ -15,13 +15,13 @@ def add(app: typer.Typer) -> None:
         output: Annotated[Path, typer.Option(help="Folder to write into.")],
         format_: Annotated[Literal["lmms-eval", "vlmevalkit"], typer.Option("--format", help="Whose format.")],
         dataset: Annotated[str | None, typer.Option(help="lmms-eval: the set on the Hub, to share the task.")] = None,
-        video_root: Annotated[Path | None, typer.Option(help="lmms-eval: where the clips lie, if not in DIR.")] = None,
+        video_root: Annotated[Path | None, typer.Option(help="Where the clips lie, if not in DIR.")] = None,
     ) -> None:
-        """Write a built set as an lmms-eval task folder, or as VLMEvalKit's TSV files."""
+        """Write a built set as an lmms-eval task folder, or as VLMEvalKit's TSV files and their class."""
         from video_contrast.reports import exports
 
         if format_ == "lmms-eval":
             print(exports.lmms_eval(folder, output, dataset=dataset, video_root=video_root))
         else:
-            for path in exports.vlmevalkit(folder, output):
+            for path in exports.vlmevalkit(folder, output, video_root=video_root):
                 print(path)
