@@ -1,12 +1,15 @@
-"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub (its cache first).
+"""Where a model is: a baseline's name, a packaged checkpoint, a folder, or the Hub.
 
-Nothing heavy is imported, and a local path is looked at before the Hub is, whose retries take half a minute.
+Nothing heavy is imported. A local path is looked at before the Hub is; the Hub is asked once and quickly, and where it
+cannot be reached its cache is read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +18,18 @@ from video_contrast.files import read_json
 from video_contrast.runner.kinds.base import Source
 
 WEIGHTS = (".safetensors", ".bin", ".pt", ".npz", ".npy", ".parquet")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 NOT_NEEDED = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*", "*.gguf"]
 
 
-def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = ()) -> Source:
+def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = (), option: str = "--model") -> Source:
     """Finds a model.
 
     Args:
         name: what the user gave.
         revision: branch, tag or commit on the Hub.
         names: names that are not checkpoints ("random"), and schemes that end in ":" ("https:").
+        option: the option that gave the name, for messages.
 
     Raises:
         UsageError: a path that does not exist, or a name that can be neither a path nor a Hub id.
@@ -38,11 +43,11 @@ def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = (
         if packaged is not None:
             path = packaged
         elif name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip("/"):
-            raise UsageError(f"--model {name}: no such folder")
+            raise UsageError(f"{option} {name}: no such folder")
         else:
-            path = _from_hub(name, revision)
-            return _read(name, path, path.name)  # a snapshot's folder is named by its commit
-    return _read(name, path, "")
+            path = _from_hub(name, revision, option)
+            return _read(name, path, path.name, option)  # a snapshot's folder is named by its commit
+    return _read(name, path, "", option)
 
 
 def _packaged(name: str) -> Path | None:
@@ -54,11 +59,11 @@ def _packaged(name: str) -> Path | None:
         return None
 
 
-def _read(name: str, path: Path, revision: str) -> Source:
+def _read(name: str, path: Path, revision: str, option: str) -> Source:
     if path.is_file():
         return Source(name, path, revision=revision or digest_of(path))
     if not path.is_dir():
-        raise UsageError(f"--model {name}: no such folder")
+        raise UsageError(f"{option} {name}: no such folder")
     config: dict[str, Any] = {}
     modules = None
     if (path / "modules.json").exists():
@@ -66,39 +71,61 @@ def _read(name: str, path: Path, revision: str) -> Source:
     if (path / "config.json").exists():
         config = read_json(path / "config.json")
     elif modules is None and not (path / "precomputed.json").exists():
-        raise UsageError(f"--model {name}: the folder {path} has no config.json, so it is not a saved model")
+        raise UsageError(f"{option} {name}: the folder {path} has no config.json, so it is not a saved model")
     return Source(name, path, config, modules, revision or digest_of(path))
 
 
-def _from_hub(name: str, revision: str | None) -> Path:
+def _from_hub(name: str, revision: str | None, option: str) -> Path:
     from huggingface_hub import errors as hub
     from huggingface_hub import snapshot_download
 
+    from video_contrast.runner.hub import commit
+
     get = f"`hf download {name}{f' --revision {revision}' if revision else ''}`"
+
+    def cached() -> Path:
+        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED, local_files_only=True))
+
+    if revision and COMMIT.fullmatch(revision):  # never changes, so a whole copy of it needs no look at the Hub
+        with suppress(hub.LocalEntryNotFoundError):
+            return cached()
     try:
-        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED))
+        try:
+            reached = commit(name, revision=revision) is not None
+        except hub.RevisionNotFoundError:
+            raise
+        except hub.HfHubHTTPError:  # not there, or not for you: a copy from before serves all the same
+            with suppress(hub.LocalEntryNotFoundError):
+                return cached()
+            raise
+        return Path(snapshot_download(name, revision=revision, ignore_patterns=NOT_NEEDED)) if reached else cached()
     except hub.GatedRepoError as error:
         raise VideoContrastError(
-            f"--model {name} is gated: accept its terms at https://huggingface.co/{name} and run `hf auth login`"
+            f"{option} {name} is gated: accept its terms at https://huggingface.co/{name} and run `hf auth login`"
         ) from error
     except hub.RevisionNotFoundError as error:
-        raise VideoContrastError(f"--model {name} has no revision {revision!r} on the Hub") from error
+        raise VideoContrastError(f"{option} {name} has no revision {revision!r} on the Hub") from error
     except hub.RepositoryNotFoundError as error:
         raise VideoContrastError(
-            f"--model {name}: no such folder here, and no such public model on the Hub (private ones need "
+            f"{option} {name}: no such folder here, and no such public model on the Hub (private ones need "
             "`hf auth login`)"
+        ) from error
+    except hub.IncompleteSnapshotError as error:
+        raise VideoContrastError(
+            f"{option} {name}: the Hub cache holds a part of it only (a download was broken off), and there is no "
+            f"network (or HF_HUB_OFFLINE is set); get the rest with {get}"
         ) from error
     except hub.LocalEntryNotFoundError as error:
         raise VideoContrastError(
-            f"--model {name}: no such folder here, it is not in the Hub cache, and there is no network (or "
+            f"{option} {name}: no such folder here, it is not in the Hub cache, and there is no network (or "
             f"HF_HUB_OFFLINE is set); get it with {get}"
         ) from error
     except hub.HFValidationError as error:
-        raise UsageError(f"--model {name}: no such folder, and not a Hub id (owner/name)") from error
+        raise UsageError(f"{option} {name}: no such folder, and not a Hub id (owner/name)") from error
     except hub.HfHubHTTPError as error:
-        raise VideoContrastError(f"--model {name} cannot be fetched from the Hub: {error}; try {get}") from error
+        raise VideoContrastError(f"{option} {name} cannot be fetched from the Hub: {error}; try {get}") from error
     except OSError as error:
-        raise VideoContrastError(f"--model {name} cannot be fetched ({error}); get it with {get}") from error
+        raise VideoContrastError(f"{option} {name} cannot be fetched ({error}); get it with {get}") from error
 
 
 def signature(path: Path) -> dict[str, list[int]]:

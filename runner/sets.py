@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,13 @@ def load_set(dataset: str | Path, configs: Sequence[str] | None, split: str, lim
     """
     name = str(dataset)
     root = _root(name, configs)
+    if root is not None:
+        return _loaded(name, root, configs, split, limit)
+    with _reached(name):
+        return _loaded(name, None, configs, split, limit)
+
+
+def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: str, limit: int | None) -> LoadedSet:
     known = _configs(name, root, split)
     for config in configs or ():
         if known and config not in known:
@@ -135,6 +143,31 @@ def _root(name: str, configs: Sequence[str] | None) -> Path | None:
     return None
 
 
+@contextmanager
+def _reached(name: str) -> Iterator[None]:
+    """Asks the Hub once and quickly; where it cannot be reached the cache is read, without asking it again."""
+    from huggingface_hub import errors as hub
+
+    from video_contrast.runner.hub import commit, offline
+
+    try:
+        reached = commit(name, repo_type="dataset") is not None
+    except hub.GatedRepoError as error:
+        raise VideoContrastError(
+            f"--dataset {name} is gated: accept its terms at https://huggingface.co/datasets/{name} and run "
+            "`hf auth login`"
+        ) from error
+    except hub.RepositoryNotFoundError as error:
+        raise VideoContrastError(
+            f"--dataset {name}: no such folder here, and no such public data set on the Hub (private ones need "
+            "`hf auth login`)"
+        ) from error
+    except hub.HfHubHTTPError as error:
+        raise VideoContrastError(f"--dataset {name} cannot be fetched from the Hub: {error}") from error
+    with nullcontext() if reached else offline():
+        yield
+
+
 def _configs(name: str, root: Path | None, split: str) -> list[str]:
     if root is not None and (root / "set.json").exists():
         record = read_json(root / "set.json")
@@ -168,7 +201,7 @@ def _rows(name: str, root: Path | None, config: str, split: str) -> list[dict[st
 
 def _why(name: str, error: Exception) -> str:
     hub = type(error).__name__ in ("ConnectionError", "OfflineModeIsEnabled", "LocalEntryNotFoundError")
-    if hub or "offline" in str(error).lower():
+    if hub or any(word in str(error) for word in ("offline", "Couldn't reach", "LocalEntryNotFoundError")):
         return (
             f"--dataset {name}: no such folder here, it is not in the cache, and there is no network (or "
             f"HF_HUB_OFFLINE is set); get it with `hf download {name} --repo-type dataset` or give a folder"

@@ -31,6 +31,7 @@ class Repo:
 
     kind: str
     private: bool = False
+    gated: bool = False
     branches: dict[str, list[tuple[str, dict[str, bytes]]]] = field(default_factory=lambda: {"main": [("0" * 40, {})]})
     pull_requests: list[dict[str, bytes]] = field(default_factory=list)
 
@@ -199,8 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         sha, files = found
         self._send({
-            "_id": "1", "id": name, "sha": sha, "private": repo.private, "gated": False, "disabled": False, "tags": [],
-            "downloads": 0, "likes": 0, "siblings": [{"rfilename": path} for path in sorted(files)],
+            "_id": "1", "id": name, "sha": sha, "private": repo.private, "gated": repo.gated, "disabled": False,
+            "tags": [], "downloads": 0, "likes": 0, "siblings": [{"rfilename": path} for path in sorted(files)],
             "lastModified": "2026-01-01T00:00:00.000Z", "createdAt": "2026-01-01T00:00:00.000Z",
         })  # fmt: skip
 
@@ -315,6 +316,9 @@ class _Handler(BaseHTTPRequestHandler):
     ) -> None:
         repo = self._repo((kind or "models/").rstrip("/"), name)
         if repo is None:
+            return
+        if repo.gated:
+            self._send({"error": "Access is restricted"}, 403, {"X-Error-Code": "GatedRepo"})
             return
         found = repo.at(revision)
         if found is None:

@@ -139,7 +139,7 @@ class CausalLM:
         from video_contrast.runner.locate import locate
 
         self.name = name
-        source = locate(name)
+        source = locate(name, option="--lm")
         with explained(source):
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
             self.model = transformers.AutoModelForCausalLM.from_pretrained(

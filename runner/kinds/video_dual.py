@@ -13,7 +13,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import Clip, DualEncoder, Settings, Source, kind
-from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pooled, unit
+from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
@@ -25,7 +25,7 @@ class VideoTextEncoder(DualEncoder):
 
     Args:
         model: one of the classes of this file, or any with `get_video_features` and `get_text_features`.
-        processor: its processor, with a video processor and a tokenizer.
+        processor: its processor, with a tokenizer and a video processor, or an image processor that takes the frames.
     """
 
     def __init__(self, model: Any, processor: Any) -> None:
@@ -33,8 +33,11 @@ class VideoTextEncoder(DualEncoder):
         self.name = type(model).__name__
         self.processor = processor
         self.videos = getattr(processor, "video_processor", None)
-        if self.videos is None:
-            raise VideoContrastError(f"{type(processor).__name__} has no video processor; is torchvision installed?")
+        self.images = getattr(processor, "image_processor", None) if self.videos is None else None
+        if self.videos is None and self.images is None:
+            raise VideoContrastError(
+                f"{type(processor).__name__} has neither a video nor an image processor; is torchvision installed?"
+            )
         self.tokens = Tokens(processor.tokenizer, model.config)
         if self.name in FULL_LENGTH:
             self.tokens.padded = True
@@ -46,19 +49,22 @@ class VideoTextEncoder(DualEncoder):
                 f"{self.name} has no get_video_features and get_text_features, so it is unknown how to encode with it; "
                 "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
             )
+        self.pixels = "pixel_values_videos" if not probed else _pixels(model.get_video_features)
 
     @property
     def facts(self) -> dict[str, Any]:
         """The classes that ran."""
         return {
             "class": self.name,
-            "video_processor": type(self.videos).__name__,
+            "video_processor": type(self.videos or self.images).__name__,
             "text_limit": self.tokens.limit,
             "truncated_texts": self.tokens.truncated,
         }
 
     def prepare(self, clip: Clip) -> np.ndarray:
         """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
+        if self.videos is None:
+            return pixels_of(self.images, clip.frames)["pixel_values"]
         # Through the whole processor, which has defaults of its own beside those of the video processor.
         found = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
         return found["pixel_values_videos"][0].numpy()
@@ -67,7 +73,7 @@ class VideoTextEncoder(DualEncoder):
         """float32[N, D], rows of length 1."""
         import torch
 
-        pixels = on_device({"pixel_values_videos": np.stack(prepared)}, self.model)
+        pixels = on_device({self.pixels: np.stack(prepared)}, self.model)
         with torch.inference_mode():
             if self.name in PERCEPTION:
                 part = getattr(self.model, "video_model", self.model)
@@ -89,6 +95,14 @@ class VideoTextEncoder(DualEncoder):
             else:
                 rows = pooled(self.model.get_text_features(**tokens))
         return unit(rows).cpu().numpy()
+
+
+def _pixels(method: Any) -> str:
+    """Under which name a model takes its clips, float32[N, T, 3, H, W]."""
+    import inspect
+
+    names = inspect.signature(method).parameters
+    return "pixel_values" if "pixel_values" in names and "pixel_values_videos" not in names else "pixel_values_videos"
 
 
 def _usual_frames(config: Mapping[str, Any]) -> int | None:
