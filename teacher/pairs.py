@@ -157,21 +157,24 @@ class Pairs(nn.Module):
     def _before(self, side: str, features: Callable[[], Any]) -> torch.Tensor:
         """What a model's features are before their projection, if it has one."""
         head = self.heads[side]
+        if head is None:
+            return _tensor(features())
         caught: list[torch.Tensor] = []
-        hook = None if head is None else head.register_forward_pre_hook(lambda _, given: caught.append(given[0]))
-        output = features()
-        output = output if isinstance(output, torch.Tensor) else output.pooler_output
-        output = output.flatten(1)
-        if hook is None:
-            return output
+        hook = head.register_forward_pre_hook(lambda _, given: caught.append(given[0]))
+        output = _tensor(features())
         hook.remove()
         if side not in self._checked:
-            if not caught or not torch.allclose(head(caught[0]).flatten(1), output, atol=1e-3, rtol=1e-2):
+            if not caught or not torch.allclose(_tensor(head(caught[0])), output, atol=1e-3, rtol=1e-2):
                 raise VideoContrastError(
                     f"teach cannot train {type(self.model).__name__}: its features are not what {HEADS[side]} gives"
                 )
             self._checked.add(side)
         return caught[0].flatten(1)
+
+
+def _tensor(output: Any) -> torch.Tensor:
+    found = output if isinstance(output, torch.Tensor) else output.pooler_output
+    return found.flatten(1)
 
 
 class _Gathered(torch.autograd.Function):

@@ -14,7 +14,7 @@ import teacher_set
 import tiny_models
 import torch
 from safetensors.torch import load_file
-from test_contrast_models import TRAIN, _answer, _Endpoint, bert_folder, online, t5_folder  # noqa: F401  fixtures
+from test_contrast_models import TRAIN, _answer, _Endpoint, bert_folder, encoder_folder, online, t5_folder  # noqa: F401  fixtures
 from test_runner_processes import launch
 
 import video_contrast
@@ -214,12 +214,16 @@ def chat_server() -> Any:
 
 
 @pytest.mark.parametrize("name", ["mlm", "t5", "llm"])
-def test_every_generator_feeds_the_training(place: Path, name: str, generators: Any) -> None:
+def test_every_generator_feeds_the_training(
+    place: Path, name: str, generators: Any, request: pytest.FixtureRequest
+) -> None:
     model, options = generators(name)
     given = {
         "generator": name, "generator_model": model, "generator_options": options, "constraints": "lemma",
         "kinds": "5-action-5-object", "store": place / f"store-{name}",
     }  # fmt: skip
+    if name == "mlm":
+        given["encoder"] = str(request.getfixturevalue("encoder_folder"))
     result = run(place, name, **given)
     counts = result["negatives"]["train"]
     assert counts["captions"] == 24 and counts["negatives"] > 0
@@ -234,6 +238,9 @@ def test_every_generator_feeds_the_training(place: Path, name: str, generators: 
         assert any("jumping in" in text for text in made)
     # another model of the generator is another set of negatives, not the stored one
     if name == "mlm":
+        [stored] = (place / "store-mlm").glob("similarities-train-*.parquet")
+        cosines = np.concatenate(pq.read_table(stored)["teacher"].to_pylist())
+        assert np.abs(cosines).max() <= 1.0 + 1e-6 and cosines.std() > 0
         with pytest.raises(VideoContrastError, match=r"model of the generator mlm.*no/such"):
             run(place, "other-mlm", **given | {"generator_model": "no/such"})
 
