@@ -9,6 +9,7 @@ Nothing here imports torch, so that a finished run is recognised at once.
 
 from __future__ import annotations
 
+import errno
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -101,6 +102,34 @@ def locked(output: Path, rank: int) -> Iterator[None]:
                 f"another run is writing to {output}; wait for it, or give another --output"
             ) from error
         yield
+
+
+@contextmanager
+def room_on(*folders: Path) -> Iterator[None]:
+    """Turns a full disk into one sentence; every library words it in its own way.
+
+    Raises:
+        VideoContrastError: the device of one of `folders` is full. What was written before is whole, and is kept.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not _disk_full(error):
+            raise
+        import shutil
+
+        fullest = min((folder for folder in folders if folder.exists()), key=lambda f: shutil.disk_usage(f).free)
+        raise VideoContrastError(
+            f"no space left on the device of {fullest}: free some, and run the same command again to go on; what is "
+            "done is kept, and no file is half-written"
+        ) from error
+
+
+def _disk_full(error: Exception) -> bool:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    # safetensors has an error class of its own, and numpy an OSError without a number.
+    return "No space left" in str(error) or ("requested and" in str(error) and "written" in str(error))
 
 
 def versions() -> dict[str, str]:

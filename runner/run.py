@@ -43,7 +43,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         raise UsageError("several processes meet in the run's directory; give --output")
     device, dtype = _device(job, state)
     began = time.time()
-    with record.locked(job.output, state.process_index):
+    with record.locked(job.output, state.process_index), record.room_on(job.output, job.store):
         if state.is_main_process:
             record.claim(job.output, identity(job, dtype))
         state.wait_for_everyone()

@@ -276,6 +276,37 @@ def test_a_model_that_gives_nan_is_refused(place: Path, tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("what", ["store", "matrix"])
+def test_a_full_disk_is_one_sentence_leaves_nothing_half_written_and_the_run_goes_on(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    import safetensors.numpy
+    from safetensors import SafetensorError
+
+    whole = run(place, "clip", tmp_path / "whole" / "run", conditions="clean,control:reversed")
+    save = safetensors.numpy.save_file
+
+    def shard(tensors: Any, path: Path, metadata: Any) -> None:
+        if any((tmp_path / "store").rglob("[!.]*.safetensors")):  # the texts' shard found room
+            path.write_bytes(b"half")
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        save(tensors, path, metadata=metadata)
+
+    def matrix(handle: Any, values: np.ndarray) -> None:
+        handle.write(b"half")
+        raise OSError(f"{values.size} requested and {values.size // 2} written")
+
+    with monkeypatch.context() as patched, pytest.raises(VideoContrastError, match="no space left on the device of"):
+        patched.setattr(*(("safetensors.numpy.save_file", shard) if what == "store" else ("numpy.save", matrix)))
+        run(place, "clip", tmp_path / "run", conditions="clean,control:reversed")
+    left = [path for folder in ("run", "store") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+    assert not any(path.name.startswith(".") or path.read_bytes() == b"half" for path in left)
+    assert not (tmp_path / "run" / "run.json").exists()
+    found = run(place, "clip", tmp_path / "run", conditions="clean,control:reversed")
+    assert found.metrics == whole.metrics
+    assert found.record["counters"]["text_encodings"] == 0 < found.record["counters"]["text_encodings_in_all"]
+
+
 def test_out_of_memory_halves_the_batch_and_says_so(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
