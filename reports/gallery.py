@@ -4,6 +4,7 @@ The page's script filters and sorts; here it is decided what travels with the pa
 so the worst failures of all runs get them, each clip once, and they shrink until they fit the budget.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.reports.runs import Row, Run, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
 
-BUDGET = 9_500_000  # bytes of strips in a single file, as base64; the whole stays under 15 MB
+LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
@@ -47,6 +48,7 @@ def gallery_data(
     max_failures: int,
     progress: Progress,
     folder: Path | None = None,
+    used: int = 0,
 ) -> dict[str, Any] | None:
     """The JSON-able data of the gallery, or None where no run has items.
 
@@ -55,6 +57,7 @@ def gallery_data(
         max_failures: how many items get a frame strip; the others are compact rows.
         progress: wraps a list to show progress.
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
+        used: bytes of the rest of the page.
     """
     sets: dict[SetKey, list[Item]] = {}
     entries: list[Entry] = []
@@ -73,10 +76,8 @@ def gallery_data(
         return None
     roots = {key.dataset: run.root for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
-    chosen = _worst(entries, sets, max_failures)
-    strips, missing = _strips(chosen, roots, progress, folder)
     order = {key: number for number, key in enumerate(sets)}
-    return {
+    data: dict[str, Any] = {
         "sets": [
             {"name": key.name, "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
             for key, items in sets.items()
@@ -85,6 +86,11 @@ def gallery_data(
             {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
             for run, key, scores in entries
         ],
+    }
+    room = LIMIT - used - len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    chosen = _worst(entries, sets, max_failures)
+    strips, missing = _strips(chosen, roots, progress, folder, room)
+    return data | {
         "strips": {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()},
         "missing": {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()},
     }
@@ -149,8 +155,9 @@ def _strips(
     roots: dict[str, Path | None],
     progress: Progress,
     folder: Path | None,
+    room: int,
 ) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
-    """(data set, clip) -> what shows its frames; and why there are none."""
+    """(data set, clip) -> what shows its frames; and why there are none. Embedded ones take at most `room` bytes."""
     frames: dict[tuple[str, str], Any] = {}
     missing: dict[tuple[str, str], str] = {}
     for key, item in progress(chosen, "frame strips"):
@@ -166,9 +173,11 @@ def _strips(
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
     for size in SIZES:
         made = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
-        if folder is not None or sum(map(len, made.values())) * 4 / 3 <= BUDGET:
+        if folder is not None or sum(map(_embedded_size, made.values())) <= room:
             break
     if folder is None:
+        while made and sum(map(_embedded_size, made.values())) > room:
+            made.popitem()  # even small ones do not fit: the least bad failures do without
         return {place: data_uri(data) for place, data in made.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
     named: dict[tuple[str, str], str] = {}
@@ -176,6 +185,10 @@ def _strips(
         (folder / f"{number:05d}.jpg").write_bytes(data)
         named[place] = f"{folder.name}/{number:05d}.jpg"
     return named, missing
+
+
+def _embedded_size(data: bytes) -> int:
+    return len(data) * 4 // 3 + 150  # as base64, with the clip's name
 
 
 def _compact(item: Item, strip: str) -> dict[str, Any]:

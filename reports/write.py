@@ -71,6 +71,9 @@ def write_report(
         max_failures=10**9 if folder else max_failures,
         progress=progress or (lambda items, label: items),
         folder=target / "strips" if folder else None,
+        used=sum(
+            len(part.svg) if isinstance(part, Figure) else 2 * len(part.csv()) for s in sections for part in s.parts
+        ),
     )
     html = _render(loaded, sections, gallery, title=title, folder=folder)
     where = Path(assets) if assets is not None else target / "figures" if folder else None

@@ -299,14 +299,24 @@ def test_ten_thousand_items_stay_under_fifteen_megabytes(tmp_path: Path) -> None
     assert len(data["strips"]) == 3
 
 
-def test_strips_shrink_until_they_fit(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from video_contrast.reports import gallery
+def test_strips_shrink_until_they_fit_and_the_least_bad_give_way(world: Path) -> None:
+    from video_contrast.reports.gallery import LIMIT, gallery_data
 
-    large = write_report([world / "runs/poor"], tmp_path / "large.html")
-    monkeypatch.setattr(gallery, "BUDGET", 6_000)
-    small = write_report([world / "runs/poor"], tmp_path / "small.html")
-    sizes = [sum(map(len, embedded(p.read_text(encoding="utf-8"), "data")["strips"].values())) for p in (large, small)]
-    assert sizes[1] < sizes[0]
+    runs = load_runs([world / "runs/poor"])
+
+    def strips(used: int) -> dict[str, str]:
+        found = gallery_data(runs, max_failures=99, progress=lambda items, label: items, used=used)
+        assert found is not None
+        return found["strips"]
+
+    whole = strips(0)
+    weight = sum(map(len, whole.values()))
+    sizes = {used: sum(map(len, strips(used).values())) for used in range(LIMIT - 120_000, LIMIT, 4_000)}
+    assert max(sizes.values()) == weight and min(sizes.values()) == 0
+    assert list(sizes.values()) == sorted(sizes.values(), reverse=True)
+    full = [used for used, size in sizes.items() if size == weight]
+    for used, size in sizes.items():  # every byte that the rest takes, the strips give
+        assert size <= max(0, weight - (used - full[-1])) + 4_000
 
 
 def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

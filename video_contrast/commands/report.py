@@ -37,8 +37,11 @@ def add(app: typer.Typer) -> None:
             assets=assets,
             progress=None if quiet else _progress,
         )
+        size = page.stat().st_size / 1e6
         if not quiet:
-            print(f"{page} ({page.stat().st_size / 1e6:.1f} MB)")
+            print(f"{page} ({size:.1f} MB)")
+        if size > 15 and output.suffix:
+            print(f"{page}: over 15 MB, slow to open; report fewer runs in one file", file=sys.stderr)
 
 
 def _progress(items: Sequence[Any], label: str) -> Any:
