@@ -159,8 +159,12 @@ def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
         # a retrieval row has the usual phrase, and the paraphrase with names
         for number, caption in enumerate(row["captions"]):
             rng = streams.at("teacher negatives", wanted.seed, row["id"], number)
+            if write(claim(scene), phrase=number, names=bool(number)) != caption:
+                raise VideoContrastError(
+                    f"caption {number} of {row['id']} is not what this version says of the clip: {caption!r}; build "
+                    "the set again, or give --generator lexical"
+                )
             found = of_scene(scene, claim(scene), rng, phrase=number, names=bool(number))
-            assert write(claim(scene), phrase=number, names=bool(number)) == caption
             actions = [*found["antonym"], *found["verb"]][: wanted.actions]
             objects = [text for kind in ("object", "entity", "colour") for text in found.get(kind, [])[:3]]
             objects = objects[: wanted.objects]

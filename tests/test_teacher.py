@@ -205,6 +205,18 @@ def test_clips_that_cannot_be_read_are_left_out_and_counted(dataset: Path, tmp_p
     assert result["missing"] == 2
 
 
+def test_a_wrong_video_root_is_said_with_the_first_clip(dataset: Path, tmp_path: Path) -> None:
+    with pytest.raises(VideoContrastError, match=r"none of the 48 videos can be read; the first: .*\.mp4"):
+        teach("bag-of-frames", dataset, output=tmp_path / "run", video_root=tmp_path, **QUICK)
+
+
+def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
+    rows = pq.read_table(dataset / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
+    rows[3]["captions"][1] += " slowly"
+    with pytest.raises(VideoContrastError, match=f"caption 1 of {rows[3]['id']} is not what this version says"):
+        negatives(rows, Wanted(10, 0, "shapes"), tmp_path / "n", corpus=[], say=lambda _: None)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
