@@ -45,7 +45,7 @@ def vector(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def choices(
-    scores: Any, labels: Any = None, *, ragged: bool = False, name: str = "scores"
+    scores: Any, labels: Any = None, *, ragged: bool = False, name: str = "scores", hint: str = ""
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Checked scores of multiple-choice items.
 
@@ -53,6 +53,8 @@ def choices(
         scores: `[n][k]`, higher is better.
         labels: `[n]`, the position of the true option; None means 0 everywhere.
         ragged: allow items with different numbers of options.
+        name: what the scores are called in messages.
+        hint: what to do about items with different numbers of options, for the message.
 
     Returns:
         `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up
@@ -62,7 +64,7 @@ def choices(
         ValueError: no items, one option, ragged rows, a score that is NaN or infinite, a label that is out of
             range; the message names the item.
     """
-    array, sizes = _rectangle(scores, ragged, name)
+    array, sizes = _rectangle(scores, ragged, name, hint)
     inside = np.arange(array.shape[1]) < sizes[:, None]
     bad = np.argwhere(inside & ~np.isfinite(array))
     if len(bad):
@@ -85,15 +87,45 @@ def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     array = as_array(labels)
     if array.shape != sizes.shape:
         raise ValueError(f"{len(sizes)} items need {len(sizes)} labels, not the shape {array.shape}")
-    if array.dtype.kind not in "iu":
-        whole = array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))
-        if not whole:
-            raise ValueError(f"labels must be whole numbers (positions of the true option), not {array.dtype}")
+    odd = first_odd(array)
+    if odd is not None:
+        raise ValueError(
+            f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true option"
+        )
     array = array.astype(np.int64)
     bad = np.flatnonzero((array < 0) | (array >= sizes))
     if len(bad):
         raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but options 0..{sizes[bad[0]] - 1}")
     return array
+
+
+def first_odd(array: NDArray[Any]) -> int | None:
+    """The place of the first value that is not a whole number; None if there is none.
+
+    >>> first_odd(np.array([1.0, 2.5])), first_odd(np.array([1, 2])), first_odd(np.array([0, None]))
+    (1, None, 1)
+    """
+    if array.dtype.kind in "iu":
+        return None
+    if array.dtype.kind == "f":
+        odd = np.flatnonzero(array != np.floor(array))  # NaN too
+        return int(odd[0]) if len(odd) else None
+    return next((i for i, value in enumerate(array) if not isinstance(value, int | np.integer)), None)
+
+
+def rows_of_one_length(rows: Any, name: str, what: str) -> NDArray[Any]:
+    """Rows as an array `[rows, columns]`.
+
+    Raises:
+        ValueError: a row has another length than the first; the message names it.
+    """
+    if not hasattr(rows, "shape"):
+        rows = [as_array(row) for row in rows]
+        odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
+        if odd is not None:
+            raise ValueError(f"{name}: row {odd} has {_size(rows[odd])} {what}, row 0 has {_size(rows[0])}")
+        return np.stack(rows) if rows else np.zeros((0, 0))
+    return as_array(rows)
 
 
 def cluster_codes(clusters: Any, n: int) -> tuple[NDArray[np.int64], int]:
@@ -137,7 +169,11 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be numbers: {error}") from error
 
 
-def _rectangle(scores: Any, ragged: bool, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _size(row: NDArray[Any]) -> str:
+    return str(len(row)) if row.ndim == 1 else f"the shape {row.shape} of"
+
+
+def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     if not hasattr(scores, "shape"):
         scores = [as_array(row) for row in scores]
         lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
@@ -148,10 +184,7 @@ def _rectangle(scores: Any, ragged: bool, name: str) -> tuple[NDArray[np.float64
         if odd is not None and ragged:
             return _filled(scores, np.array(lengths), name)
         if odd is not None:
-            raise ValueError(
-                f"{name}: item {odd} has {lengths[odd]} options, item 0 has {lengths[0]}; "
-                "pass ragged=True if the items really differ"
-            )
+            raise ValueError(f"{name}: item {odd} has {lengths[odd]} options, item 0 has {lengths[0]}{hint}")
     array = _numbers(scores, name)
     if array.ndim != 2 and len(array):
         raise ValueError(f"{name} must be one row an item and one column an option, not the shape {array.shape}")

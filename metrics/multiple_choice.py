@@ -54,7 +54,8 @@ def multiple_choice(
     >>> result["accuracy_verb_lm"], result["mean_rank"]
     (0.5, 1.5)
     """
-    array, truth, sizes = choices(scores, labels, ragged=ragged)
+    hint = "; pass ragged=True if the items really differ"
+    array, truth, sizes = choices(scores, labels, ragged=ragged, hint=hint)
     ks = at_most(ks, int(sizes.min()), "options an item")
     places = choice_places(array, truth)
     result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(places.tied.sum())}

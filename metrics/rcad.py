@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, at_most, choices
+from video_contrast.metrics.checks import at_most, choices, rows_of_one_length
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.ranks import choice_places, exact_mean
 
@@ -86,10 +86,7 @@ def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> 
     """The similarities of every video with its own captions."""
     if normalise is None and columns is None:
         return similarity
-    try:
-        matrix = as_array(similarity).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"similarity must be videos by texts, every row of one length: {error}") from error
+    matrix = rows_of_one_length(similarity, "similarity", "texts").astype(np.float64)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"similarity must be videos by texts, not the shape {matrix.shape}")
     bad = np.argwhere(~np.isfinite(matrix))
@@ -109,10 +106,7 @@ def _text_columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64
         if n_texts % n_videos:
             raise ValueError(f"{n_texts} texts do not divide into {n_videos} videos: say which are whose (columns=)")
         return np.arange(n_texts).reshape(n_videos, -1)
-    try:
-        own = as_array(columns)
-    except ValueError as error:
-        raise ValueError(f"columns must be as many for each video: {error}") from error
+    own = rows_of_one_length(columns, "columns", "texts")
     if own.ndim != 2 or len(own) != n_videos or own.dtype.kind not in "iu":
         raise ValueError(f"columns must be whole numbers [videos][k] for {n_videos} videos, not {own.dtype}{own.shape}")
     bad = np.argwhere((own < 0) | (own >= n_texts))

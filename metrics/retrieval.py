@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, at_most, cluster_codes
+from video_contrast.metrics.checks import as_array, at_most, cluster_codes, first_odd, rows_of_one_length
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.embedding_places import embedding_places
 from video_contrast.metrics.ranks import Places, exact_mean
@@ -105,31 +105,32 @@ def retrieval_from_embeddings(
     return _summary(places, rows, len(left), ks, clusters, interval, seed)
 
 
-def owners_of(captions_of: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+def owners_of(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:
     """The row of each caption's video, from the lists of captions of each video.
 
     Raises:
-        ValueError: a caption is in no list or in two, or the numbers are not 0 up to how many there are.
+        ValueError: a caption is in no list or in two, or there is none of that number; the message names it.
 
-    >>> owners_of([[0, 1], [], [2]]).tolist()
+    >>> owners_of([[0, 1], [], [2]], 3).tolist()
     [0, 0, 2]
     """
     owner: dict[int, int] = {}
     for video, captions in enumerate(captions_of):
         for caption in captions:
+            if not 0 <= int(caption) < n_captions:
+                raise ValueError(f"video {video} names caption {caption}, but the captions are 0..{n_captions - 1}")
             if owner.setdefault(int(caption), video) != video:
                 raise ValueError(f"caption {caption} belongs to video {owner[int(caption)]} and to video {video}")
-    missing = sorted(set(range(len(owner))) - set(owner))
-    if missing:
-        raise ValueError(f"caption {missing[0]} belongs to no video, but caption {max(owner)} does")
-    return np.array([owner[caption] for caption in range(len(owner))], np.int64)
+    missing = next((caption for caption in range(n_captions) if caption not in owner), None)
+    if missing is not None:
+        raise ValueError(f"caption {missing} belongs to no video")
+    return np.array([owner[caption] for caption in range(n_captions)], np.int64)
 
 
 def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
-    try:
-        array = values if isinstance(values, np.memmap) else as_array(values)
-    except ValueError as error:
-        raise ValueError(f"{name} has rows of different lengths: {error}") from error
+    array = values if isinstance(values, np.memmap) else rows_of_one_length(values, name, "columns")
+    if not len(array):
+        raise ValueError(f"{name} is empty: there are no rows")
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{name} must have rows and columns, not the shape {array.shape}")
     if array.dtype.kind not in "fiu":
@@ -158,8 +159,11 @@ def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_c
             raise ValueError(f"caption {missing} belongs to video {owners[missing]!r}, which is not among the videos")
         return np.array([row_of[name] for name in owners], np.int64)
     rows = as_array(owners)
-    if rows.dtype.kind not in "iu":
-        raise ValueError(f"owners are row numbers, not {rows.dtype}; give video_ids= to name videos by ids")
+    odd = first_odd(rows)
+    if odd is not None:
+        raise ValueError(
+            f"owners: caption {odd} has {rows[odd]!s}; owners are row numbers; give video_ids= to name videos by ids"
+        )
     bad = np.flatnonzero((rows < 0) | (rows >= n_videos))
     if len(bad):
         raise ValueError(f"caption {bad[0]} belongs to video {rows[bad[0]]}, but the videos are 0..{n_videos - 1}")

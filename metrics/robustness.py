@@ -62,8 +62,8 @@ def robustness(
         and scores.
 
     Raises:
-        ValueError: empty, unequal lengths, scores out of range, a perturbation in two categories (origins,
-            modalities); the message names the row.
+        ValueError: empty, unequal lengths, scores or chance out of range, a row without a perturbation, a perturbation
+            in two categories (origins, modalities); the message names the row.
 
     Source: robustness paper, section 4.3.
 
@@ -80,6 +80,12 @@ def robustness(
     for name, column in {"perturbed": after, **columns}.items():
         if column is not None and len(column) != rows:
             raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")
+    nameless = next((row for row, name in enumerate(perturbations) if name is None), None)
+    if nameless is not None:
+        raise ValueError(f"perturbations: row {nameless} has none")
+    highest = 100 if percent else 1
+    if chance is not None and not 0 <= chance < highest:
+        raise ValueError(f"chance must be from 0 to below {highest}, not {chance}")
     gamma_absolute(before, after, percent=percent)  # refuses scores out of range, and names the row
     keys = list(zip(perturbations, severities if severities is not None else [None] * rows, strict=True))
     conditions = {key: j for j, key in enumerate(dict.fromkeys(keys))}

@@ -73,7 +73,7 @@ def test_one_item_has_figures_but_no_interval() -> None:
         ([[0.1, 0.2], [NAN, 0.4]], {}, "video 1 and caption 0 is nan"),
         ([[NAN, 0.2], [0.1, 0.4]], {}, "video 0 and caption 0 is nan"),
         ([[0.1, -INF], [0.1, 0.4]], {}, "video 0 and caption 1 is -inf"),
-        ([[0.1, 0.2], [0.4]], {}, "different lengths"),
+        ([[0.1, 0.2], [0.4]], {}, "row 1 has 1 columns, row 0 has 2"),
         (np.zeros((0, 3)), {}, "rows and columns"),
         (np.zeros((2, 3)), {}, "3 captions of 2 videos"),
         (np.zeros((2, 3)), {"owners": [0, 1, 2]}, "caption 2 belongs to video 2, but the videos are 0..1"),
@@ -184,3 +184,35 @@ def test_groups_without_items_are_missing_values() -> None:
     assert metrics.proximity([1, 0], [0.1, 0.2])["antonym"] is None
     assert metrics.agreement([[1, 1], [1, 1]])["fleiss_kappa"] is None
     assert metrics.position_bias([[1, 2, 3]], [0])["accuracy_by_position"] == [0.0, None, None]
+
+
+def test_a_statistic_of_ones_own_is_used_as_it_is_given() -> None:
+    spread = metrics.OfMeans(lambda means: np.sqrt(means[:, 1] - means[:, 0] ** 2))
+    values = np.random.default_rng(0).random(40)
+    interval = metrics.cluster_bootstrap(np.stack([values, values**2], axis=1), statistic=spread)
+    assert interval.estimate == pytest.approx(values.std())
+    assert interval.low < values.std() < interval.high
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.right_in_all_rotations([]), "no items"),
+        (lambda: metrics.right_in_all_rotations([[1, 0], [1]]), "item 1 has 1 rotations, item 0 has 2"),
+        (lambda: metrics.right_in_all_rotations([[1, 0], [1, NAN]]), "item 1, rotation 1 is nan"),
+        (lambda: metrics.right_in_all_rotations([[1, 2]]), "item 0, rotation 1 is 2.0, not between 0 and 1"),
+        (lambda: metrics.right_in_all_rotations([[]]), "no rotations"),
+        (lambda: metrics.agreement([[1, 1]], clusters=["a", "b"]), "1 items need 1 clusters, not 2"),
+        (lambda: metrics.caption_shift(["a", None], ["a", "b"]), "perturbed caption 1 is None"),
+        (lambda: metrics.robustness([0.5], [0.1], [None]), "perturbations: row 0 has none"),
+        (lambda: metrics.robustness([0.5], [0.1], ["jpeg"], chance=1.5), "chance must be from 0 to below 1, not 1.5"),
+        (lambda: metrics.rcad([[0.1, 0.2], [0.3]]), "item 1 has 1 options, item 0 has 2$"),
+        (lambda: metrics.rcad([[0.1, 0.2], [0.3]], normalise="videos"), "similarity: row 1 has 1 texts, row 0 has 2"),
+        (lambda: metrics.multiple_choice(GOOD, [0, None, 0, 0]), "labels: item 1 is None"),
+        (lambda: metrics.multiple_choice(GOOD, [0, 1, NAN, 0]), "labels: item 2 is nan"),
+        (lambda: metrics.retrieval([]), "similarity is empty"),
+    ],
+)
+def test_what_is_wrong_is_named(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 
-from ._core import caption_shift
+from ._core import OptionalColumns, caption_shift
 
 _DESCRIPTION = """
 What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
@@ -18,6 +18,9 @@ Args:
     references: `[n]`, the same captions before the perturbation.
     meteor: add METEOR (needs NLTK's WordNet data).
     language_model: add perplexities under a causal language model ("gpt2", or a folder).
+    clusters: optional, `[n]`, the source video of each caption: adds 95 % cluster bootstrap intervals.
+    interval: True or False; by default intervals are given if there are clusters.
+    seed: of the bootstrap.
 Returns:
     A dict of numbers; the card lists the keys.
 Examples:
@@ -37,9 +40,10 @@ _CITATION = """
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class CaptionShift(evaluate.Measurement):
+class CaptionShift(OptionalColumns, evaluate.Measurement):
     """The change of captions."""
 
+    optional = ("clusters",)
     example: ClassVar[dict[str, Any]] = {
         "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
@@ -51,8 +55,20 @@ class CaptionShift(evaluate.Measurement):
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({"data": datasets.Value("string"), "references": datasets.Value("string")}),
+            features=datasets.Features(
+                {
+                    "data": datasets.Value("string"),
+                    "references": datasets.Value("string"),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
         )
 
-    def _compute(self, data: Any, references: Any, *, meteor: bool = False, language_model: str | None = None) -> Any:
-        return caption_shift(data, references, meteor=meteor, language_model=language_model)
+    def _compute(self, data: Any, references: Any, clusters: Any = None, interval: Any = None, **options: Any) -> Any:
+        return caption_shift(
+            data,
+            references,
+            clusters=clusters,
+            interval=clusters is not None if interval is None else interval,
+            **options,
+        )

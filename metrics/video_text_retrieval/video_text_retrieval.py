@@ -76,7 +76,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
     ) -> Any:
         return retrieval(
             predictions,
-            owners_of(references),
+            owners_of(references, len(predictions[0]) if len(predictions) else 0),
             ks=ks,
             clusters=clusters,
             interval=clusters is not None if interval is None else interval,
