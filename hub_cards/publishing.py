@@ -172,31 +172,41 @@ def explained(repo: str, *, resumable: bool = False) -> Iterator[None]:
     Raises:
         VideoContrastError: in place of what the client raised.
     """
-    from huggingface_hub import errors
-
-    again = "; run the same command again, what was sent is not sent again" if resumable else ""
     try:
         yield
-    except errors.LocalTokenNotFoundError as error:
-        raise VideoContrastError(f"{repo}: not logged in; run `hf auth login` or set HF_TOKEN") from error
-    except errors.HFValidationError as error:
-        raise UsageError(f"{repo!r} is not a repository's name: {error}") from error
-    except errors.OfflineModeIsEnabled as error:
-        raise VideoContrastError(f"{repo}: HF_HUB_OFFLINE is set, so nothing can be sent; unset it") from error
-    except errors.HfHubHTTPError as error:
+    except Exception as error:
+        told = _told(error, repo, "; run the same command again, what was sent is not sent again" if resumable else "")
+        if told is None:
+            raise
+        raise told from error
+
+
+def _told(error: BaseException, repo: str, again: str) -> VideoContrastError | None:
+    """What an error of the Hub's client means for the user; None for any other error."""
+    from huggingface_hub import errors
+
+    if type(error) is RuntimeError and error.__cause__ is not None:
+        # a file that could not be uploaded: the client says which, and has the reason as the cause
+        return _told(error.__cause__, repo, again)
+    if isinstance(error, errors.LocalTokenNotFoundError):
+        return VideoContrastError(f"{repo}: not logged in; run `hf auth login` or set HF_TOKEN")
+    if isinstance(error, errors.HFValidationError):
+        return UsageError(f"{repo!r} is not a repository's name: {error}")
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return VideoContrastError(f"{repo}: HF_HUB_OFFLINE is set, so nothing can be sent; unset it")
+    if isinstance(error, errors.HfHubHTTPError):
         status = error.response.status_code if error.response is not None else 0
         if status in (401, 403):
-            raise VideoContrastError(
+            return VideoContrastError(
                 f"{repo}: no permission to write there (HTTP {status}); log in with `hf auth login`, with a token that "
                 "may write to it"
-            ) from error
+            )
         if status == 404:
-            raise VideoContrastError(
-                f"{repo}: no such repository or branch, or no permission to see it (HTTP 404)"
-            ) from error
-        raise VideoContrastError(f"{repo}: the Hub answered HTTP {status}{again}") from error
-    except _connection_errors() as error:
-        raise VideoContrastError(f"{repo}: the connection broke ({type(error).__name__}){again}") from error
+            return VideoContrastError(f"{repo}: no such repository or branch, or no permission to see it (HTTP 404)")
+        return VideoContrastError(f"{repo}: the Hub answered HTTP {status}{again}")
+    if isinstance(error, _connection_errors()):
+        return VideoContrastError(f"{repo}: the connection broke ({type(error).__name__}){again}")
+    return None
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:

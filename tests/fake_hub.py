@@ -78,6 +78,10 @@ class FakeHub:
 
         self._failures.append(decide)
 
+    def heal(self) -> None:
+        """Ends all failures."""
+        self._failures.clear()
+
     def failure(self, method: str, path: str) -> int | None:
         """The status a request must fail with, if any."""
         return next((status for decide in self._failures if (status := decide(method, path)) is not None), None)

@@ -89,6 +89,38 @@ def test_an_interrupted_push_goes_on_where_it_stopped(
     assert set(before) < set(hub.uploads())
 
 
+def test_an_upload_that_breaks_in_the_middle_of_a_file_is_finished_by_the_same_command(
+    made: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # the client waits between its own attempts
+    given = ["push", str(made), "me/set", "--with-videos", "--yes"]
+    hub.fail("PUT", "/objects/", 0, after=2, times=10**6)
+    assert main(given) == 1
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "me/set" in error and "run the same command again" in error and "Traceback" not in error
+    assert not [path for path in hub.files("me/set") if path.endswith(".parquet")], "a row was public before its clip"
+    hub.heal()
+    assert main(given) == 0
+    assert len([path for path in hub.files("me/set") if path.endswith((".mp4", ".parquet"))]) == 7 + 3
+    assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_person_is_asked_about_the_licence(
+    made: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch, capsys: Any, answer: bool
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda question, default: asked.append(question) or answer)
+    assert main(["push", str(made), "me/set", "--with-videos", "--private", "--revision", "v1"]) == (0 if answer else 2)
+    assert len(asked) == 1 and "CC0" in asked[0]
+    if answer:
+        assert hub.repos["dataset", "me/set"].private
+        assert "clips/video0.mp4" in hub.files("me/set", revision="v1") and not hub.files("me/set")
+    else:
+        assert "answered with no" in capsys.readouterr().err and not hub.repos
+
+
 def test_pushing_an_unchanged_set_again_commits_nothing(made: Path, hub: FakeHub) -> None:
     push_set(plan_set(made), "me/set")
     before = len(hub.repos["dataset", "me/set"].branches["main"])
@@ -198,8 +230,14 @@ def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_p
 def test_metrics_are_spaces_that_evaluate_loads_by_name(
     hub: FakeHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["metrics", "push", "me", "video_contrast_mc"]) == 0
-    assert capsys.readouterr().out.strip().endswith("/spaces/me/video_contrast_mc")
+    from video_contrast.metrics.modules import MODULES
+
+    assert main(["metrics", "push", "me", "--private"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("/spaces/me/")[2] for line in said] == list(MODULES)
+    for name in MODULES:
+        assert {"README.md", "app.py", "requirements.txt", f"{name}.py"} <= set(hub.files(f"me/{name}", "space"))
+        assert hub.repos["space", f"me/{name}"].private
     card = hub.files("me/video_contrast_mc", "space")["README.md"].decode()
     assert "sdk: gradio" in card.split("---")[1]
     code = """
