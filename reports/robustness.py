@@ -166,7 +166,7 @@ def pair_map(run: Run, score: str) -> Figure | None:
         for row, column in np.ndindex(values.shape):
             if np.isfinite(values[row, column]):
                 # The loss is the ink: what is kept is the page itself, light or dark.
-                loss = 0.8 * min(1.0, max(0.0, 1 - values[row, column])) ** 0.8
+                loss = 0.8 * float(np.clip(1 - values[row, column], 0, 1)) ** 0.8
                 axes.add_patch(Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, color=colour(1), alpha=loss, lw=0))
                 axes.text(column, row, f"{values[row, column]:.2f}", ha="center", va="center", fontsize=8)
         axes.set_xlim(-0.5, len(visuals) - 0.5)

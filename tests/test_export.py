@@ -3,6 +3,7 @@
 import ast
 import csv
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,13 @@ def test_vlmevalkit_itself_reads_asks_and_scores_the_set(
     assert data.evaluate(str(tmp_path / "p.tsv")) == {
         "accuracy": 50.0, "chose true": 50.0, "chose unparseable": 50.0,
     }  # fmt: skip
+
+
+def test_the_command_names_its_files(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, count in (("lmms-eval", 4), ("vlmevalkit", 3)):
+        assert main(["export", str(made), "--format", name, "--output", str(tmp_path / name), "--json"]) == 0
+        files = json.loads(capsys.readouterr().out)
+        assert len(files) == count and all(Path(file).is_file() for file in files)
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

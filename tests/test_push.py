@@ -200,6 +200,9 @@ def test_the_command_asks_before_it_publishes_videos(made: Path, hub: FakeHub, c
     assert not hub.repos
     assert main(["push", str(made), "me/set", "--with-videos", "--yes"]) == 0
     assert capsys.readouterr().out.strip().endswith("/datasets/me/set")
+    assert main(["push", str(made), "me/set", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["address"].endswith("/datasets/me/set") and said["videos"] == 0 and said["bytes"] > 0
 
 
 def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_path: Path) -> None:

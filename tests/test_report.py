@@ -335,6 +335,15 @@ def test_a_set_that_has_moved_is_named(world: Path, tmp_path: Path) -> None:
     assert write_report([tmp_path / "run"], tmp_path / "r.html", dataset=tmp_path / "moved").exists()
 
 
+def test_quiet_and_json(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["report", str(world / "runs/poor"), "--max-failures", "1", "--output", str(tmp_path / "r.html")]
+    assert main([*given, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main([*given, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert Path(said["page"]).stat().st_size == said["bytes"]
+
+
 def test_a_negative_number_of_failures_is_refused(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--max-failures"):
         write_report([world / "runs"], tmp_path / "r.html", max_failures=-1)

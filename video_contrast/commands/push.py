@@ -1,5 +1,6 @@
 """`video-contrast push DIR REPO`: a built set onto the Hub."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,7 @@ def add(app: typer.Typer) -> None:
         to_main: Annotated[bool, typer.Option("--to-main", help="For a run: no pull request.")] = False,
         yes: Annotated[bool, typer.Option("--yes", help="Answer the licence question with yes (scripts).")] = False,
         quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but the address.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print the address and what was sent as JSON.")] = False,
     ) -> None:
         """Publish a built set on the Hub: tables and card. `load_dataset(REPO, CONFIG)` then works anywhere.
 
@@ -33,17 +35,26 @@ def add(app: typer.Typer) -> None:
         from video_contrast.hub_cards.publishing import plan_set, push_set
 
         if (folder / "run.json").is_file():
-            print(_push_run(folder, repo, dataset, pull_request=not to_main))
+            address = _push_run(folder, repo, dataset, pull_request=not to_main)
+            print(json.dumps({"address": address}) if as_json else address)
             return
         planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
         if planned.videos and not yes:
             _ask(len(planned.videos), planned.licence)
 
-        def step(done: int, total: int, sent: int) -> None:
-            if not quiet:
-                print(f"{done} of {total} files ({sent / 1e6:.1f} of {planned.size / 1e6:.1f} MB)", file=sys.stderr)
+        from tqdm import tqdm
 
-        print(push_set(planned, repo, private=private, revision=revision, step=step))
+        hidden = quiet or as_json
+        with tqdm(total=planned.size, desc="sent", unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
+
+            def step(done: int, total: int, sent: int) -> None:
+                bar.set_postfix_str(f"{done} of {total} files", refresh=False)
+                bar.update(sent - bar.n)
+
+            address = push_set(planned, repo, private=private, revision=revision, step=step)
+        count = len(planned.videos) + len(planned.tables)
+        found = {"address": address, "files": count, "videos": len(planned.videos), "bytes": planned.size}
+        print(json.dumps(found) if as_json else address)
 
 
 def _push_run(folder: Path, repo: str, dataset: str | None, *, pull_request: bool) -> str:

@@ -1,5 +1,6 @@
 """`video-contrast report RUN... --output report.html`: the page of some runs."""
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ def add(app: typer.Typer) -> None:
         set_: Annotated[Path | None, typer.Option("--set", help="The set's folder, if it was moved.")] = None,
         assets: Annotated[Path | None, typer.Option(help="Also write every plot and table here.")] = None,
         quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print the page's path and size as JSON.")] = False,
     ) -> None:
         """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
         from video_contrast.reports import write_report
@@ -35,10 +37,12 @@ def add(app: typer.Typer) -> None:
             video_root=video_root,
             dataset=set_,
             assets=assets,
-            progress=None if quiet else _progress,
+            progress=None if quiet or as_json else _progress,
         )
         size = page.stat().st_size / 1e6
-        if not quiet:
+        if as_json:
+            print(json.dumps({"page": str(page), "bytes": page.stat().st_size}))
+        elif not quiet:
             print(f"{page} ({size:.1f} MB)")
         if size > 15 and output.suffix:
             print(f"{page}: over 15 MB, slow to open; report fewer runs in one file", file=sys.stderr)
