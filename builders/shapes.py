@@ -52,6 +52,11 @@ class Clip:
         return f"{self.split}-{self.seed}-{self.number:04d}{'r' * self.backwards}"
 
     @property
+    def cluster(self) -> str:
+        """What the clip shares with its reversal."""
+        return f"{self.split}-{self.seed}-{self.number:04d}"
+
+    @property
     def path(self) -> str:
         """Where the clip lies in the set's folder."""
         return f"clips/{self.split}-{self.seed}/{self.number:04d}{'r' * self.backwards}.mp4"
@@ -74,6 +79,7 @@ def shapes(
     gallery: Annotated[int, "Clips of the retrieval config."] = 100,
     train: Annotated[int, "Also make so many training clips (split `train` of `retrieval`)."] = 0,
     validation: Annotated[int, "Also make so many validation clips (split `validation` of `retrieval`)."] = 0,
+    reversals: Annotated[bool, "Beside each of these clips also its reversal, where that is another action."] = False,
 ) -> BuiltSet:
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""
     for name, value, least in (("items", items, 1), ("gallery", gallery, 2), ("train", train, 0)):
@@ -84,7 +90,7 @@ def shapes(
     pool = [
         Clip(scene, seed, "test", n) for n, scene in enumerate(scenes(seed, "test", max(gallery * 2, 2 * items + 80)))
     ]
-    built = BuiltSet("shapes", {}, _facts(seed, items, gallery, train, validation))
+    built = BuiltSet("shapes", {}, _facts(seed, items, gallery, train, validation, reversals))
     used: dict[str, Clip] = {}
     for config in configs:
         clips_and_rows, counts = _config(config, pool, seed, items, gallery)
@@ -92,13 +98,21 @@ def shapes(
         if config == "retrieval":
             for split, count in (("train", train), ("validation", validation)):
                 if count:
-                    clips = [Clip(scene, seed, split, n) for n, scene in enumerate(scenes(seed, split, count))]
-                    splits[split] = [(clip, _retrieval_row(clip)) for clip in clips]
+                    clips = _learned(seed, split, count, reversals)
+                    splits[split] = [(clip, _retrieval_row(clip, cluster=clip.cluster)) for clip in clips]
         built.tables[config] = {split: [row for _, row in pairs] for split, pairs in splits.items()}
         built.facts["configs"][config] = _HOW[config] | {"counts": dict(sorted(counts.items()))}
         used |= {clip.path: clip for pairs in splits.values() for clip, _ in pairs}
     built.files = {path: _writer(clip) for path, clip in sorted(used.items())}
     return built
+
+
+def _learned(seed: int, split: str, count: int, reversals: bool) -> Iterator[Clip]:
+    """The clips of a split to learn from, in order; a reversal follows its clip."""
+    for number, scene in enumerate(scenes(seed, split, count)):
+        yield Clip(scene, seed, split, number)
+        if reversals and scene.action in REVERSE:
+            yield Clip(scene.reversed(), seed, split, number, backwards=True)
 
 
 def _writer(clip: Clip) -> Callable[[Any], None]:
@@ -127,10 +141,10 @@ def _config(
     return made, counts
 
 
-def _retrieval_row(clip: Clip) -> Row:
+def _retrieval_row(clip: Clip, **more: str) -> Row:
     said = claim(clip.scene)
     captions = [write(said), write(said, names=True, phrase=1)]
-    return tables.retrieval_row(id=clip.id, captions=captions, meta=clip.meta(), **clip.where())
+    return tables.retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | more, **clip.where())
 
 
 def _unambiguous(pool: list[Clip], counts: Counter[str]) -> Iterator[Clip]:
@@ -238,7 +252,7 @@ def _row(
         kinds=[kind for _, kind, _ in options],
         edits=[edit.row() if edit else None for _, _, edit in options],
         replaced=replaced,
-        cluster=f"{clip.split}-{clip.seed}-{clip.number:04d}",
+        cluster=clip.cluster,
         meta=clip.meta(),
         **clip.where(),
     )
@@ -289,7 +303,8 @@ _HOW: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def _facts(seed: int, items: int, gallery: int, train: int, validation: int) -> dict[str, Any]:
+def _facts(seed: int, items: int, gallery: int, train: int, validation: int, reversals: bool) -> dict[str, Any]:
+    options = {"items": items, "gallery": gallery, "train": train, "validation": validation, "reversals": reversals}
     return {
         "pretty_name": "Shapes world",
         "summary": "Short clips of shapes and people in motion, drawn by a program, with captions whose truth follows "
@@ -299,7 +314,7 @@ def _facts(seed: int, items: int, gallery: int, train: int, validation: int) -> 
         "licence_id": "apache-2.0",
         "citations": [],
         "seed": seed,
-        "options": {"items": items, "gallery": gallery, "train": train, "validation": validation},
+        "options": options,
         "version": VERSION,
         "held_out": "no scene of test or validation occurs in train, nor its mirror image, nor either played backwards",
         "transitive_actions": list(TRANSITIVE),

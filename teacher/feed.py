@@ -19,6 +19,7 @@ class Part:
     Attributes:
         videos: what the frozen vision tower gave, float32[n, S, H], and each clip's row; None where it learns.
         texts: what the frozen text tower gave, float32[n, H], and each text's row; None where it learns.
+        groups: each caption's group (`batches`); None where captions meet at random.
     """
 
     store: FrameStore
@@ -26,11 +27,17 @@ class Part:
     rows: list[dict[str, Any]]
     videos: tuple[np.ndarray, dict[int, int]] | None = None
     texts: tuple[np.ndarray, dict[str, int]] | None = None
+    groups: list[str] | None = None
 
     def readable(self) -> "Part":
         """Without the captions of clips that could not be read."""
         keep = [n for n, clip in enumerate(self.clips) if clip not in self.store.missing]
-        return replace(self, clips=[self.clips[n] for n in keep], rows=[self.rows[n] for n in keep])
+        return replace(
+            self,
+            clips=[self.clips[n] for n in keep],
+            rows=[self.rows[n] for n in keep],
+            groups=self.groups and [self.groups[n] for n in keep],
+        )
 
 
 @dataclass

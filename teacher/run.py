@@ -10,6 +10,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.seeds import digest
 from video_contrast.tables import Row
+from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import Wanted, amounts, negatives, with_similarities
@@ -38,6 +39,7 @@ def teach(
     constraint_settings: str | None = None,
     tagger: str = "auto",
     encoder: str = "lsa",
+    group: str | None = None,
     store: str | Path | None = None,
     progress: bool = True,
     stop_after: int | None = None,
@@ -61,6 +63,8 @@ def teach(
             ("name=value,..."); the generator's own set by default.
         tagger: what finds actions and objects in captions (`perturbations.language`).
         encoder: "lsa", or a sentence encoder.
+        group: column of the set or field of its `meta`: clips that share it meet in one batch (hard videos), such as
+            "video_id" for segments of one video; none by default.
         store: folder for frames, negatives, similarities and what frozen towers say, which several runs may share;
             `output/store` by default.
         progress: show bars.
@@ -77,6 +81,7 @@ def teach(
     output = Path(output)
     folder = Path(store) if store else output / "store"
     root, splits = _rows(dataset, config, split, validation)
+    groups = groups_of(splits[0], group) if group else None
     made_by = "shapes" if _is_shapes(Path(dataset)) else "lexical"
     wanted = Wanted(
         *amounts(kinds), made_by if generator == "auto" else generator, chosen.seed,
@@ -101,8 +106,9 @@ def teach(
             made, counts[name] = negatives(rows, wanted, folder / f"negatives-{name}", corpus=corpus, say=say)
             made = with_similarities(made, encoder, folder / f"similarities-{name}", documents=documents, say=say)
             part, unread = _part(
-                folder / f"frames-{name}", rows, made, Path(video_root or root), processor, count, not quiet
-            )
+                folder / f"frames-{name}", rows, made, Path(video_root or root), processor, count,
+                groups if name == "train" else None, not quiet,
+            )  # fmt: skip
             part, now = with_outputs(
                 pairs, part, tokens, folder / f"frozen-{name}", revision, device=device, progress=not quiet
             )
@@ -113,6 +119,7 @@ def teach(
         say(f"{missing} clips could not be read and are left out")
     identity = asdict(wanted) | {
         "model": revision, "data": digest(*corpus, len(splits[0])).hex(), "frames": count, "encoder": encoder,
+        "group": group,
     }  # fmt: skip
     result = train(
         net, tokens, parts[0], parts[1], chosen, output,
@@ -194,14 +201,23 @@ def _rows(
 
 
 def _part(
-    path: Path, rows: Sequence[Row], made: list[dict[str, Any]], root: Path, processor: Any, frames: int, progress: bool
+    path: Path,
+    rows: Sequence[Row],
+    made: list[dict[str, Any]],
+    root: Path,
+    processor: Any,
+    frames: int,
+    groups: list[str] | None,
+    progress: bool,
 ) -> tuple[Part, int]:
     from video_contrast.teacher.store import open_store
 
     images = getattr(processor, "image_processor", None) or processor.video_processor
     store = open_store(path, rows, root, images, frames, progress=progress)
     number = {row["id"]: n for n, row in enumerate(rows)}
-    return Part(store, [number[row["id"]] for row in made], made).readable(), len(store.missing)
+    clips = [number[row["id"]] for row in made]
+    part = Part(store, clips, made, groups=groups and [groups[clip] for clip in clips])
+    return part.readable(), len(store.missing)
 
 
 def _frames(net: Any, asked: int | None) -> int:

@@ -4,7 +4,6 @@ Everything that is drawn at random is a pure function of (seed, epoch), so a kil
 step with exactly the batches and the numbers that it would have had.
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import torch
 from tqdm import tqdm
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.seeds import digest, stream
+from video_contrast.seeds import digest
 from video_contrast.teacher import saving
+from video_contrast.teacher.batches import batches
 from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.pairs import FREEZE, Pairs
@@ -129,7 +129,9 @@ def train(
 
     pairs.train()
     bar = tqdm(total=total, initial=state["step"], desc=f"teach {settings.objective}", disable=not progress)
-    for number, picked in enumerate(_batches(len(train_part.clips), settings)):
+    for number, picked in enumerate(
+        batches(train_part.clips, train_part.groups, settings.batch_size, settings.epochs, settings.seed)
+    ):
         if number < done:
             continue
         if state["step"] >= total or stopped():
@@ -173,14 +175,6 @@ def train(
         model.load_state_dict(torch.load(best, map_location="cpu", weights_only=True))
     early = stopped() and state["step"] < total
     return {**state, "total": total, "stopped_early": early, "finished": early or state["step"] >= total}
-
-
-def _batches(count: int, settings: Settings) -> Iterator[list[int]]:
-    """Batches of caption numbers, epoch after epoch; what they hold depends on the seed and their place only."""
-    for epoch in range(settings.epochs):
-        order = stream("teach", settings.seed, "epoch", epoch).permutation(count)
-        for begin in range(0, count, settings.batch_size):
-            yield [int(n) for n in order[begin : begin + settings.batch_size]]
 
 
 def _losses(pairs: Any, batch: Batch, settings: Settings) -> tuple[dict[str, torch.Tensor], torch.Tensor]:

@@ -65,6 +65,7 @@ def add(app: typer.Typer) -> None:
         temperature: Annotated[float, _option(HOW, "Of the model's similarities.")] = 0.05,
         teacher_temperature: Annotated[float, _option(HOW, "Of the teacher's (lgt).")] = 0.05,
         contrast: Annotated[float, _option(HOW, "Weight of the in-batch term.")] = 1.0,
+        group: Annotated[str | None, _option(HOW, "Clips alike in this column meet in a batch.")] = None,
         freeze: Annotated[
             Freeze,
             typer.Option(help="Frozen: vision, text or both.", rich_help_panel=HOW, metavar="TOWER"),
@@ -94,7 +95,7 @@ def add(app: typer.Typer) -> None:
             model, dataset, output=output, config=config, split=split, validation=validation, video_root=video_root,
             frames=frames, store=store, kinds=negatives, generator=generator, generator_model=generator_model,
             generator_options=generator_options, constraints=constraints, constraint_settings=constraint_settings,
-            tagger=tagger, encoder=encoder, objective=objective.value, temperature=temperature,
+            tagger=tagger, encoder=encoder, group=group, objective=objective.value, temperature=temperature,
             teacher_temperature=teacher_temperature, contrast=contrast, freeze=freeze.value, epochs=epochs,
             batch_size=batch_size, accumulate=accumulate, rate=rate, evaluate_every=evaluate_every, patience=patience,
             precision=precision.value, seed=seed,

@@ -1,0 +1,62 @@
+"""Which captions stand together in a batch: at random, or hard videos side by side."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from video_contrast.errors import UsageError
+from video_contrast.seeds import stream
+
+
+def batches(
+    clips: Sequence[int], groups: Sequence[str] | None, size: int, epochs: int, seed: int
+) -> Iterator[list[int]]:
+    """Batches of caption numbers, epoch after epoch; what they hold depends on the seed and their place only.
+
+    With groups, captions of different clips of one group follow each other, one caption a clip: in such a batch each
+    clip's hardest rivals are there, as videos and as captions. A batch's end may cut a group.
+
+    Args:
+        clips: each caption's clip.
+        groups: each caption's group; None draws all captions at random.
+        size: captions in a batch; the last of an epoch may have fewer.
+        epochs: passes over the captions.
+        seed: of every draw.
+
+    >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, 1, seed=0))
+    [[0, 2], [3, 1]]
+    """
+    for epoch in range(epochs):
+        order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
+        if groups is not None:
+            order = _side_by_side(order, clips, groups)
+        for begin in range(0, len(order), size):
+            yield order[begin : begin + size]
+
+
+def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:
+    """The same numbers: those that are the n-th caption of their clip in `order` stand by their group."""
+    turns: Counter[int] = Counter()
+    together: dict[tuple[str, int], list[int]] = {}
+    for number in order:
+        together.setdefault((groups[number], turns[clips[number]]), []).append(number)
+        turns[clips[number]] += 1
+    return [number for members in together.values() for number in members]
+
+
+def groups_of(rows: Sequence[Mapping[str, Any]], field: str) -> list[str]:
+    """Each row's group: a column of the set ("video_id"), or a field of its `meta` ("cluster" of the shapes sets).
+
+    Raises:
+        UsageError: a row has no such field; the message names what there is.
+    """
+    found = []
+    for row in rows:
+        meta = json.loads(row.get("meta") or "{}")
+        value = row.get(field, meta.get(field))
+        if value is None:
+            known = sorted({name for name, entry in row.items() if isinstance(entry, str)} - {"meta"} | set(meta))
+            raise UsageError(f"--group {field!r}: row {row['id']!r} has no such field; it has {', '.join(known)}")
+        found.append(str(value))
+    return found
