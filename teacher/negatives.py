@@ -175,8 +175,9 @@ def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
 
 def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> list[dict[str, Any]]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
-    from video_contrast.builders.clips import Clip, normal
+    from video_contrast.builders.clips import Clip
     from video_contrast.builders.contrasts import Attempt
+    from video_contrast.builders.verbs import tag_cache
 
     clips = [
         Clip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"]) for row in rows
@@ -189,25 +190,29 @@ def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> 
         ("verb", "action", wanted.actions),
         ("object", "object", wanted.objects),
     )
-    for target, kind, count in targets:
-        if not count:
-            continue
-        source = wanted.source(target, lambda: corpus)
-        found: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
-        for again in range(PASSES):
-            open_ = [n for n, texts in enumerate(found) if len(texts) < count]
-            if not open_:
-                break
-            edits, _ = source([_again(attempts[n], again) for n in open_])
-            for n, proposals in zip(open_, edits, strict=True):
-                truths = attempts[n].clip.truths()
-                for edit in proposals:
-                    if len(found[n]) < count and normal(edit.text) not in truths:
-                        found[n].setdefault(normal(edit.text), edit.text)
-        for row, texts in zip(made, found, strict=True):
-            row["negatives"] += texts.values()
-            row["kinds"] += [kind] * len(texts)
+    with tag_cache():
+        for target, kind, count in targets:
+            found = _edited(wanted.source(target, lambda: corpus), attempts, count) if count else []
+            for row, texts in zip(made, found, strict=bool(count)):
+                row["negatives"] += texts
+                row["kinds"] += [kind] * len(texts)
     return made
+
+
+def _edited(source: Any, attempts: Sequence[Any], count: int) -> list[list[str]]:
+    """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
+    from video_contrast.builders.clips import normal
+
+    found: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
+    for again in range(PASSES):
+        open_ = [n for n, texts in enumerate(found) if len(texts) < count]
+        edits, _ = source([_again(attempts[n], again) for n in open_]) if open_ else ([], {})
+        for n, proposals in zip(open_, edits, strict=True):
+            truths = attempts[n].clip.truths()
+            for edit in proposals:
+                if len(found[n]) < count and normal(edit.text) not in truths:
+                    found[n].setdefault(normal(edit.text), edit.text)
+    return [list(texts.values()) for texts in found]
 
 
 def _again(attempt: Any, again: int) -> Any:

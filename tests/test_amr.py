@@ -121,6 +121,7 @@ def test_a_function_is_a_parser_and_its_name_is_recorded(monkeypatch: pytest.Mon
     assert parser is not None
     first = next(iter(GRAPHS))
     found = parser.read([first, "", first, "a dog"])
+    assert parser.read([first]) == found[:1]
     assert asked == [first, "a dog"]  # each caption once
     assert found[0] == found[2] is not None and found[1] is found[3] is None
     assert tagger_name("amr:my_parser:parse") == tagger_name("auto") + "+my_parser:parse"

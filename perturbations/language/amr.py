@@ -113,15 +113,17 @@ class Meanings:
 
     def __init__(self, parser: Parser, name: str) -> None:
         self._parser, self.name = parser, name
+        self._known: dict[str, Meaning | None] = {}
 
     def read(self, captions: Sequence[str]) -> list[Meaning | None]:
-        """One meaning a caption; None where the parser has no graph."""
-        asked = list(dict.fromkeys(text for text in captions if text.strip()))
-        graphs = list(self._parser(asked))
+        """One meaning a caption; None where the parser has no graph. A caption is parsed once."""
+        asked = list(dict.fromkeys(text for text in captions if text.strip() and text not in self._known))
+        graphs = list(self._parser(asked)) if asked else []
         if len(graphs) != len(asked):
             raise VideoContrastError(f"the AMR parser {self.name} gave {len(graphs)} graphs for {len(asked)} captions")
-        known = {text: Meaning.of(text, graph) for text, graph in zip(asked, graphs, strict=True) if graph}
-        return [known.get(text) for text in captions]
+        for text, graph in zip(asked, graphs, strict=True):
+            self._known[text] = Meaning.of(text, graph) if graph else None
+        return [self._known.get(text) for text in captions]
 
 
 def meanings(tagger: str) -> Meanings | None:
