@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml constraints.txt
 # the tests of those classes see it (tests/torchvision_shim lets the two work together).
 $(VLM)/.installed: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VLM) \
-		torchvision==0.28.0 num2words docopt
+		torchvision==0.28.0 timm==1.0.31 num2words docopt
 	@touch $(VLM)/.installed
 
 demo: $(STAMP)

@@ -5,6 +5,7 @@ Each maker saves a folder that `from_pretrained` loads offline in well under a s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,75 @@ def videoprism(folder: Path) -> Path:
     model = _spread(t.VideoPrismClipModel(t.VideoPrismConfig(text_config=text, vision_config=vision)))
     videos = t.LlavaOnevisionVideoProcessor(size={"height": 288, "width": 288})
     return _save(model, t.VideoPrismProcessor(video_processor=videos, tokenizer=tokenizer()), folder)
+
+
+def _perception() -> tuple[dict[str, Any], dict[str, Any], Any]:
+    """Text and video parts of the Perception Encoders, and their video processor."""
+    import transformers as t
+
+    text = {
+        "model_type": "modernbert", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "max_position_embeddings": 64, "cls_token_id": 1, "sep_token_id": 1,
+        **_ids(tokenizer()),
+    }  # fmt: skip
+    args = {"img_size": SIZE, "embed_dim": 32, "depth": 1, "num_heads": 2}
+    frames = {
+        "model_type": "timm_wrapper", "architecture": "vit_pe_core_tiny_patch16_384", "num_labels": 16,
+        "model_args": args,
+    }  # fmt: skip
+    video = {"model_type": "pe_video_encoder", "vision_config": frames, **_encoder()}
+    processor = t.PeVideoVideoProcessor(
+        size={"height": SIZE, "width": SIZE}, do_resize=True, do_rescale=True, do_normalize=True,
+        image_mean=[0.5] * 3, image_std=[0.5] * 3,
+    )  # fmt: skip
+    return text, video, processor
+
+
+def _encoder() -> dict[str, int]:
+    return {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "head_dim": 16,
+    }
+
+
+def _keep_labels(folder: Path, *path: str) -> Path:
+    """The frame tower's number of outputs is lost when its config is saved inside of another: put it back."""
+    config = json.loads((folder / "config.json").read_text())
+    inner = config
+    for name in path:
+        inner = inner[name]
+    inner.pop("num_classes")
+    inner.pop("label_names")
+    inner["num_labels"] = 16
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def pe_video(folder: Path) -> Path:
+    """A `PeVideoModel`; needs timm and torchvision."""
+    t = _seeded()
+    text, video, videos = _perception()
+    model = _spread(t.PeVideoModel(t.PeVideoConfig(text_config=text, video_config=video)))
+    _save(model, t.PeVideoProcessor(video_processor=videos, tokenizer=tokenizer()), folder)
+    return _keep_labels(folder, "video_config", "vision_config")
+
+
+def pe_audio_video(folder: Path) -> Path:
+    """A `PeAudioVideoModel`; needs timm and torchvision."""
+    t = _seeded()
+    text, video, videos = _perception()
+    codec = {
+        "model_type": "dac", "encoder_hidden_size": 4, "downsampling_ratios": [2, 2], "codebook_dim": 8,
+        "codebook_size": 16, "n_codebooks": 1, "hidden_size": 16,
+    }  # fmt: skip
+    audio = {"model_type": "pe_audio_encoder", "dac_config": codec, **_encoder()}
+    both = {"audio_config": audio, "video_config": video, **_encoder()}
+    model = _spread(t.PeAudioVideoModel(t.PeAudioVideoConfig(text_config=text, audio_video_config=both)))
+    _save(model, t.PeAudioVideoProcessor(t.PeAudioFeatureExtractor(), videos, tokenizer()), folder)
+    return _keep_labels(folder, "audio_video_config", "video_config", "vision_config")
 
 
 def gpt2(folder: Path) -> Path:

@@ -70,20 +70,20 @@ class VideoTextEncoder(DualEncoder):
         return found["pixel_values_videos"][0].numpy()
 
     def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        """float32[N, D], rows of length 1."""
+        """float32[N, D]; rows of length 1, except where the class's own logits are of plain products (PE)."""
         import torch
 
         pixels = on_device({self.pixels: np.stack(prepared)}, self.model)
         with torch.inference_mode():
             if self.name in PERCEPTION:
                 part = getattr(self.model, "video_model", self.model)
-                rows = part.video_head(part.video_encoder(**pixels).pooler_output)
+                rows = part.video_head(part.video_encoder(**pixels).pooler_output).float()
             else:
-                rows = pooled(self.model.get_video_features(**pixels))
-        return unit(rows).cpu().numpy()
+                rows = unit(pooled(self.model.get_video_features(**pixels)))
+        return rows.cpu().numpy()
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
-        """float32[M, D], rows of length 1."""
+        """float32[M, D], of length 1 where those of the clips are."""
         import torch
 
         tokens = self.tokens(texts, self.model.device)
@@ -91,10 +91,10 @@ class VideoTextEncoder(DualEncoder):
             if self.name in PERCEPTION:
                 tokens.pop("token_type_ids", None)
                 states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
-                rows = getattr(self.model, "video_model", self.model).text_video_head(states)
+                rows = getattr(self.model, "video_model", self.model).text_video_head(states).float()
             else:
-                rows = pooled(self.model.get_text_features(**tokens))
-        return unit(rows).cpu().numpy()
+                rows = unit(pooled(self.model.get_text_features(**tokens)))
+        return rows.cpu().numpy()
 
 
 def _pixels(method: Any) -> str:
@@ -103,6 +103,19 @@ def _pixels(method: Any) -> str:
 
     names = inspect.signature(method).parameters
     return "pixel_values" if "pixel_values" in names and "pixel_values_videos" not in names else "pixel_values_videos"
+
+
+def _leave_out_bands() -> None:
+    """PE-AV ties weights by patterns that leave out position buffers, but not the one that timm has since."""
+    from transformers import PeAudioVideoModel
+
+    tied = PeAudioVideoModel._tied_weights_keys
+    PeAudioVideoModel._tied_weights_keys = {
+        one.replace(r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"): other.replace(
+            r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"
+        )
+        for one, other in tied.items()
+    }
 
 
 def _usual_frames(config: Mapping[str, Any]) -> int | None:
@@ -116,10 +129,13 @@ def _usual_frames(config: Mapping[str, Any]) -> int | None:
     needs="torchvision (pip install video-contrast[vlm]); PE also timm",
     architectures=ARCHITECTURES,
     model_types=("videoprism", "pe_video", "pe_audio_video"),
-    tested=("VideoPrismClipModel",),
+    tested=("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel", "remote code"),
+    version="2",
     usual_frames=_usual_frames,
 )
 def load(source: Source, settings: Settings) -> VideoTextEncoder:
     """Loads the class that the config names, or the repository's own."""
     name = source.architecture if source.architecture in ARCHITECTURES else None
+    if name == "PeAudioVideoModel":
+        _leave_out_bands()
     return VideoTextEncoder(load_model(source, settings, name), load_processor(source, settings, None))

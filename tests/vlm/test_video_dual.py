@@ -1,4 +1,6 @@
-"""VideoPrism as a video-text dual encoder: its embeddings, not its batch-softmaxed logits."""
+"""Video-text dual encoders: VideoPrism's embeddings, not its batch-softmaxed logits; PE-Video's own logits."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,3 +43,25 @@ def test_videoprism_cosines_are_those_of_the_forward_pass(model: Encoder) -> Non
         @ torch.nn.functional.normalize(out.text_embeds, dim=-1).T
     )
     np.testing.assert_allclose(model.join(model.encode_videos(clips), model.encode_texts(texts)), cosine, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["pe_video", "pe_audio_video"])
+def test_perception_encoders_rank_by_the_logits_of_their_own_forward_pass(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("timm", reason="the Perception Encoders need timm")
+    import torch
+
+    source = locate(str(getattr(tiny_models, name)(tmp_path / name)))
+    kind = choose(source)
+    assert kind.name == "video_dual_encoder"
+    model = kind.load(source, Settings())
+    rng = np.random.default_rng(2)
+    clips = [rng.integers(0, 255, (4, 40, 56, 3), dtype=np.uint8) for _ in range(3)]
+    texts = ["a man runs", "a long caption about a woman who sings a song to a dog"]
+    found = model.join(model.encode_videos(clips), model.encode_texts(texts))
+    pixels = torch.from_numpy(np.stack([model.prepare(Clip(clip)) for clip in clips]))
+    inner = getattr(model.model, "video_model", model.model)
+    torch.nn.init.ones_(inner.text_video_logit_scale)
+    with torch.inference_mode():
+        out = inner(pixel_values_videos=pixels, **model.tokens(texts, "cpu"))
+    np.testing.assert_allclose(found, out.logits_video_text.numpy(), rtol=1e-4, atol=1e-4)
+    assert found.std(axis=0).min() > 1e-3 and found.std(axis=1).min() > 1e-3
