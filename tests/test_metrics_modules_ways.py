@@ -1,0 +1,276 @@
+"""All six `evaluate` modules in all ways: batches, combined, several processes, kinds of input, cards, bad input."""
+
+import doctest
+import multiprocessing
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import video_contrast
+from video_contrast.metrics import modules
+
+NAMES = list(modules.MODULES)
+N = 12
+
+
+@pytest.fixture(scope="module")
+def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """`evaluate` with its caches in a folder of the test, and our names."""
+    import evaluate
+
+    cache = tmp_path_factory.mktemp("hf")
+    with pytest.MonkeyPatch.context() as patch, video_contrast.register():
+        patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
+        patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
+        patch.setattr(sys, "path", [*sys.path])
+        yield evaluate
+
+
+@pytest.fixture(scope="module")
+def loaded(evaluate: Any) -> dict[str, Any]:
+    """Every module, loaded by its bare name and used by all tests: what one leaves behind shows in the next."""
+    return {name: evaluate.load(name, module_type=modules.MODULES[name].kind) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def in_memory(evaluate: Any) -> dict[str, Any]:
+    """Without files: `evaluate` waits a second for the lock of the file that a failed call leaves behind."""
+    kinds = {name: modules.MODULES[name].kind for name in NAMES}
+    return {name: evaluate.load(name, module_type=kind, keep_in_memory=True) for name, kind in kinds.items()}
+
+
+def inputs_of(name: str) -> dict[str, Any]:
+    """Columns of twelve rows, all optional ones among them."""
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 8, (N, 3)) / 4
+    videos = [f"video{i // 2}" for i in range(N)]
+    captions = ["a man runs fast down the hill", "two dogs play in the deep snow", "she sings"] * 4
+    return {
+        "video_contrast_mc": {
+            "predictions": scores,
+            "references": rng.integers(0, 3, N),
+            "kinds": [["true", "verb_lm", "random"]] * N,
+            "clusters": videos,
+        },
+        "video_text_retrieval": {
+            "predictions": rng.integers(0, 8, (N, N)) / 4,
+            "references": [[i] for i in range(N)],
+            "clusters": videos,
+        },
+        "video_text_robustness": {
+            "predictions": rng.random(N) / 2,
+            "references": 0.5 + rng.random(N) / 2,
+            "perturbations": ["jpeg", "drop_first"] * 6,
+            "severities": [1, None] * 6,
+            "modalities": ["video", "text"] * 6,
+            "clusters": videos,
+        },
+        "video_rcad": {
+            "predictions": scores,
+            "references": [0] * N,
+            "columns": [[0, 1, 2]] * N,
+            "clusters": videos,
+        },
+        "caption_shift": {
+            "data": [text if i % 3 else "[UNK] " + text for i, text in enumerate(captions)],
+            "references": captions,
+            "clusters": videos,
+        },
+        "paired_contrast": {
+            "predictions1": scores,
+            "predictions2": rng.integers(0, 8, (N, 3)) / 4,
+            "references": rng.integers(0, 3, N),
+            "clusters": videos,
+        },
+    }[name]
+
+
+def lists(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in inputs.items()}
+
+
+def part_of(inputs: dict[str, Any], rows: slice) -> dict[str, Any]:
+    return {key: value[rows] for key, value in inputs.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_of_any_size_give_what_one_call_gives(name: str, loaded: dict[str, Any]) -> None:
+    module = loaded[name]
+    inputs = inputs_of(name)
+    whole = module.compute(**inputs)
+    assert any(key.endswith("_low") for key in whole)  # there are clusters, so there are intervals
+    for start, stop in ((0, 1), (1, 8), (8, N)):
+        module.add_batch(**part_of(inputs, slice(start, stop)))
+    assert module.compute() == whole
+    module.add_batch(**part_of(inputs, slice(0, 5)))
+    assert module.compute(**part_of(inputs, slice(5, N))) == whole  # the last batch with the call
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lists_arrays_and_tensors_are_one(name: str, loaded: dict[str, Any]) -> None:
+    import torch
+
+    module = loaded[name]
+    inputs = inputs_of(name)
+    tensors = {key: torch.as_tensor(value) if hasattr(value, "dtype") else value for key, value in inputs.items()}
+    expected = module.compute(**lists(inputs))
+    assert module.compute(**inputs) == expected
+    assert module.compute(**tensors) == expected
+
+
+def test_modules_of_the_same_inputs_are_combined(evaluate: Any, loaded: dict[str, Any]) -> None:
+    inputs = inputs_of("video_contrast_mc")
+    combined = evaluate.combine(["video_contrast_mc", "video_rcad"])
+    pairs = {"predictions": inputs["predictions"], "references": inputs["references"]}
+    for rows in (slice(0, 7), slice(7, N)):
+        combined.add_batch(**part_of(pairs, rows))
+    found = combined.compute()
+    for name in ("video_contrast_mc", "video_rcad"):
+        for key, value in loaded[name].compute(**pairs).items():
+            assert found[key if key in found and found[key] == value else f"{name}_{key}"] == value, (name, key)
+
+
+@pytest.mark.parametrize("name", ["video_text_retrieval", "video_text_robustness"])
+def test_a_module_is_combined_under_a_name_of_ones_own(name: str, evaluate: Any, loaded: dict[str, Any]) -> None:
+    """Also with itself on the same inputs: every figure once a name, prefixed where both have it."""
+    combined = evaluate.combine({"first": evaluate.load(name), "second": evaluate.load(name)}, force_prefix=True)
+    inputs = inputs_of(name)
+    found = combined.compute(**inputs)
+    expected = loaded[name].compute(**inputs)
+    assert found == {f"{prefix}_{key}": value for prefix in ("first", "second") for key, value in expected.items()}
+
+
+def _half(name: str, process_id: int, cache: str, results: Any) -> None:
+    import evaluate
+
+    module = evaluate.load(
+        video_contrast.metric_path(name), num_process=2, process_id=process_id, experiment_id="halves", cache_dir=cache
+    )
+    # Uneven shares, and every optional column.
+    module.add_batch(**part_of(inputs_of(name), slice(5, N) if process_id else slice(0, 5)))
+    results.put((process_id, module.compute()))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("name", NAMES)
+def test_two_processes_give_one_result_on_the_first(name: str, loaded: dict[str, Any], tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")  # `evaluate` is imported: a fork does not import it again
+    results = context.Queue()
+    workers = [context.Process(target=_half, args=(name, i, str(tmp_path), results)) for i in (0, 1)]
+    for worker in workers:
+        worker.start()
+    found = dict(results.get(timeout=120) for _ in workers)
+    for worker in workers:
+        worker.join(timeout=60)
+    assert found[1] is None
+    assert found[0] == loaded[name].compute(**inputs_of(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_card_and_docstring_print_what_they_say(
+    name: str, evaluate: Any, loaded: dict[str, Any]
+) -> None:
+    card = (modules.module(name).folder / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", card, re.S)
+    assert blocks
+    module = loaded[name]
+    for place, text in (("card", "\n".join(blocks)), ("docstring", module.inputs_description)):
+        test = doctest.DocTestParser().get_doctest(text, {"evaluate": evaluate}, f"{name} {place}", None, 0)
+        assert test.examples
+        said: list[str] = []
+        doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+        assert not said, "".join(said)
+
+
+NAN, INF = float("nan"), float("inf")
+PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "message"),
+    [
+        (
+            "video_contrast_mc",
+            {"predictions": [[0.1, 0.2], [0.1, NAN]], "references": [0, 0]},
+            "item 1, option 1 is nan",
+        ),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, 2]}, "item 1 has label 2"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0.5]}, "references: item 1 is 0.5, not a whole"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, None]}, "labels: item 1 is None"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0], "ks": [3]}, "R@3 needs at least 3"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0], "clusters": ["a", None]}, "item 1 has none"),
+        ("video_contrast_mc", {"predictions": [], "references": []}, "empty"),
+        ("video_contrast_mc", {"references": [0]}, "the column 'predictions' is missing"),
+        (
+            "video_text_retrieval",
+            {"predictions": [[INF, 0.2], [0.1, 0]], "references": [[0], [1]]},
+            "video 0 and caption 0",
+        ),
+        ("video_text_retrieval", {"predictions": [[0.1, 0.2], [0.1]], "references": [[0], [1]]}, "row 1 has 1 columns"),
+        ("video_text_retrieval", {"predictions": PAIR, "references": [[0], []]}, "caption 1 belongs to no video"),
+        ("video_text_retrieval", {"predictions": PAIR, "references": [[0], [2]]}, "video 1 names caption 2"),
+        ("video_text_retrieval", {"predictions": PAIR, "references": [[0], [1]], "ks": [5]}, "R@5 needs at least 5"),
+        ("video_text_retrieval", {"predictions": [], "references": []}, "empty"),
+        (
+            "video_text_robustness",
+            {"predictions": [0.1, NAN], "references": [0.5] * 2, "perturbations": ["a", "b"]},
+            "perturbed: item 1 is nan",
+        ),
+        (
+            "video_text_robustness",
+            {"predictions": [0.1, 1.5], "references": [0.5] * 2, "perturbations": ["a", "b"]},
+            r"perturbed score \(position 1\) is 1.5",
+        ),
+        (
+            "video_text_robustness",
+            {"predictions": [0.1] * 2, "references": [0.5] * 2, "perturbations": ["a", None]},
+            "row 1 has none",
+        ),
+        ("video_text_robustness", {"predictions": [0.1], "references": [0.5]}, "'perturbations' is missing"),
+        ("video_text_robustness", {"predictions": [], "references": [], "perturbations": []}, "empty"),
+        ("video_rcad", {"predictions": [[0.1, INF, 0]], "references": [0]}, "item 0, option 1 is inf"),
+        ("video_rcad", {"predictions": [[0.1, 0.2]], "references": [0]}, "R@3 needs at least 3 captions a video"),
+        ("video_rcad", {"predictions": [[0.1, 0.2, 0.3]], "references": [3]}, "item 0 has label 3"),
+        ("video_rcad", {"predictions": [[0.1] * 3], "references": [0], "columns": [[0, 1, 9]]}, "video 0 names text 9"),
+        ("video_rcad", {"predictions": [], "references": []}, "empty"),
+        ("caption_shift", {"data": WORDS, "references": ["a man", " "]}, "original caption 1 has no words"),
+        ("caption_shift", {"data": ["a man", None], "references": WORDS}, "perturbed caption 1 is None"),
+        ("caption_shift", {"data": ["a man"], "references": WORDS}, r"data \(1\) and references \(2\)"),
+        ("caption_shift", {"data": [], "references": []}, "no captions"),
+        (
+            "paired_contrast",
+            {"predictions1": PAIR, "predictions2": [[0.1, 0.2], [NAN, 0]], "references": [0, 0]},
+            "second: item 1, option 0 is nan",
+        ),
+        (
+            "paired_contrast",
+            {"predictions1": PAIR, "predictions2": [[0.1, 0.2, 0.3]] * 2, "references": [0, 0]},
+            "must be the same items",
+        ),
+        ("paired_contrast", {"predictions1": PAIR, "predictions2": PAIR, "references": [0, 7]}, "item 1 has label 7"),
+        ("paired_contrast", {"predictions1": [], "predictions2": [], "references": []}, "empty"),
+    ],
+)
+def test_bad_input_is_named_and_the_module_is_as_good_as_new(
+    name: str, inputs: dict[str, Any], message: str, in_memory: dict[str, Any]
+) -> None:
+    module = in_memory[name]
+    with pytest.raises(ValueError, match=message):
+        module.compute(**inputs)
+    assert module.compute(**module.example)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_row_has_figures_and_no_interval(name: str, loaded: dict[str, Any]) -> None:
+    module = loaded[name]
+    inputs = part_of(inputs_of(name), slice(0, 1))
+    if name == "video_text_retrieval":
+        inputs |= {"predictions": [[0.3]], "ks": [1]}
+    found = module.compute(**inputs)
+    ends = [value for key, value in found.items() if key.endswith(("_low", "_high"))]
+    assert ends
+    assert set(ends) == {None}
