@@ -51,7 +51,7 @@ def teach(
 
     Args:
         model: Hub id, folder, or packaged checkpoint ("temporal-plain").
-        dataset: folder of a set with a retrieval config.
+        dataset: folder or Hub id of a set with a retrieval config.
         output: the run's folder; the checkpoint is `output/model`, the curves `curves.csv` and `curves.png`.
         config, split, validation: where the captions are; without a validation split a tenth of the clips is set aside.
         video_root: where `video_path` starts; the set's folder by default.
@@ -80,7 +80,7 @@ def teach(
     chosen = _settings(settings)
     output = Path(output)
     folder = Path(store) if store else output / "store"
-    root, splits = _rows(dataset, config, split, validation)
+    root, splits = _rows(dataset, config, split, validation, video_root)
     groups = groups_of(splits[0], group) if group else None
     made_by = "shapes" if _is_shapes(Path(dataset)) else "lexical"
     wanted = Wanted(
@@ -174,15 +174,22 @@ def _settings(given: dict[str, Any]) -> Settings:
 
 
 def _rows(
-    dataset: str | Path, config: str, split: str, validation: str
+    dataset: str | Path, config: str, split: str, validation: str, video_root: str | Path | None
 ) -> tuple[Path, tuple[Sequence[Row], Sequence[Row]]]:
     import datasets
 
-    root = Path(dataset)
-    if not (root / "README.md").exists():
+    root, name = Path(dataset), str(dataset)
+    on_hub = not root.exists() and name.count("/") == 1 and not name.startswith((".", "~"))
+    if not on_hub and not (root / "README.md").exists():
         raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
+    if on_hub and video_root is None:
+        raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
     try:
-        loaded = datasets.load_dataset(str(root), config)
+        loaded = datasets.load_dataset(name, config)
+    except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
+        raise VideoContrastError(
+            f"--dataset {dataset}: no such folder, and the Hub does not give it: {error}"
+        ) from error
     except (ValueError, FileNotFoundError) as error:
         raise UsageError(f"--dataset {dataset}: config {config!r} cannot be loaded: {error}") from error
     if split not in loaded:

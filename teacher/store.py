@@ -1,6 +1,8 @@
 """The frame store of a training: every clip is decoded once, resized by the model's own processor, kept as bytes."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,13 +94,12 @@ def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int,
     array: Any = None
     missing: list[int] = []
     first_reason = ""
-    with atomic_path(path) as temporary:
-        for number, row in enumerate(tqdm(rows, desc="frames", unit="clip", disable=not progress)):
-            try:
-                clip = _clip(row, root, images, frames)
-            except BrokenVideo as error:
+    with atomic_path(path) as temporary, tqdm(total=len(rows), desc="frames", unit="clip", disable=not progress) as bar:
+        for number, clip in enumerate(_clips(rows, root, images, frames)):
+            bar.update(1)
+            if isinstance(clip, BrokenVideo):
                 missing.append(number)
-                first_reason = first_reason or str(error)
+                first_reason = first_reason or str(clip)
                 continue
             if array is None:
                 shape = (len(rows), *clip.shape)
@@ -108,6 +109,21 @@ def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int,
             raise VideoContrastError(f"none of the {len(rows)} videos can be read; the first: {first_reason}")
         array.flush()
     return missing
+
+
+def _clips(rows: Sequence[Row], root: Path, images: Any, frames: int) -> Iterator[np.ndarray | BrokenVideo]:
+    """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
+
+    def clip(row: Row) -> np.ndarray | BrokenVideo:
+        try:
+            return _clip(row, root, images, frames)
+        except BrokenVideo as error:
+            return error
+
+    workers = min(8, os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        for begin in range(0, len(rows), 16 * workers):
+            yield from pool.map(clip, rows[begin : begin + 16 * workers])
 
 
 def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:

@@ -210,6 +210,21 @@ def test_a_wrong_video_root_is_said_with_the_first_clip(dataset: Path, tmp_path:
         teach("bag-of-frames", dataset, output=tmp_path / "run", video_root=tmp_path, **QUICK)
 
 
+def test_a_set_of_the_hub_needs_a_video_root(
+    dataset: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import datasets
+
+    with pytest.raises(UsageError, match="a set of the Hub holds no videos; give --video-root"):
+        teach("temporal-plain", "me/shapes", output=tmp_path, **QUICK)
+    with pytest.raises(VideoContrastError, match="me/shapes: no such folder, and the Hub does not give it"):
+        teach("temporal-plain", "me/shapes", output=tmp_path, video_root=dataset, **QUICK)
+    load = datasets.load_dataset
+    monkeypatch.setattr(datasets, "load_dataset", lambda _, config: load(str(dataset), config))
+    result = teach("temporal-plain", "me/shapes", output=tmp_path, video_root=dataset, stop_after=1, **QUICK)
+    assert result["missing"] == 0 and result["negatives"]["train"]["captions"] == 96
+
+
 def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
     rows = pq.read_table(dataset / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
     rows[3]["captions"][1] += " slowly"

@@ -45,7 +45,7 @@ def add(app: typer.Typer) -> None:
     def teach(
         output: Annotated[Path, _option(DATA, "The run's folder; the same call goes on in it.")],
         model: Annotated[str, _option(DATA, "Hub id, folder or packaged checkpoint.")] = "",
-        dataset: Annotated[Path | None, _option(DATA, "Folder of a set with a retrieval config.")] = None,
+        dataset: Annotated[str, _option(DATA, "Folder or Hub id of a set with a retrieval config.")] = "",
         demo: Annotated[bool, _option(DATA, "Base, lbl and lgt on the shapes world; one table.", "--demo")] = False,
         config: Annotated[str, _option(DATA, "The retrieval config.")] = "retrieval",
         split: Annotated[str, _option(DATA, "Split to train on.")] = "train",
@@ -87,7 +87,7 @@ def add(app: typer.Typer) -> None:
 
             print(it.run(output, seed=seed))
             return
-        if not model or dataset is None:
+        if not model or not dataset:
             raise UsageError("teach needs --model and --dataset (or --demo)")
         from video_contrast.teacher.run import teach as run
 
