@@ -61,7 +61,8 @@ def _columns(counted: list[Counter[Hashable]]) -> NDArray[np.float64]:
     """Of each item: the share of pairs that agree, votes, votes times pairs that do not, votes for each answer."""
     totals = np.array([counts.total() for counts in counted], float)
     pairs = np.array([sum(n * (n - 1) for n in counts.values()) for counts in counted]) / (totals * (totals - 1))
-    answers = list(dict.fromkeys(answer for counts in counted for answer in counts))
+    # Sorted, so that the order of the items has no influence on the draws.
+    answers = sorted({answer for counts in counted for answer in counts}, key=repr)
     by_answer = [[counts[answer] for counts in counted] for answer in answers]
     return np.stack([pairs, totals, totals * (1 - pairs), *by_answer], axis=1)
 

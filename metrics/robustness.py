@@ -88,7 +88,8 @@ def robustness(
         raise ValueError(f"chance must be from 0 to below {highest}, not {chance}")
     gamma_absolute(before, after, percent=percent)  # refuses scores out of range, and names the row
     keys = list(zip(perturbations, severities if severities is not None else [None] * rows, strict=True))
-    conditions = {key: j for j, key in enumerate(dict.fromkeys(keys))}
+    # Sorted, so that the order of the rows has no influence on the draws.
+    conditions = {key: j for j, key in enumerate(sorted(set(keys), key=repr))}
     condition = np.array([conditions[key] for key in keys])
     names = list(dict.fromkeys(perturbations))
     members = [np.array([j for (name, _), j in conditions.items() if name == wanted]) for wanted in names]
