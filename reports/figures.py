@@ -130,8 +130,8 @@ def _inline(svg: str, name: str, caption: str) -> str:
     width = re.search(r'width="([\d.]+)pt" height="[\d.]+pt"', svg)
     if width:
         points = float(width[1])
-        # on a phone a plot keeps letters that can be read, and scrolls
-        least = min(points, max(400, 0.95 * points))
+        # on a phone a plot fits the screen; a wide one keeps letters that can be read, and scrolls
+        least = min(points, 340 if points < 500 else 0.8 * points)
         svg = svg.replace(width[0], f'style="width:100%;max-width:{points * 1.45:.0f}px;min-width:{least:.0f}px"', 1)
     label = caption.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

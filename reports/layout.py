@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -82,6 +83,14 @@ class Figure:
     wide: bool = False
     small: bool = False
     group: str = ""
+    narrow: str = ""  # another SVG of the same, for phones
+
+    @property
+    def file_svg(self) -> str:
+        """The plot as an SVG file for papers and slides: fixed colours and size, no variables of the page."""
+        plain = re.sub(r"var\(--font, ([\w-]+)\)", r"\1", self.svg)
+        plain = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", plain)
+        return re.sub(r'(<svg [^>]*?)style="[^"]*"', r"\1", plain, count=1)
 
     @property
     def png(self) -> bytes:

@@ -120,7 +120,9 @@ def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | No
         axes.set_ylim(0)
         tidy(axes, grid="y")
         canvas.legend(loc="outside upper left", ncols=3, handlelength=1.4, columnspacing=1.2)
-        return finish(canvas, f"severity-{key.stem}", f"{SCORES[score].capitalize()} by severity", lines)
+        return finish(
+            canvas, f"severity-{key.stem}", f"{SCORES[score][:1].upper()}{SCORES[score][1:]} by severity", lines
+        )
 
 
 def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:

@@ -1,6 +1,7 @@
 """The first section: one picture and one table of every model on every config, with chance, people and the papers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
@@ -125,10 +126,15 @@ def retrieval_table(runs: Sequence[Run]) -> Table:
 
 def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Figure:
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
+    wide, narrow = (_dots(runs, models, keys, width) for width in (10.0, 4.3))
+    return replace(wide, narrow=narrow.svg)
+
+
+def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], width: float) -> Figure:
     found = {(run.model, run.key): run for run in runs}
     step = min(0.16, 0.7 / len(models))
     quiet = [model for model in models if all(run.is_baseline for run in runs if run.model == model)]
-    with drawing(10, 0.95 + len(keys) * max(0.5, 0.13 * len(models))) as (canvas, axes):
+    with drawing(width, 0.95 + len(keys) * max(0.5, 0.13 * len(models))) as (canvas, axes):
         lines: list[list[object]] = [["config", "model", "accuracy", "low", "high", "chance", "people"]]
         labelled: set[str] = set()
         for place, key in enumerate(keys):
@@ -159,8 +165,14 @@ def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> 
         axes.set_xlim(0, 101)
         axes.set_xlabel("accuracy, %   (dashed: chance" + (", solid: people)" if any(map(human, keys)) else ")"))
         tidy(axes, grid="")
-        canvas.legend(loc="outside upper left", ncols=6, handletextpad=0.2, columnspacing=1.4)
-        return finish(canvas, "accuracy-dots", "From random options to contrasts", lines, wide=True)
+        canvas.legend(loc="outside upper left", ncols=round(0.6 * width), handletextpad=0.2, columnspacing=1.4)
+        return finish(
+            canvas,
+            "accuracy-dots" if width > 5 else "accuracy-dots-narrow",
+            "From random options to contrasts",
+            lines,
+            wide=True,
+        )
 
 
 def above_chance(numbers: Numbers) -> float:

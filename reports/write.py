@@ -193,6 +193,6 @@ def _write_assets(folder: Path, sections: Sequence[Section]) -> None:
         for table in section.tables:
             write_text(folder / f"{table.name}.csv", table.csv())
         for figure in section.figures:
-            write_text(folder / f"{figure.name}.svg", figure.svg)
+            write_text(folder / f"{figure.name}.svg", figure.file_svg)
             write_bytes(folder / f"{figure.name}.png", figure.png)
             write_text(folder / f"{figure.name}.csv", figure.csv)

@@ -148,6 +148,11 @@ def test_it_fits_a_phone_and_prints(page: Any) -> None:
     page.set_viewport_size({"width": 360, "height": 780})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 without its margins
+    wide = (
+        "[...document.querySelectorAll('table, svg')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)"
+    )
+    assert page.evaluate(f"{wide}.map((e) => e.outerHTML.slice(0, 200))") == []
     assert not page.locator(".filters").is_visible()
     assert len(page.pdf()) > 20_000
 
