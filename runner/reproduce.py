@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
 from video_contrast.runner.engine import RunResult, score
+from video_contrast.runner.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 
 NAMES = ("contrast_sets", "robustness", "rcad")
 
@@ -21,12 +23,12 @@ class Recipe:
     Attributes:
         parts: (name of the run, configs, split) each.
         conditions: scored in all of them.
-        build: the command that makes the set.
+        annotations: how the set is made.
     """
 
     parts: tuple[tuple[str, tuple[str, ...], str], ...]
     conditions: str
-    build: str
+    annotations: Annotations
 
 
 RECIPES = {
@@ -36,17 +38,17 @@ RECIPES = {
             ("choices", ("random_mc", "gender_mc", "verb_lm_mc", "verb_human_mc"), "test"),
         ),
         "clean",
-        "video-contrast build msrvtt --data-dir ANNOTATIONS --output sets/msrvtt",
+        MSRVTT,
     ),
     "robustness": Recipe(
-        (("retrieval", ("retrieval",), "test_1k_a"),),
+        (("retrieval", ("retrieval",), "test_1k_a"), ("videoqa", ("random_mc",), "test")),
         "clean,visual:*,text:*,pairs",
-        "video-contrast build msrvtt retrieval --data-dir ANNOTATIONS --output sets/msrvtt",
+        MSRVTT,
     ),
     "rcad": Recipe(
         (("rcad", ("rcad_msrvtt", "rcad_vatex"), "test"),),
         "clean",
-        "video-contrast build feint6k --msrvtt feint6k_msrvtt.csv --vatex feint6k_vatex.csv --output sets/feint6k",
+        FEINT6K,
     ),
 }
 
@@ -69,15 +71,29 @@ def published(name: str) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
+def default_output(name: str, model: str) -> Path:
+    """Where a reproduction's runs lie when no folder is named.
+
+    >>> default_output("rcad", "openai/clip-vit-base-patch32").as_posix()
+    'runs/reproduce-rcad-openai-clip-vit-base-patch32'
+    """
+    import re
+
+    return Path("runs") / f"reproduce-{name}-{re.sub(r'[^A-Za-z0-9._]+', '-', model).strip('-.')}"
+
+
 def reproduce(
     name: str,
     model: str,
-    dataset: str | Path,
+    dataset: str | Path | None = None,
     *,
-    output: str | Path,
+    output: str | Path | None = None,
+    data_dir: str | Path | None = None,
     video_root: str | Path | None = None,
+    parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
     conditions: str | None = None,
+    said: Callable[[str], None] = print,
     **settings: Any,
 ) -> tuple[list[str], dict[str, Any]]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
@@ -85,48 +101,92 @@ def reproduce(
     Args:
         name: "contrast_sets", "robustness" or "rcad".
         model: as for `score`.
-        dataset: the built set; configs that it lacks are left out and named.
-        output: a folder for the runs; a finished part is not scored again.
+        dataset: the built set; configs that it lacks are left out and named. Where None it is `sets/<builder>`, made
+            from the annotations if it is not there.
+        output: a folder for the runs (`default_output` where None); a finished part is not scored again.
+        data_dir: the annotations; looked for beside the videos where None.
+        parts: which parts of the recipe ("retrieval", "choices", "videoqa", "rcad"); all where None, except
+            "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
         conditions: other conditions than the paper's.
+        said: told what takes long.
         settings: the other arguments of `score`.
 
     Returns:
-        (lines of text, {"ours": figures, "published": the paper's tables, "left_out": config -> why}).
+        (lines of text, {"ours": figures, "published": the paper's tables, "left_out": config -> why, "items": ...}).
+
+    Raises:
+        UsageError: no such paper or part, or no set and nothing to make it of.
+        VideoContrastError: nothing could be scored.
     """
     paper = published(name)
     recipe = RECIPES[name]
+    known = [part for part, _, _ in recipe.parts]
+    for part in parts or ():
+        if part not in known:
+            raise unknown_name(f"part of {name}", part, known)
+    wanted = [part for part in recipe.parts if part[0] in (parts or [p for p in known if p != "videoqa"])]
+    if dataset is None:
+        every = [config for _, configs, _ in wanted for config in configs]
+        dataset = find_set(recipe.annotations, every, data_dir=data_dir, video_root=video_root, said=said)
+    base = Path(output) if output is not None else default_output(name, model)
     ours: dict[str, dict[str, float]] = {}
-    counts: dict[str, int] = {}
-    left_out: dict[str, str] = {}
-    for part, configs, split in recipe.parts:
+    items: dict[str, str] = {}
+    left_out: dict[str, str] = {
+        part: f"give --part {part} (multiple-choice VideoQA, three times the clips)"
+        for part in known
+        if part == "videoqa" and part not in [one[0] for one in wanted]
+    }
+    for part, configs, split in wanted:
         for config in configs:
             try:
                 result = score(
-                    model, dataset, config, split=(splits or {}).get(part, split), output=Path(output) / config,
-                    video_root=video_root, conditions=conditions or recipe.conditions, **settings,
+                    model, dataset, config, split=(splits or {}).get(part) or _split_in(dataset, config, split),
+                    output=base / config, video_root=video_root, conditions=conditions or recipe.conditions, **settings,
                 )  # fmt: skip
             except UsageError as error:
                 if "config of" not in str(error) and "split of" not in str(error):
                     raise
-                left_out[config] = str(error)
+                left_out[config] = f"{dataset} does not have it in the split {split!r}"
                 continue
             entry = result[config]
             clean = entry["conditions"]["clean"]
-            counts[config] = int(clean.get("n") or clean["n_captions"])
+            items[config] = f"{int(clean.get('n') or clean['n_captions']):,}" + _missing(result)
             for key, value in _figures(name, config, entry).items():
-                ours.setdefault("rcad_" + config.removeprefix("rcad_") if name == "rcad" else "", {})[key] = value
-            left_out |= {condition: why for condition, why in _skipped(result).items()}
+                ours.setdefault(_key(name, part, config, dataset), {})[key] = value
+            left_out |= dict(result.record.get("skipped", {}))
     if not ours:
         raise VideoContrastError(
             f"{dataset} has none of the configs of {name} ({'; '.join(left_out.values())}); "
-            f"make it with `{recipe.build}`"
+            f"make it with `{recipe.annotations.command}`"
         )
-    return lines(paper, model, ours, counts, left_out), {"ours": ours, "published": paper, "left_out": left_out}
+    table = {"ours": ours, "published": paper, "left_out": left_out, "items": items}
+    return lines(paper, model, ours, items, left_out), table
 
 
-def _skipped(result: RunResult) -> dict[str, str]:
-    return dict(result.record.get("skipped", {}))
+def _split_in(dataset: str | Path, config: str, split: str) -> str:
+    """The paper's split; YouCook2's papers test on its validation clips."""
+    return "validation" if _builder(dataset) == "youcook2" else split
+
+
+def _builder(dataset: str | Path) -> str:
+    record = Path(dataset) / "set.json"
+    return str(read_json(record).get("builder", "")) if record.exists() else ""
+
+
+def _key(name: str, part: str, config: str, dataset: str | Path) -> str:
+    """Under which data set's rows our figures stand."""
+    if name == "rcad":
+        return config
+    if part == "videoqa":
+        return "msrvtt_qa"
+    return _builder(dataset) if _builder(dataset) in ("youcook2", "lsmdc_ids") else "msrvtt"
+
+
+def _missing(result: RunResult) -> str:
+    """Says on how many clips a figure stands, where some are missing."""
+    missing = result.record.get("n_missing", 0)
+    return f" (n_missing {missing:,}: scored on the clips that are there)" if missing else ""
 
 
 def _figures(name: str, config: str, entry: dict[str, Any]) -> dict[str, float]:
@@ -134,7 +194,8 @@ def _figures(name: str, config: str, entry: dict[str, Any]) -> dict[str, float]:
     clean = entry["conditions"]["clean"]
     if name == "robustness":
         found: dict[str, float] = {}
-        robust = entry["robustness"].get("t2v_R@5") or entry["robustness"]["t2v_R@1"]
+        measured = entry.get("robustness", {})
+        robust = measured.get("t2v_R@5") or measured.get("t2v_R@1") or measured.get("accuracy") or {}
         for group, means in robust.items():
             if group in ("clean", "conditions"):
                 continue
@@ -154,7 +215,7 @@ def lines(
     paper: dict[str, Any],
     model: str,
     ours: dict[str, dict[str, float]],
-    counts: dict[str, int],
+    items: dict[str, str],
     left_out: dict[str, str],
 ) -> list[str]:
     """The published rows with ours below each table, the sources, and the known errors."""
@@ -170,10 +231,12 @@ def lines(
                 if row["dataset"] == dataset:
                     figures = {key: cell["value"] for key, cell in row["figures"].items()}
                     found.append(f"{dataset + ': ' + row['model']:44}" + _cells(columns, figures, widths))
-            mine = ours.get(dataset) or (ours.get("") if dataset.startswith("msrvtt") else None)
+            mine = ours.get(dataset)
             if mine and any(column in mine for column in columns):
                 found.append(f"{dataset + ': ours, ' + model[-30:]:44}" + _cells(columns, mine, widths))
-    found += ["", "items: " + ", ".join(f"{config} {n}" for config, n in counts.items())]
+    found += [""]
+    if items:
+        found += ["items: " + ", ".join(f"{config} {n}" for config, n in items.items())]
     found += [f"left out: {name}: {why}" for name, why in left_out.items()]
     found += [f"known: {note}" for note in paper["notes"]]
     return found

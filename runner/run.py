@@ -270,8 +270,8 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
         if all(item.clip in scorer.missing for item in group.items):
             clip = group.items[0].clip
             raise VideoContrastError(
-                f"no video of the config {group.config} could be read under {job.video_root}; the first: "
-                f"{missing.get(clip.video_path, 'unknown')}"
+                f"no video of the config {group.config} could be read under {job.video_root} (--video-root); the "
+                f"first: {missing.get(clip.video_path, 'unknown')}"
             )
     (output / "run.json").unlink(missing_ok=True)
     big = sum(scorer.matrix_bytes(cell) for cell in plan.cells) > MATRICES_LIMIT

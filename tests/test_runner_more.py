@@ -194,7 +194,7 @@ def test_reproduce_puts_ours_beside_theirs(place: Path, tmp_path: Path) -> None:
         "contrast_sets", "constant", place / "set", output=tmp_path, progress=False,
         splits={"retrieval": "test", "choices": "test"},
     )  # fmt: skip
-    assert table["ours"][""]["random_mc"] == pytest.approx(100 / 3)
+    assert table["ours"]["msrvtt"]["random_mc"] == pytest.approx(100 / 3)
     assert set(table["left_out"]) == {"gender_mc", "verb_lm_mc", "verb_human_mc"}
     assert any("ours, constant" in line for line in text) and any("CLIP2Video" in line for line in text)
 
