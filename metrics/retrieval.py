@@ -77,8 +77,8 @@ def retrieval_from_embeddings(
     """The same from embeddings, without ever holding the matrix of similarities.
 
     200,000 captions and 100,000 videos of 512 numbers take the embeddings and less than 200 MB. Comparisons are exact
-    on embeddings rounded to 2**-27 of their length, so the result depends neither on the machine nor on the order of
-    the embeddings, and equal ones tie.
+    on embeddings rounded to 2**-27 of their length, so the result depends neither on blocks and threads nor on the
+    order of the embeddings, and equal ones tie.
 
     Args:
         videos: floats `[videos, d]`, in memory or memory-mapped.
