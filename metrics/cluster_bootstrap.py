@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import as_array, cluster_codes
-from video_contrast.metrics.drawn_counts import Statistic, drawn_medians, drawn_statistic
+from video_contrast.metrics.drawn_counts import Statistic, drawn_statistic
+from video_contrast.metrics.drawn_medians import drawn_medians
 from video_contrast.metrics.drawn_totals import drawn_totals
 
 

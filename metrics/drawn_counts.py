@@ -1,4 +1,4 @@
-"""Statistics of which numbers were drawn how often: the median, and any of one's own."""
+"""Any statistic of how often each distinct value was drawn."""
 
 from collections.abc import Callable
 
@@ -7,54 +7,10 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap_weights import bootstrap_weights
 from video_contrast.metrics.drawn_totals import drawn_totals
-from video_contrast.seeds import stream
 
 Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 _CELLS = 1 << 20  # cells of a block of counts: a few MB
-_WIDE = 1024  # values in reach of a median, up to which they are counted one by one
 _NARROW = 256  # distinct values up to which a cluster is described by its histogram
-
-
-def drawn_medians(
-    values: NDArray[np.float64], codes: NDArray[np.int64], n_clusters: int, draws: int, seed: int
-) -> NDArray[np.float64]:
-    """Medians `[draws]`: counted is how many drawn items are at most each value that the median may reach."""
-    if n_clusters == len(values):
-        return _medians_of_items(np.sort(values), draws, seed)
-    distinct, index = np.unique(values, return_inverse=True)
-    share = np.cumsum(np.bincount(index)) / len(index)
-    # The share of items below the median, five standard errors either way.
-    centre = int(np.searchsorted(share, 0.5))
-    within = np.bincount(codes, weights=(index <= centre) - share[centre], minlength=n_clusters)
-    reach = 5 * np.sqrt((within**2).sum()) / len(index) + 2 / len(index)
-    first, last = np.searchsorted(share, [0.5 - reach, 0.5 + reach])
-    for low, high in ((int(first), min(int(last), len(distinct) - 1)), (0, len(distinct) - 1)):
-        width = high - low + 1
-        if width > _WIDE or n_clusters * width > _CELLS:
-            break
-        # A column for what is below the reach, one a value in it, one for all.
-        column = np.minimum(np.maximum(index - low + 1, 0), width + 1)
-        cells = np.bincount(codes * (width + 2) + column, minlength=n_clusters * (width + 2))
-        counts = np.cumsum(cells.reshape(n_clusters, width + 2), axis=1)
-        found = drawn_totals(counts.astype(np.float32), draws, seed).astype(np.int64)
-        size = found[:, -1]
-        lower, upper = ((size + 1) // 2)[:, None], (size // 2 + 1)[:, None]
-        if (found[:, :1] < lower).all() and (found[:, -2:-1] >= upper).all():
-            below = found[:, 1:-1]
-            return (distinct[low + (below < lower).sum(axis=1)] + distinct[low + (below < upper).sum(axis=1)]) / 2
-    return drawn_statistic(median_of_counts, distinct[:, None], index, codes, n_clusters, draws, seed)
-
-
-def _medians_of_items(ordered: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
-    """Medians `[draws]` where every item is its own cluster: which items are in the middle has a known distribution.
-
-    The k-th smallest of n uniform numbers has a beta distribution, and so has the next one, of what is left above it.
-    """
-    n, rng = len(ordered), stream(seed, "cluster_bootstrap", "median", len(ordered))
-    lower = rng.beta((n + 1) // 2, n + 1 - (n + 1) // 2, size=draws)
-    upper = lower if n % 2 else lower + (1 - lower) * rng.beta(1, n // 2, size=draws)
-    places = np.minimum(np.stack([lower, upper]) * n, n - 1).astype(np.int64)
-    return ordered[places].mean(axis=0)
 
 
 def drawn_statistic(

@@ -231,3 +231,10 @@ def test_one_video_gives_no_interval_in_any_metric() -> None:
             for side in ("low", "high"):
                 value = found[f"{figure}_{side}"]
                 assert value is None or set(value) == {None}, (name, figure)
+
+
+def test_the_order_of_items_does_not_move_a_median_of_many_values() -> None:
+    rng = np.random.default_rng(3)
+    values, clusters, order = rng.random(900), rng.integers(0, 300, 900), rng.permutation(900)
+    found = metrics.cluster_bootstrap(values, clusters, statistic="median", draws=2000)
+    assert metrics.cluster_bootstrap(values[order], clusters[order], statistic="median", draws=2000) == found
