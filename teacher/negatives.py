@@ -5,9 +5,11 @@ k; fewer where fewer pass the constraints) and `kinds` (action or object). The t
 their own, `similarities-SPLIT-KEY.parquet`, so that another teacher needs no new negatives.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,8 +22,6 @@ from video_contrast.seeds import Streams, digest
 from video_contrast.tables import Row
 from video_contrast.teacher.similarity import cosines, load_encoder
 
-# asked-for kinds -> (action, object) negatives: the paper's default and its ablations
-AMOUNTS = {"10-action": (10, 0), "5-action": (5, 0), "5-action-5-object": (5, 5)}
 GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm")
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
@@ -166,8 +166,8 @@ def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
                 )
             found = of_scene(scene, claim(scene), rng, phrase=number, names=bool(number))
             actions = [*found["antonym"], *found["verb"]][: wanted.actions]
-            objects = [text for kind in ("object", "entity", "colour") for text in found.get(kind, [])[:3]]
-            objects = objects[: wanted.objects]
+            in_turn = zip_longest(*(found.get(kind, []) for kind in ("object", "entity", "colour", "role")))
+            objects = [text for texts in in_turn for text in texts if text][: wanted.objects]
             kinds = ["action"] * len(actions) + ["object"] * len(objects)
             made.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
     return made
@@ -240,11 +240,12 @@ def _counts(made: Sequence[dict[str, Any]], asked: int) -> dict[str, int]:
 
 
 def amounts(kind: str) -> tuple[int, int]:
-    """Action and object negatives of a named choice: "10-action", "5-action" or "5-action-5-object".
+    """Action and object negatives of a choice such as "10-action" (the paper's) or "5-action-5-object".
 
-    >>> amounts("5-action-5-object")
-    (5, 5)
+    >>> amounts("5-action-5-object"), amounts("10-action")
+    ((5, 5), (10, 0))
     """
-    if kind not in AMOUNTS:
-        raise UsageError(f"--negatives {kind!r} is not one of {', '.join(AMOUNTS)}")
-    return AMOUNTS[kind]
+    found = re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)
+    if not found:
+        raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
+    return int(found[1]), int(found[2] or 0)
