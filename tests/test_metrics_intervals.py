@@ -9,7 +9,7 @@ import pytest
 
 from video_contrast import metrics
 
-DRAWS = 400
+DRAWS = 800
 RNG = np.random.default_rng(11)
 N = 90
 VIDEOS = RNG.integers(0, 45, N)
@@ -126,7 +126,7 @@ def test_intervals_are_those_of_a_plain_bootstrap(name: str, resamples: list[np.
     for figure in figures:
         values = np.array([result[figure] for result in drawn], float)
         low, high = np.quantile(values, [0.025, 0.975], axis=0)
-        # Ends of intervals of 400 draws are off by about an eighth of a standard error.
+        # Ends of intervals of 800 draws are off by about a tenth of a standard error.
         close = {"abs": 0.5 * float(values.std(axis=0).max()) + 1e-9}
         assert found[f"{figure}_low"] == pytest.approx(low.tolist(), **close), figure
         assert found[f"{figure}_high"] == pytest.approx(high.tolist(), **close), figure
