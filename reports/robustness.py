@@ -35,9 +35,13 @@ def robustness(runs: Sequence[Run]) -> Section:
     for key in dict.fromkeys(run.key for run in runs if set(SCORES) & set(run.robustness)):
         mine = [run for run in runs if run.key == key and run.robustness]
         score = next(score for score in SCORES if score in mine[0].robustness)
-        section.add([gamma_table(mine, key), gamma_bars(mine, key, score)], key.short)
-        section.add(_optional(severity_curves(mine, key, score), scatter(mine, key, score)), key.short)
-        section.add(_optional(*[pair_map(run, score) for run in mine[:_MAPS]]), key.short)
+        section.add([gamma_table(mine, key)], key.short)
+        # What is at chance has nothing to lose: its gammas are no robustness.
+        able = [run for run in mine if not at_chance(run, score)]
+        if able:
+            section.add([gamma_bars(able, key, score)], key.short)
+            section.add(_optional(severity_curves(able, key, score), scatter(able, key, score)), key.short)
+            section.add(_optional(*[pair_map(run, score) for run in able[:_MAPS]]), key.short)
         section.add(published_gammas(key), key.short)
     return section
 
@@ -56,18 +60,18 @@ def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
     for score, run in ((score, run) for score in scores for run in runs if score in run.robustness):
         found = run.robustness[score]
         rows.append([
-            Cell(run.model),
+            Cell(run.model, tone="quiet" if at_chance(run, score) else ""),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
             Cell(f"{100 * found['clean']:.1f}", 100 * found["clean"]),
-            *[_gamma_cell(found.get(group)) for group in groups],
+            *[_gamma_cell(found.get(group), at_chance(run, score)) for group in groups],
         ])  # fmt: skip
     return Table(
         f"gamma-{key.stem}",
         f"Relative gamma{'' if len(scores) > 1 else f' of {SCORES[scores[0]]}'}, {key.name}",
         columns,
         rows,
-        "Small: standard deviation over perturbations, and the absolute gamma. A dash: not scored, or undefined since "
-        "the clean score is 0.",
+        "Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the clean "
+        "score holds chance, so there is nothing to lose. A dash: not scored, or undefined since the clean score is 0.",
     )
 
 
@@ -193,11 +197,21 @@ def _hint(runs: Sequence[Run], score: str, group: str) -> str:
     return f"{count} perturbations"
 
 
-def _gamma_cell(entry: Mapping[str, Any] | None) -> Cell:
+def at_chance(run: Run, score: str) -> bool:
+    """Whether the interval of the clean score holds chance, or the scorer knows nothing of videos."""
+    numbers = run.metrics.get("clean", {})
+    chance = numbers.get("chance" if score == "accuracy" else score.replace("_R", "_chance_R"))
+    low, high = numbers.get(f"{score}_low"), numbers.get(f"{score}_high")
+    return run.is_baseline or (None not in (chance, low, high) and low <= chance <= high)
+
+
+def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
     if entry is None or entry.get("gamma_relative") is None:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]
-    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f} · ") + f"abs {entry['gamma_absolute']:.2f}"
+    if chance:
+        return Cell("at chance", value, tone="quiet")
+    note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}\n") + f"abs {entry['gamma_absolute']:.2f}"
     return Cell(f"{value:.2f}", value, note=note)
 
 

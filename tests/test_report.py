@@ -105,7 +105,7 @@ def test_each_figure_also_comes_as_svg_png_and_csv(world: Path, tmp_path: Path) 
     assert names and names == {path.stem for path in (tmp_path / "figures").glob("*.png")}
     assert names < {path.stem for path in (tmp_path / "figures").glob("*.csv")}
     svg = (tmp_path / "figures" / "accuracy-dots.svg").read_text()
-    assert svg.startswith("<svg") and "var(--" not in svg and "style=\"width" not in svg
+    assert svg.startswith("<svg") and "var(--" not in svg and 'style="width' not in svg
     ElementTree.fromstring(svg)
 
 
@@ -183,6 +183,17 @@ def test_gammas_of_retrieval_are_shown_at_the_papers_rank_five_too(world: Path, 
     assert float(rows["text to video R@5"]["visual"]) == pytest.approx(
         found["t2v_R@5"]["visual"]["gamma_relative"], rel=1e-4
     )
+
+
+def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Path) -> None:
+    run = fabricate.make_run(
+        tmp_path / "run", world / "set", ["verb_mc"], model="nothing", skill=0.0, conditions={"text:keyboard": 0.0}
+    )
+    clean = read_json(run / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
+    assert clean["accuracy_low"] <= clean["chance"] <= clean["accuracy_high"]
+    html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert '<span class="value">at chance</span>' in html
+    assert not [name for name in embedded(html, "csv") if name.startswith(("gamma-bars", "severity", "scatter"))]
 
 
 def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:
