@@ -176,6 +176,26 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place: Path) -> None:
         assert (place / "killed" / name).read_bytes() == (place / "first" / name).read_bytes(), name
 
 
+def test_a_loss_that_is_no_number_keeps_the_last_state_and_the_run_can_go_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from video_contrast.teacher import training
+
+    usual, calls = training.label_loss, []
+
+    def broken(*given: Any) -> torch.Tensor:
+        calls.append(torch.is_grad_enabled())
+        return usual(*given) * (float("nan") if sum(calls) == 3 else 1.0)  # in the third step
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "label_loss", broken)
+        with pytest.raises(VideoContrastError, match=r"at batch 2 \(step 2, clips clip\d+.*state[/\\]step-0000002"):
+            run(place, "nan")
+    assert run(place, "nan")["step"] == 4
+    for name in ("model/model.safetensors", "curves.csv"):
+        assert (place / "nan" / name).read_bytes() == (place / "first" / name).read_bytes(), name
+
+
 def test_a_state_that_was_not_saved_whole_is_not_used(place: Path, tmp_path: Path) -> None:
     for step in (1, 2):
         (tmp_path / "state" / f"step-{step:07d}").mkdir(parents=True)
