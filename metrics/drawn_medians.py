@@ -9,7 +9,7 @@ from video_contrast.metrics.drawn_totals import drawn_totals
 from video_contrast.seeds import stream
 
 _CUTS = 24  # values in reach of the median that are counted in all draws; those between two cuts in some
-_ROWS = 1 << 20  # cells of draws looked at together
+_LOOKED_AT = 1 << 20  # cells of draws looked at together
 
 
 def drawn_medians(
@@ -70,7 +70,7 @@ def _between_cuts(
         items = items[np.lexsort((place[codes[items]], index[items]))]
         inside.append((distinct[index[items]], place[codes[items]]))
     medians = []
-    height = max(1, _ROWS // len(counts))
+    height = max(1, _LOOKED_AT // len(counts))
     for block in bootstrap_weights(len(counts), draws, seed):
         for start in range(0, len(block), height):
             part = block[start : start + height]
