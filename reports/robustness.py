@@ -202,7 +202,9 @@ def at_chance(run: Run, score: str) -> bool:
     numbers = run.metrics.get("clean", {})
     chance = numbers.get("chance" if score == "accuracy" else score.replace("_R", "_chance_R"))
     low, high = numbers.get(f"{score}_low"), numbers.get(f"{score}_high")
-    return run.is_baseline or (None not in (chance, low, high) and low <= chance <= high)
+    if chance is None or low is None or high is None:
+        return run.is_baseline
+    return run.is_baseline or bool(low <= chance <= high)
 
 
 def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
