@@ -111,7 +111,11 @@ def negatives(
     say(f"negatives: {len(rows)} clips, {wanted.actions} action and {wanted.objects} object captions each")
     made = _of_shapes(rows, wanted) if wanted.generator == "shapes" else _of_captions(rows, wanted, corpus)
     if not any(row["negatives"] for row in made):
-        raise VideoContrastError("no negative caption could be made: no caption has an action that can be swapped")
+        some = ", ".join(row["id"] for row in rows[:3])
+        raise VideoContrastError(
+            f"no negative caption could be made for the {len(rows)} clips {some} ...: none of their captions has an "
+            "action that can be swapped; more clips or other --constraints may help"
+        )
     counts = _counts(made, wanted.actions + wanted.objects)
     _write(path, made)
     write_json(record, {"settings": settings, "counts": counts})

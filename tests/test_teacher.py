@@ -225,6 +225,14 @@ def test_a_set_of_the_hub_needs_a_video_root(
     assert result["missing"] == 0 and result["negatives"]["train"]["captions"] == 96
 
 
+def test_captions_without_actions_are_said(tmp_path: Path) -> None:
+    rows = [{"id": n, "video_id": n, "video_path": n, "captions": ["a red ball", "the sky"]} for n in ("v1", "v2")]
+    with pytest.raises(
+        VideoContrastError, match=r"could be made for the 2 clips v1, v2 \.\.\.: none of their captions"
+    ):
+        negatives(rows, Wanted(10, 0), tmp_path / "n", corpus=["a man runs"], say=lambda _: None)
+
+
 def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
     rows = pq.read_table(dataset / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
     rows[3]["captions"][1] += " slowly"
