@@ -1,13 +1,21 @@
-"""The RCAD finding and its repair in small: base, lbl and lgt on the shapes world, by one command."""
+"""The RCAD finding and its repair in small: base, lbl and lgt on the shapes world, by one command.
 
+video-contrast teach --demo --output teach
+python -m video_contrast.teacher.demo --seeds 0 1 2 --output teach
+"""
+
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
-from video_contrast.files import write_json, write_text
+from video_contrast.files import read_json, write_json, write_text
 from video_contrast.teacher.run import teach
 
 BASE = "temporal-plain"
 CLIPS, VALIDATION = 1600, 100
+SCENES_A_CLIP = 0.5375  # where reversals are added
 CONFIGS = ("counterfactual_mc", "retrieval", "random_mc", "antonym_mc", "verb_mc", "gender_mc", "object_mc", "role_mc")
 RECIPE: dict[str, Any] = {"epochs": 4, "batch_size": 32, "rate": 1e-3, "evaluate_every": 100, "patience": 0}
 # column -> config and key of the runner's metrics
@@ -26,11 +34,30 @@ COLUMNS = {
 }
 
 
-def run(output: Path, *, seed: int = 0, progress: bool = True, clips: int = CLIPS, items: int = 200) -> str:
+def run(
+    output: Path,
+    *,
+    seed: int = 0,
+    shared: Path | None = None,
+    grouped: bool = False,
+    clips: int = CLIPS,
+    items: int = 200,
+    progress: bool = True,
+    **changed: Any,
+) -> str:
     """Builds training and test clips, trains with both objectives, scores all three; returns the table.
 
     A second run goes on where the first was interrupted. Writes `table.md`, `metrics.json`, `sensitivity.png` and each
     run's folder below `output`.
+
+    Args:
+        output: a folder.
+        seed: of the training.
+        shared: where clips, stored frames and negatives, and the base model's scores lie; `output` by default.
+        grouped: half of the clips are reversals of the others, and both stand in one batch (`teach --group`).
+        clips, items: how many to learn from, and questions a config.
+        progress: show bars.
+        **changed: settings of the training other than `RECIPE`.
     """
     import torch
 
@@ -38,39 +65,69 @@ def run(output: Path, *, seed: int = 0, progress: bool = True, clips: int = CLIP
     from video_contrast.teacher.sensitivity import sensitivity_plot
 
     torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums
-    dataset = output / "set"
+    shared = shared or output
+    dataset = shared / "set"
     if not (dataset / "README.md").exists():
-        video_contrast.build(
-            "shapes", list(CONFIGS), output=dataset, items=items, train=clips, validation=min(VALIDATION, clips)
-        )
+        size = {"train": clips, "validation": min(VALIDATION, clips)}
+        if grouped:  # nearly every clip has a reversal: as many clips as without, from fewer scenes
+            size = {split: round(count * SCENES_A_CLIP) for split, count in size.items()}
+        video_contrast.build("shapes", list(CONFIGS), output=dataset, items=items, reversals=grouped, **size)
     models: dict[str, Any] = {"base": video_contrast.checkpoint_path(BASE)}
+    settings = RECIPE | ({"group": "cluster"} if grouped else {}) | changed
     for objective in ("lbl", "lgt"):
         result = teach(
-            models["base"], dataset, output=output / objective, store=output / "store", objective=objective,
-            seed=seed, progress=progress, **RECIPE,
+            models["base"], dataset, output=output / objective, store=shared / "store", objective=objective,
+            seed=seed, progress=progress, **settings,
         )  # fmt: skip
         models[objective] = Path(result["model"])
+    runs = {name: (shared if name == "base" else output) / "scores" / name for name in models}
     found = {
-        name: video_contrast.score(
-            path, dataset, list(CONFIGS), output=output / "scores" / name, progress=progress
-        ).metrics["configs"]
+        name: video_contrast.score(path, dataset, list(CONFIGS), output=runs[name], progress=progress).metrics[
+            "configs"
+        ]
         for name, path in models.items()
     }
-    sensitivity_plot({name: output / "scores" / name for name in models}, output / "sensitivity.png")
+    sensitivity_plot(runs, output / "sensitivity.png")
     write_json(output / "metrics.json", found)
-    text = table(found)
+    text = table([found])
     write_text(output / "table.md", text)
     return text
 
 
-def table(found: dict[str, Any]) -> str:
-    """Markdown: one line a model. Kinds with * were not among the training negatives."""
+def table(found: Sequence[dict[str, Any]]) -> str:
+    """Markdown: one line a model; of several runs mean ± standard deviation.
+
+    Kinds with * were not among the training negatives.
+    """
     lines = ["| | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-    for name, metrics in found.items():
-        cells = [f"{_clean(metrics[config])[key]:.3f}" for config, key in COLUMNS.values()]
+    for name in found[0]:
+        cells = []
+        for config, key in COLUMNS.values():
+            values = [float(_clean(one[name][config])[key]) for one in found]
+            spread = stdev(values) if len(values) > 1 else 0.0
+            cells.append(f"{mean(values):.3f}" + (f" ± {spread:.3f}" if spread else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n\n* held-out kinds of contrast: no training negative changed them\n"
 
 
 def _clean(config: dict[str, Any]) -> dict[str, Any]:
     return config["conditions"]["clean"] if "conditions" in config else config
+
+
+def main() -> None:
+    """Several seeds in one table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
+    chosen = parser.parse_args()
+    folders = [chosen.output / f"seed-{seed}" for seed in chosen.seeds]
+    for seed, folder in zip(chosen.seeds, folders, strict=True):
+        print(
+            f"seed {seed}", run(folder, seed=seed, shared=chosen.output, grouped=chosen.grouped), sep="\n", flush=True
+        )
+    print(table([read_json(folder / "metrics.json") for folder in folders]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""`teach --demo`: goes on where it was killed, and prints all that the finding needs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from video_contrast.teacher import demo
+from video_contrast.teacher.sensitivity import changes
+
+SMALL: dict[str, Any] = {
+    "clips": 32, "items": 8, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True,
+}  # fmt: skip
+
+
+class Killed(BaseException):
+    """What ends the first attempt."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    root = tmp_path_factory.mktemp("demo")
+    return root, demo.run(root / "whole", shared=root, **SMALL)
+
+
+def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    root, table = whole
+
+    def killed_in_the_second(*given: Any, **named: Any) -> Any:
+        if named["objective"] == "lbl":
+            return teach(*given, **named)
+        teach(*given, **named, stop_after=1)
+        raise Killed
+
+    teach = demo.teach
+    with monkeypatch.context() as patch:
+        patch.setattr(demo, "teach", killed_in_the_second)
+        with pytest.raises(Killed):
+            demo.run(root / "killed", shared=root, **SMALL)
+    assert (root / "killed" / "lgt" / "state").exists() and not (root / "killed" / "lgt" / "model").exists()
+    assert demo.run(root / "killed", shared=root, **SMALL) == table
+    for name in ("metrics.json", "lgt/curves.csv", "lgt/model/model.safetensors"):
+        assert (root / "killed" / name).read_bytes() == (root / "whole" / name).read_bytes(), name
+
+
+def test_the_table_has_a_line_a_model_and_all_of_its_columns(whole: tuple[Path, str]) -> None:
+    root, table = whole
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
+    assert lines[0][1:5] == ["RCAD R@1", "R@2", "R@3", "mean rank"]
+    assert "retrieval v2t R@1" in lines[0] and "gender*" in lines[0]
+    assert [line[0] for line in lines[2:]] == ["base", "lbl", "lgt"]
+    found = json.loads((root / "whole" / "metrics.json").read_text())
+    assert lines[2][1] == f"{found['base']['counterfactual_mc']['conditions']['clean']['R@1']:.3f}"
+
+
+def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, str]) -> None:
+    root = whole[0]
+    found = changes(root / "whole" / "scores" / "lbl")
+    assert len(found["action"]) > len(found["object"]) > 0
+    assert (root / "whole" / "sensitivity.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_seeds_are_a_mean_and_a_deviation() -> None:
+    def run(value: float) -> dict[str, Any]:
+        return {"lbl": {config: {key: value} for config, key in demo.COLUMNS.values()} | same(value)}
+
+    def same(value: float) -> dict[str, Any]:  # one config has several columns
+        keys = [key for config, key in demo.COLUMNS.values() if config == "counterfactual_mc"]
+        return {"counterfactual_mc": dict.fromkeys(keys, value)}
+
+    assert demo.table([run(0.5), run(0.7)]).splitlines()[2].startswith("| lbl | 0.600 ± 0.141 | 0.600 ± 0.141 |")
+    assert demo.table([run(0.5)]).splitlines()[2].startswith("| lbl | 0.500 | 0.500 |")
