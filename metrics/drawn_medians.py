@@ -65,8 +65,8 @@ def _between_cuts(
     place[order] = np.arange(len(order))
     # Items of each column in the order of their values, by value and place.
     inside = []
-    for wanted in range(counts.shape[1]):
-        items = np.flatnonzero(column == wanted)
+    for between in range(counts.shape[1]):
+        items = np.flatnonzero(column == between)
         items = items[np.lexsort((place[codes[items]], index[items]))]
         inside.append((distinct[index[items]], place[codes[items]]))
     medians = []
