@@ -1,46 +1,62 @@
 """The runner against a straightforward loop: CPU time, counters over their minimum, overhead, a finished run.
 
-The loop does for every condition what papers' scripts do: decode the clip, perturb all of it (with the product's own
-kernels), sample, encode; and encodes the captions again for every condition. Both give the same scores, which is
-checked. CPU seconds of this process; ratios depend little on the machine.
+For every condition the loop decodes each clip, perturbs all of it (with the product's own kernels), samples and
+encodes it, and perturbs and encodes the captions. Both give the same scores, which is checked. CPU seconds of
+processes; their ratios depend little on the machine. Perturbations of text that need a checkpoint run tiny random
+ones of the real classes; those that need WordNet are left out (and said) where NLTK's data has none. Changing the
+captions is timed apart and is in no ratio: what a tiny stand-in costs says nothing about the real model, and the
+runner does it 35 times where the loop does it 101 times.
 
-    python benchmarks/runner.py --clips 2 --seconds 10      (20 clips are the full measurement)
+    python benchmarks/runner.py                             two short clips, all conditions but a few perturbations
+    python benchmarks/runner.py --full --processes 2        192 conditions on 20 clips of 10 s (half an hour of CPU)
+    python benchmarks/runner.py --full --clips 2 --model clip-b32     a CLIP ViT-B/32 of full size, random weights
+    python benchmarks/runner.py --throughput --model clip-b32         decoding, the model, and both together
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 import tempfile
 import time
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import numpy as np
+from runner_parts import loop, standins
 
 from video_contrast import seeds, tables
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
-from video_contrast.perturbations.text import perturb_captions
-from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Condition, parse
-from video_contrast.runner.decode import decode, index_of
-from video_contrast.runner.kinds import Clip, Settings, TextScorer, choose
+from video_contrast.runner.kinds import TextScorer
 from video_contrast.runner.kinds.base import kind
-from video_contrast.runner.locate import locate
+from video_contrast.runner.plan import make_plan
 from video_contrast.runner.results import read_matrix
-from video_contrast.runner.sampling import frame_indices
+from video_contrast.runner.sets import load_set
 from video_contrast.video_io import write_video
 
 CODECS = ("codec1", "codec2")
+FULL = "clean,visual:*,text:*,pairs"
+QUICK = (
+    "clean,visual:*@3,visual:jumble,visual:gaussian_noise,text:ChangeChar,text:DropText,"
+    "visual:jumble@3+text:no_verbs,visual:jpeg@3+text:no_verbs,visual:shot_noise@3+text:shuffle_order"
+)
 
 
 def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
-    """Clips at 25 frames a second: a textured field that drifts, with noise."""
+    """Clips at 25 frames a second, 4:3: a field of coloured squares that drifts."""
+    if (folder / "set.json").exists():
+        return folder
     rows = []
     for n in range(clips):
         rng = seeds.stream("benchmark", n)
@@ -52,33 +68,15 @@ def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
     return write_set(BuiltSet("captions", {"retrieval": {"test": rows}}, {"summary": "benchmark"}), folder)
 
 
-def straightforward(
-    model: Any, folder: Path, clips: int, conditions: list[Condition], frames: int
-) -> tuple[dict[str, np.ndarray], float, float]:
-    """condition -> matrix; CPU seconds in all, and without the codec conditions."""
-    import pyarrow.parquet as pq
-
-    rows = pq.read_table(folder / "retrieval").to_pylist()
-    found, total, plain = {}, 0.0, 0.0
-    for condition in conditions:
-        began = time.process_time()
-        captions, ids = [row["captions"][0] for row in rows], [row["id"] for row in rows]
-        if condition.text.name:
-            captions = perturb_captions(captions, condition.text.name, ids=ids, caption_indices=[0] * clips)
-        videos = []
-        for row in rows:
-            path = folder / row["video_path"]
-            every = decode(path, range(index_of(path).n_frames))
-            if condition.visual.name:
-                visual = condition.visual
-                every = perturb_clip(every, visual.name, visual.severity, video_id=row["video_id"])
-            videos.append(every[frame_indices(len(every), frames)])
-        encoded = [model.encode_videos([video]) for video in videos]
-        found[condition.name] = model.join(np.concatenate(encoded), model.encode_texts(captions))
-        spent = time.process_time() - began
-        total += spent
-        plain += spent if condition.visual.name not in CODECS else 0.0
-    return found, total, plain
+def run(model: str, folder: Path, names: list[str], root: Path, frames: int | None = None) -> tuple[Any, float]:
+    """The runner's result and its CPU seconds, captions already changed: from loading the model to the record."""
+    make_plan(load_set(folder, ["retrieval"], "test"), parse(names), root / "run/texts")
+    began = time.process_time()
+    result = score(
+        model, folder, "retrieval", conditions=names, output=root / "run", store=root / "store", frames=frames,
+        progress=False, workers=1,
+    )  # fmt: skip
+    return result, time.process_time() - began
 
 
 class Null(TextScorer):
@@ -91,12 +89,6 @@ class Null(TextScorer):
 @kind("benchmark_null", family="text", summary="nothing", names=("benchmark-null",))
 def load_null(source: Any, settings: Any) -> Null:
     return Null()
-
-
-def run(model: str, folder: Path, names: list[str], output: Path, store: Path) -> tuple[Any, float]:
-    began = time.process_time()
-    result = score(model, folder, "retrieval", conditions=names, output=output, store=store, progress=False, workers=1)
-    return result, time.process_time() - began
 
 
 def overhead(root: Path) -> float:
@@ -115,47 +107,105 @@ def overhead(root: Path) -> float:
     return 1000 * (time.process_time() - began) / len(rows)
 
 
+def recognised(model: str, folder: Path, names: list[str], root: Path) -> tuple[float, float, bool]:
+    """Wall and CPU seconds of the command on a finished run, as a whole process; whether it imported torch."""
+    command = [
+        sys.executable, "-X", "importtime", "-m", "video_contrast.cli", "score", "--model", model, "--dataset",
+        str(folder), "--config", "retrieval", "--conditions", ",".join(names), "--output", str(root / "run"),
+    ]  # fmt: skip
+    before, began = os.times(), time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    wall, after = time.perf_counter() - began, os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    return wall, cpu, "torch" in modules
+
+
+def runnable(folder: Path, wanted: str, scratch: Path) -> tuple[list[Condition], dict[str, str]]:
+    """The conditions that can run here, and why the others cannot."""
+    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(wanted), scratch)
+    return list(dict.fromkeys(cell.condition for cell in plan.cells)), plan.skipped
+
+
+def table(model: str, given: argparse.Namespace, root: Path) -> None:
+    """Measures and prints."""
+    folder = make_set(root / "set", given.clips, given.seconds, given.size)
+    standins.stand_in(root / "standins")
+    conditions, skipped = runnable(folder, given.conditions, root / "planned")
+    names = [condition.name for condition in conditions]
+    coded = {condition.name for condition in conditions if condition.visual.name in CODECS}
+    expected, spent = loop.straightforward(model, folder, names, root / "loop", given.processes)
+    slow = {name: sum(parts.values()) - parts["captions"] for name, parts in spent.items()}
+    loop.warm(folder, names)
+    loop.load(model)
+    with tempfile.TemporaryDirectory(dir=root) as one, tempfile.TemporaryDirectory(dir=root) as other:
+        result, fast = run(model, folder, names, Path(one))
+        _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other))
+        found = {name: read_matrix(Path(one) / "run", "retrieval", name)[0] for name in names}
+        wall, cpu, torch_came = recognised(model, folder, names, Path(one))
+    counters = result.record["counters"]
+    kinds = Counter(condition.group for condition in conditions)
+    print(f"{len(names)} conditions ({', '.join(f'{n} {group}' for group, n in kinds.items())}) on {given.clips} clips")
+    print(f"of {given.seconds} s at {given.size * 4 // 3}x{given.size}, model {given.model}")
+    for name, why in skipped.items():
+        print(f"left out: {name}: {why}")
+    worst = max(float(np.abs(found[name] - expected[name]).max()) for name in names)
+    ranks = sum(int((_ranks(found[name]) != _ranks(expected[name])).sum()) for name in names)
+    report = {
+        "largest difference of a score": f"{worst:.1e} of a spread of {np.ptp(np.stack(list(found.values()))):.2g}",
+        "ranks that differ": f"{ranks} of {sum(matrix.size for matrix in found.values())}",
+        "CPU of the loop / of the runner": _ratio(sum(slow.values()), fast),
+        "  without the codec conditions": _ratio(sum(slow[n] for n in names if n not in coded), fast_plain),
+        "the loop's parts": _parts(spent),
+        "frames decoded / minimum": f"{counters['frames_decoded'] / counters['frames_minimum']:.3f}",
+        **{
+            f"{what} encodings / minimum": f"{counters[f'{what}_encodings'] / counters[f'{what}_encodings_in_all']:.3f}"
+            f" ({counters[f'{what}_encodings']}; the loop {len(names) * given.clips})"
+            for what in ("visual", "text")
+        },
+        "a finished run, as a process": f"{wall:.2f} s, {cpu:.2f} CPU-s, torch imported: {torch_came}",
+        "overhead with a null model": f"{overhead(root / 'overhead'):.3f} ms a sample",
+    }
+    for what, value in report.items():
+        print(f"{what:34} {value}")
+
+
+def _ranks(matrix: np.ndarray) -> np.ndarray:
+    """The rank of every caption for its clip, to six digits: sums in another order differ in the eighth."""
+    return np.argsort(np.argsort(-matrix.round(6), axis=1, kind="stable"), axis=1, kind="stable")
+
+
+def _ratio(slow: float, fast: float) -> str:
+    return f"{slow:.1f} s / {fast:.1f} s = {slow / fast:.1f}"
+
+
+def _parts(spent: dict[str, Counter[str]]) -> str:
+    total: Counter[str] = sum(spent.values(), Counter())
+    return ", ".join(f"{part} {seconds:.1f}" for part, seconds in total.most_common())
+
+
 def main() -> None:
+    """Reads the options; a folder given with --kept is used again, and what the loop has measured in it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clips", type=int, default=2)
-    parser.add_argument("--seconds", type=int, default=4)
-    parser.add_argument("--size", type=int, default=96, help="height of the clips")
-    parser.add_argument("--model", default="temporal")
-    parser.add_argument("--conditions", default="clean,visual:*,text:drop_first,text:shuffle_order,text:keyboard")
+    parser.add_argument("--full", action="store_true", help="all 192 conditions, 20 clips of 10 s at 320x240")
+    parser.add_argument("--clips", type=int)
+    parser.add_argument("--seconds", type=int)
+    parser.add_argument("--size", type=int, help="height of the clips")
+    parser.add_argument("--model", default="temporal", help="a packaged checkpoint, a folder, clip-b32 or clip-l14")
+    parser.add_argument("--conditions")
+    parser.add_argument("--processes", type=int, default=1, help="of the loop")
+    parser.add_argument("--kept", type=Path, help="a folder for the clips and the loop's measurements, kept")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        root = Path(scratch)
-        folder = make_set(root / "set", given.clips, given.seconds, given.size)
-        source = locate(given.model)
-        model = choose(source).load(source, Settings(options={"pooling": "mean", "query_temperature": 0.1}))
-        frames = model.frames or 8
-        conditions = parse(given.conditions)
-        conditions += parse([f"{v}+{t}" for v in ("visual:jumble@3", "visual:jpeg@3") for t in
-                             ("text:drop_first", "text:shuffle_order")])  # fmt: skip
-        model.encode_prepared([model.prepare(Clip(np.zeros((frames, 64, 64, 3), np.uint8)))])  # warm
-        names = [condition.name for condition in conditions]
-        expected, slow, slow_plain = straightforward(model, folder, given.clips, conditions, frames)
-        result, fast = run(given.model, folder, names, root / "run", root / "store")
-        bare = [c.name for c in conditions if c.visual.name not in CODECS]
-        _, fast_plain = run(given.model, folder, bare, root / "plain", root / "other")
-        worst = max(
-            float(np.abs(read_matrix(root / "run", "retrieval", name)[0] - expected[name]).max()) for name in names
-        )
-        counters = result.record["counters"]
-        print(f"{len(names)} conditions on {given.clips} clips of {given.seconds} s, {given.model}")
-        print(f"largest difference of a score from the loop's      {worst:.1e}")
-        print(f"CPU of the loop / of the runner, all conditions    {slow:.1f} s / {fast:.1f} s = {slow / fast:.1f}")
-        print(f"  without the codec conditions                     {slow_plain:.1f} s / {fast_plain:.1f} s"
-              f" = {slow_plain / fast_plain:.1f}")  # fmt: skip
-        decoded = counters["frames_decoded"] / counters["frames_minimum"]
-        print(f"frames decoded / minimum                           {decoded:.3f}")
-        for what in ("visual", "text"):
-            ratio = counters[f"{what}_encodings"] / counters[f"{what}_encodings_in_all"]
-            print(f"{what + ' encodings / minimum':50} {ratio:.3f}")
-        began = time.process_time()
-        run(given.model, folder, names, root / "run", root / "store")
-        print(f"a finished run, recognised                         {1000 * (time.process_time() - began):.0f} ms")
-        print(f"overhead with a null model                         {overhead(root):.3f} ms a sample")
+    usual = {"clips": 20, "seconds": 10, "size": 240, "conditions": FULL} if given.full else {
+        "clips": 2, "seconds": 3, "size": 96, "conditions": QUICK
+    }  # fmt: skip
+    for name, value in usual.items():
+        if getattr(given, name) is None:
+            setattr(given, name, value)
+    with ExitStack() as stack:
+        root = given.kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        model = str(standins.clip_model(root, given.model)) if given.model.startswith("clip-") else given.model
+        table(model, given, root)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def index_of(path: str | Path) -> VideoIndex:
     return _index(str(path), stat.st_size, stat.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
 def _index(path: str, size: int, changed: int) -> VideoIndex:
     with _opened(path) as (container, stream):
         stamps: list[tuple[int, bool]] = []
@@ -155,17 +155,15 @@ def decode(path: str | Path, wanted: Sequence[int], counter: Counter | None = No
         raise BrokenVideo(f"{path}: has frames 0..{index.n_frames - 1}, not {unique[:1]}..{unique[-1:]}")
     counter = counter if counter is not None else Counter()
     counter.minimum += index.minimum(unique)
-    pictures: dict[int, np.ndarray] = {}
-    for number, picture in _walk(index, unique, counter):
-        pictures[number] = picture
-    first = pictures[unique[0]]
-    out = np.empty((len(wanted), *first.shape), np.uint8)
-    for row, number in enumerate(wanted):
-        picture = pictures[int(number)]
-        if picture.shape != first.shape:
-            raise BrokenVideo(f"{path}: its frames change size ({first.shape[:2]} and {picture.shape[:2]})")
-        out[row] = picture
-    return out
+    out: np.ndarray | None = None
+    for row, (_, picture) in enumerate(_walk(index, unique, counter)):
+        if out is None:
+            out = np.empty((len(unique), *picture.shape), np.uint8)
+        if picture.shape != out.shape[1:]:
+            raise BrokenVideo(f"{path}: its frames change size ({out.shape[1:3]} and {picture.shape[:2]})")
+        out[row] = picture  # at once: the frames of many views are held a single time
+    assert out is not None
+    return out if list(wanted) == unique else out[np.searchsorted(unique, wanted)]
 
 
 def _walk(

@@ -187,9 +187,12 @@ def encode_videos(
 
     def work(clip: ClipRef) -> Iterator[tuple[str, np.ndarray, Any]]:
         counter = Counter()
+        former: np.ndarray | None = None
         try:
             for view in views_of(paths[clip.video_path], clip, missing[clip], keys.sampling, counter):
-                ready = model.prepare(Clip(view.frames, view.times, clip.video_id))
+                if view.frames is not former:
+                    ready = model.prepare(Clip(view.frames, view.times, clip.video_id))
+                former = view.frames
                 yield keys.video(clip, view.visual), view.numbers, ready
         finally:
             tally.decode.add(counter)

@@ -141,7 +141,12 @@ def score(
         VideoContrastError: something failed; the message says what and what to do.
     """
     given = {key: value for key, value in locals().items() if key not in ("progress", "workers", "dry_run", "store")}
-    request = {**given, "model": str(model), "dataset": str(dataset), "output": None}
+    configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
+    words = [conditions] if isinstance(conditions, str) else list(conditions)
+    request = {
+        **given, "model": str(model), "dataset": str(dataset), "output": None, "config": configs,
+        "conditions": [part.strip() for word in words for part in word.split(",")], "options": dict(options or {}),
+    }  # fmt: skip
     if sampling not in POLICIES:
         raise UsageError(f"--sampling {sampling!r} is not one of {', '.join(POLICIES)}")
     if batch_size < 1 or (frames is not None and frames < 1) or (limit is not None and limit < 1):
@@ -154,7 +159,6 @@ def score(
     source = locate(str(model), revision=revision, names=(*names, str(model)) if _no_files(chosen_kind) else names)
     chosen = choose(source, kind)
     filled = options_for(chosen, options or {})
-    configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
     loaded = load_set(dataset, configs, split, limit)
     with ExitStack() as stack:
         if output is None:

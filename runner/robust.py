@@ -33,10 +33,10 @@ def robustness_of(
         return {}
     found: dict[str, Any] = {}
     for score in SCORES[layout]:
-        if score not in metrics["clean"]:  # a gallery of under five
+        chance = metrics["clean"].get(CHANCE[score], 1.0)
+        if score not in metrics["clean"] or chance >= 1:  # a gallery of at most five: nothing can be missed
             continue
         clean = metrics["clean"][score]
-        chance = metrics["clean"][CHANCE[score]]
         each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
         entry: dict[str, Any] = {"clean": clean, "conditions": each}
         for group, names in _groups(perturbed, conditions).items():

@@ -36,7 +36,8 @@ class View:
     """The frames of a clip under one visual treatment.
 
     Attributes:
-        frames: uint8[T, H, W, 3].
+        frames: uint8[T, H, W, 3]; the same array as the view's before where the two show the same (the upper
+            severities of codecs).
         numbers: int64[T], the frame of the file behind each; -1 where there is none (blind).
         times: seconds from the clip's beginning, by the sampled position (not by the frame shown there).
     """
@@ -76,9 +77,14 @@ def views_of(
     needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
     wanted = np.unique(np.concatenate([need.sources for need in needs]))
     pictures = decode(path, wanted.tolist(), counter) if len(wanted) else blank(0)
+    former: tuple[Any, ...] | None = None
     for need in needs:
         times = tuple(float(place) / index.fps for place in need.shown)
-        yield View(need.visual, _frames(need, clip, pictures, wanted, span, index), need.numbers, times)
+        coding = _coding(need.visual)
+        if coding is None or coding != former:
+            frames = _frames(need, clip, pictures, wanted, span, index)
+        former = coding
+        yield View(need.visual, frames, need.numbers, times)
 
 
 def _need(visual: Visual, clip: ClipRef, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
@@ -134,6 +140,16 @@ def _control(visual: Visual, clip: ClipRef, numbers: np.ndarray, middle: int) ->
         return numbers[::-1].copy()
     stream = seeds.stream(visual.seed, "control:shuffled", "1", clip.video_id, clip.start, clip.end)
     return numbers[stream.permutation(len(numbers))]
+
+
+def _coding(visual: Visual) -> tuple[Any, ...] | None:
+    """What a codec does to a clip: severities past the largest quantiser do the same. None for all else."""
+    if visual.name is None or visual.is_control or _acts(visual) != "codec":
+        return None
+    from video_contrast.perturbations.registry import video_spec
+    from video_contrast.perturbations.video.codecs import codec_and_quantiser
+
+    return (*codec_and_quantiser(video_spec(visual.name), visual.severity, visual.profile), visual.scope, visual.order)
 
 
 def _acts(visual: Visual) -> str:
