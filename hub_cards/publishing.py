@@ -5,6 +5,7 @@ whose clips are not there yet. Files that the repository already holds are not s
 finished by the same call. Nothing is published that `refusals` objects to.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 RepoType = Literal["dataset", "space", "model"]
+ANYWHERE = "THIS_REPOSITORY_OR_FOLDER"  # what the card of a set on a disk says in its example
 COMMIT_FILES = 200  # files a commit, at most
 COMMIT_BYTES = 500_000_000
 Step = Callable[[int, int, int], None]  # files done, files in all, bytes done
@@ -99,16 +101,27 @@ def push_set(
     Raises:
         VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
     """
-    return upload(
-        (push.videos, push.tables),
-        repo,
-        "dataset",
-        message="Publish a set made with video-contrast",
-        private=private,
-        revision=revision,
-        api=api,
-        step=step,
-    )
+    with tempfile.TemporaryDirectory() as temporary:
+        tables = [(path, _named(file, repo, Path(temporary)) if path == "README.md" else file)
+                  for path, file in push.tables]  # fmt: skip
+        return upload(
+            (push.videos, tables),
+            repo,
+            "dataset",
+            message="Publish a set made with video-contrast",
+            private=private,
+            revision=revision,
+            api=api,
+            step=step,
+        )
+
+
+def _named(card: Path, repo: str, folder: Path) -> Path:
+    """The card with the repository's name in its example, so that it can be copied and run."""
+    text = card.read_text(encoding="utf-8").replace(ANYWHERE, repo)
+    target = folder / card.name
+    target.write_bytes(text.encode("utf-8"))
+    return target
 
 
 def upload(

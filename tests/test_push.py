@@ -53,7 +53,9 @@ def test_a_push_sends_tables_and_card_and_no_video(made: Path, hub: FakeHub) -> 
         f"{c}/test-00000-of-00001.parquet" for c in ("random_mc", "verb_mc", "retrieval")
     }
     assert not [p for p in files if p.endswith(".mp4")]
-    assert files["README.md"] == (made / "README.md").read_bytes()
+    card = (made / "README.md").read_text(encoding="utf-8")
+    assert files["README.md"].decode() == card.replace("THIS_REPOSITORY_OR_FOLDER", "me/set")
+    assert 'load_dataset("me/set", ' in files["README.md"].decode()
 
 
 def test_videos_go_before_the_tables_and_only_when_asked(made: Path, hub: FakeHub) -> None:
