@@ -31,7 +31,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import numpy as np
-from runner_parts import loop, standins
+from runner_parts import loop, standins, throughput
 
 from video_contrast import seeds, tables
 from video_contrast.builders.registry import BuiltSet
@@ -107,11 +107,12 @@ def overhead(root: Path) -> float:
     return 1000 * (time.process_time() - began) / len(rows)
 
 
-def recognised(model: str, folder: Path, names: list[str], root: Path) -> tuple[float, float, bool]:
+def recognised(model: str, folder: Path, names: list[str], root: Path, frames: int | None) -> tuple[float, float, bool]:
     """Wall and CPU seconds of the command on a finished run, as a whole process; whether it imported torch."""
     command = [
         sys.executable, "-X", "importtime", "-m", "video_contrast.cli", "score", "--model", model, "--dataset",
         str(folder), "--config", "retrieval", "--conditions", ",".join(names), "--output", str(root / "run"),
+        *(("--frames", str(frames)) if frames else ()),
     ]  # fmt: skip
     before, began = os.times(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -134,15 +135,15 @@ def table(model: str, given: argparse.Namespace, root: Path) -> None:
     conditions, skipped = runnable(folder, given.conditions, root / "planned")
     names = [condition.name for condition in conditions]
     coded = {condition.name for condition in conditions if condition.visual.name in CODECS}
-    expected, spent = loop.straightforward(model, folder, names, root / "loop", given.processes)
+    expected, spent = loop.straightforward(model, folder, names, root / "loop", given.processes, given.frames)
     slow = {name: sum(parts.values()) - parts["captions"] for name, parts in spent.items()}
     loop.warm(folder, names)
     loop.load(model)
     with tempfile.TemporaryDirectory(dir=root) as one, tempfile.TemporaryDirectory(dir=root) as other:
-        result, fast = run(model, folder, names, Path(one))
-        _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other))
+        result, fast = run(model, folder, names, Path(one), given.frames)
+        _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other), given.frames)
         found = {name: read_matrix(Path(one) / "run", "retrieval", name)[0] for name in names}
-        wall, cpu, torch_came = recognised(model, folder, names, Path(one))
+        wall, cpu, torch_came = recognised(model, folder, names, Path(one), given.frames)
     counters = result.record["counters"]
     kinds = Counter(condition.group for condition in conditions)
     print(f"{len(names)} conditions ({', '.join(f'{n} {group}' for group, n in kinds.items())}) on {given.clips} clips")
@@ -170,6 +171,23 @@ def table(model: str, given: argparse.Namespace, root: Path) -> None:
         print(f"{what:34} {value}")
 
 
+def feeding(model: str, given: argparse.Namespace, root: Path) -> None:
+    """Measures and prints whether decoding keeps the model fed."""
+    folder = make_set(root / "set", given.clips, given.seconds, given.size)
+    loaded, frames = loop.load(model, given.frames, "cuda" if _gpu() else "cpu", given.dtype)
+    found = throughput.throughput(loaded, folder, frames=frames, batch=given.batch_size, workers=given.workers)
+    print(f"{given.clips} clips of {given.seconds} s at {given.size * 4 // 3}x{given.size}")
+    print(f"{frames} frames of each, {given.model}")
+    for line in throughput.report(found, given.workers, "cuda" if _gpu() else "cpu"):
+        print(line)
+
+
+def _gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def _ranks(matrix: np.ndarray) -> np.ndarray:
     """The rank of every caption for its clip, to six digits: sums in another order differ in the eighth."""
     return np.argsort(np.argsort(-matrix.round(6), axis=1, kind="stable"), axis=1, kind="stable")
@@ -193,8 +211,13 @@ def main() -> None:
     parser.add_argument("--size", type=int, help="height of the clips")
     parser.add_argument("--model", default="temporal", help="a packaged checkpoint, a folder, clip-b32 or clip-l14")
     parser.add_argument("--conditions")
+    parser.add_argument("--frames", type=int, help="frames a clip, for a model that takes any number of them (8)")
     parser.add_argument("--processes", type=int, default=1, help="of the loop")
     parser.add_argument("--kept", type=Path, help="a folder for the clips and the loop's measurements, kept")
+    parser.add_argument("--throughput", action="store_true", help="decoding, the model, and both together")
+    parser.add_argument("--workers", type=int, default=2, help="decoder threads of --throughput")
+    parser.add_argument("--batch-size", type=int, default=8, help="of --throughput")
+    parser.add_argument("--dtype", default="float32", help="of --throughput: float32, bfloat16 or float16")
     given = parser.parse_args()
     usual = {"clips": 20, "seconds": 10, "size": 240, "conditions": FULL} if given.full else {
         "clips": 2, "seconds": 3, "size": 96, "conditions": QUICK
@@ -205,7 +228,7 @@ def main() -> None:
     with ExitStack() as stack:
         root = given.kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         model = str(standins.clip_model(root, given.model)) if given.model.startswith("clip-") else given.model
-        table(model, given, root)
+        (feeding if given.throughput else table)(model, given, root)
 
 
 if __name__ == "__main__":

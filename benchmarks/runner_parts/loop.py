@@ -44,12 +44,13 @@ class Clock:
         self.seconds[part] += time.process_time() - began
 
 
-def load(model: str) -> tuple[Any, int]:
+def load(model: str, frames: int | None = None, device: str = "cpu", dtype: str = "float32") -> tuple[Any, int]:
     """The model as the runner loads it, warm, and its number of frames."""
     source = locate(model)
     kind = choose(source)
-    loaded = kind.load(source, Settings(options={option.name: option.default for option in kind.options}))
-    frames = loaded.frames or 8
+    options = {option.name: option.default for option in kind.options}
+    loaded = kind.load(source, Settings(device, dtype, options=options))
+    frames = loaded.frames or frames or 8
     loaded.encode_prepared([loaded.prepare(Clip(np.zeros((frames, 64, 64, 3), np.uint8)))])
     loaded.encode_texts(["a man"])
     return loaded, frames
@@ -84,10 +85,12 @@ def run_condition(model: Any, frames: int, folder: Path, condition: Condition, c
         return np.asarray(model.join(np.concatenate(found), texts))
 
 
-def share(model: str, folder: Path, names: list[str], kept: Path, number: int, processes: int) -> None:
+def share(
+    model: str, folder: Path, names: list[str], kept: Path, number: int, processes: int, asked: int | None
+) -> None:
     """One process's share of the loop: every `processes`-th condition, each into a file of `kept`."""
     stand_in(folder.parent / "standins")
-    loaded, frames = load(model)
+    loaded, frames = load(model, asked)
     warm(folder, names)
     for n in range(number, len(names), processes):
         target = kept / f"{n}.json"
@@ -120,17 +123,17 @@ def read(kept: Path, names: list[str]) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def straightforward(
-    model: str, folder: Path, names: list[str], kept: Path, processes: int
+    model: str, folder: Path, names: list[str], kept: Path, processes: int, frames: int | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter[str]]]:
     """The loop over all conditions: scores and CPU seconds by part, a condition."""
     from multiprocessing import get_context
 
     kept.mkdir(parents=True, exist_ok=True)
     if processes <= 1:
-        share(model, folder, names, kept, 0, 1)
+        share(model, folder, names, kept, 0, 1, frames)
     elif any(not (kept / f"{n}.json").exists() for n in range(len(names))):
         workers = [
-            get_context("spawn").Process(target=share, args=(model, folder, names, kept, n, processes))
+            get_context("spawn").Process(target=share, args=(model, folder, names, kept, n, processes, frames))
             for n in range(processes)
         ]
         for worker in workers:

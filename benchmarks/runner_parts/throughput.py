@@ -1,0 +1,79 @@
+"""Decoding alone, the model alone, and both together as the runner has them: is the model kept fed?
+
+All three in one process on one device, one after the other and several times in turn, in wall-clock time: what
+decoder threads gain is not seen in CPU time. The target is nine tenths of the slower of the two on a GPU; where the
+model runs on the CPU too, threads and model share its cores, and what can be reached is what both cost together.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from video_contrast.runner.conditions import parse
+from video_contrast.runner.encode import Batcher, Keys, Tally, encode_videos
+from video_contrast.runner.feed import feed
+from video_contrast.runner.kinds import Clip
+from video_contrast.runner.plan import make_plan
+from video_contrast.runner.sets import ClipRef, load_set
+from video_contrast.runner.store import Store
+from video_contrast.runner.views import Sampling, views_of
+
+ROUNDS = 3
+
+
+def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: int) -> dict[str, float]:
+    """Clips a second: `decode` (and preparing, by the workers), `model` (on prepared clips), `together`.
+
+    `together` is the engine's own loop, embeddings stored.
+    """
+    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse("clean"), None)
+    clips = list(plan.views)
+    paths = {clip.video_path: folder / clip.video_path for clip in clips}
+    sampling = Sampling(frames)
+
+    def work(clip: ClipRef) -> Iterator[Any]:
+        for view in views_of(paths[clip.video_path], clip, plan.seen(clip), sampling):
+            yield model.prepare(Clip(view.frames, view.times, clip.video_id))
+
+    def prepared() -> Iterator[Any]:
+        for _, results in feed(clips, work, workers=workers, ahead=workers + 2 * batch, depth=2):
+            yield from results
+
+    def encode() -> None:
+        for begin in range(0, len(kept), batch):
+            model.encode_prepared(kept[begin : begin + batch])
+
+    def together() -> None:
+        keys = Keys({path: path for path in paths}, sampling)
+        with tempfile.TemporaryDirectory() as store:
+            encode_videos(
+                model, plan.chunks(batch), plan, keys, Store(Path(store), "benchmark"), Batcher(batch, Tally()),
+                paths=paths, workers=workers, progress=lambda n: None,
+            )  # fmt: skip
+
+    kept = list(prepared())
+    model.encode_prepared(kept[:batch])  # warm
+    spent: dict[str, list[float]] = {"decode": [], "model": [], "together": []}
+    for _ in range(ROUNDS):
+        for what, call in (("decode", lambda: sum(1 for _ in prepared())), ("model", encode), ("together", together)):
+            began = time.perf_counter()
+            call()
+            spent[what].append(time.perf_counter() - began)
+    return {what: len(clips) / median(seconds) for what, seconds in spent.items()}
+
+
+def report(found: dict[str, float], workers: int, device: str) -> list[str]:
+    """Lines that say what share of the slower one is reached, and of what one machine can do for both."""
+    slower = min(found["decode"], found["model"])
+    lines = [f"{what:10} {found[what]:8.2f} clips/s" for what in found]
+    share = found["together"] / slower
+    lines.append(f"together / the slower of the two: {share:.2f} ({workers} workers, model on {device})")
+    if device == "cpu":
+        both = 1 / (1 / found["decode"] + 1 / found["model"])
+        lines.append(f"together / one after the other on the same cores: {found['together'] / both:.2f}")
+    return lines
