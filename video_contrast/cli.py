@@ -63,8 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
         for heading, names in COMMANDS.items():
             for name in names:
                 import_module(f"video_contrast.commands.{name}").add(app)
-            for added in (*app.registered_commands, *app.registered_groups):
-                added.rich_help_panel = added.rich_help_panel or heading
+            for command in app.registered_commands:
+                command.rich_help_panel = command.rich_help_panel or heading
+            for group in app.registered_groups:
+                group.rich_help_panel = group.rich_help_panel or heading
         app(args=given, prog_name="video-contrast")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
