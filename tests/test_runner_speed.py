@@ -1,5 +1,8 @@
 """What makes the runner fast and small: sharing within a clip, bounded memory, finished runs known at once."""
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -62,6 +65,26 @@ def test_a_finished_run_is_known_however_the_same_call_is_spelled(place: Path, t
     assert (tmp_path / "run" / "run.json").stat().st_mtime_ns == stamp
     score("random", place / "set", "retrieval", conditions="clean,text:drop_last", **given)
     assert (tmp_path / "run" / "run.json").stat().st_mtime_ns != stamp
+
+
+def test_the_command_knows_a_finished_run_of_a_real_model_without_importing_torch(place: Path, tmp_path: Path) -> None:
+    score(
+        str(place / "clip"), place / "set", "retrieval", conditions="clean,text:drop_first", output=tmp_path / "run",
+        store=tmp_path / "store", progress=False,
+    )  # fmt: skip
+    stamp = (tmp_path / "run" / "run.json").stat().st_mtime_ns
+    command = [
+        sys.executable, "-X", "importtime", "-m", "video_contrast.cli", "score", "--model", str(place / "clip"),
+        "--dataset", str(place / "set"), "--config", "retrieval", "--conditions", "clean,text:drop_first",
+        "--output", str(tmp_path / "run"),
+    ]  # fmt: skip
+    before = os.times()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    after = os.times()
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "numpy" in imported and not {"torch", "transformers", "datasets", "av"} & imported
+    assert (tmp_path / "run" / "run.json").stat().st_mtime_ns == stamp and "R@1" in done.stdout
+    assert after.children_user - before.children_user < 3  # seconds; about one on a quiet machine
 
 
 @pytest.mark.parametrize("limit", [1, 5])
