@@ -99,8 +99,9 @@ def contrast_loss(
 def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask: torch.Tensor | None) -> torch.Tensor:
     if similarities.ndim != 2 or similarities.shape[1] < 1:
         raise ValueError(f"similarities must be [clips, 1 + negatives], not {tuple(similarities.shape)}")
-    if float(temperature) <= 0:
-        raise ValueError(f"the temperature must be above 0, not {float(temperature)}")
+    value = float(temperature.detach() if isinstance(temperature, torch.Tensor) else temperature)
+    if value <= 0:
+        raise ValueError(f"the temperature must be above 0, not {value}")
     logits = similarities.float() / temperature
     if mask is None:
         return logits

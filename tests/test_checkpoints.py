@@ -1,5 +1,6 @@
 """The packaged checkpoints: standard folders, small, and as good as their card says."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,31 @@ def test_no_such_checkpoint() -> None:
 def test_the_card_lies_beside_them() -> None:
     card = Path(str(video_contrast.checkpoint_path("temporal").parent / "README.md")).read_text(encoding="utf-8")
     assert all(name in card for name in NAMES)
+
+
+def test_the_script_makes_each_from_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of the card in small: the steps run, and write folders of the same form."""
+    import shutil
+    from dataclasses import replace
+
+    from safetensors.torch import load_file
+
+    from video_contrast.teacher import shapes_training as script
+
+    recipes = {name: replace(recipe, steps=1) for name, recipe in script.RECIPES.items()}
+    monkeypatch.setattr(script, "RECIPES", recipes)
+    monkeypatch.setattr(script, "CLIPS", script.CLIPS | {"train": 6, "validation": 3})
+    monkeypatch.setattr(script, "TAUGHT", script.TAUGHT | {"epochs": 1, "batch_size": 8, "evaluate_every": 1})
+    monkeypatch.setattr(script, "warm_up", lambda words, seed: script.tiny_models.clip(words, seed))
+    shutil.copytree(video_contrast.checkpoint_path("temporal-plain"), tmp_path / "out" / "temporal-plain")
+    arguments = ["--output", str(tmp_path / "out"), "--work", str(tmp_path / "work"), "--only"]
+    for name in ("bag-of-frames", "temporal"):  # temporal-plain goes the way of the first
+        monkeypatch.setattr("sys.argv", ["shapes_training", *arguments, name])
+        script.main()
+        shipped, made = video_contrast.checkpoint_path(name), tmp_path / "out" / name
+        assert {path.name for path in made.iterdir()} == {path.name for path in shipped.iterdir()}
+        words = [json.loads((folder / "tokenizer.json").read_text(encoding="utf-8")) for folder in (shipped, made)]
+        assert words[0]["model"] == words[1]["model"]
+        one, other = (load_file(folder / "model.safetensors") for folder in (shipped, made))
+        assert {key: value.shape for key, value in one.items()} == {key: value.shape for key, value in other.items()}
+        assert {value.dtype for value in one.values()} == {value.dtype for value in other.values()}
