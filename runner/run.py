@@ -99,7 +99,7 @@ class _Work:
         self.planned["visual_encodings"] = sum(
             keys.video(clip, v) not in store for chunk in chunks for clip in chunk for v in self.plan.seen(clip)
         )
-        with self.state.split_between_processes(runs) as mine, self._bar("texts", sum(map(len, mine)), "text") as bar:
+        with self.state.split_between_processes(runs) as mine, self.bar("texts", sum(map(len, mine)), "text") as bar:
             encode_texts(model, mine, store, Batcher(4 * self.job.batch_size, self.tally), bar)
         if self.state.is_main_process:
             self.planned["visual_encodings"] += (
@@ -108,7 +108,7 @@ class _Work:
             encode_blank(model, self.plan, keys, store, self.tally)
         with self.state.split_between_processes(chunks) as mine:
             total = sum(len(self.plan.seen(clip)) for chunk in mine for clip in chunk)
-            with self._bar("videos", total, "view") as bar:
+            with self.bar("videos", total, "view") as bar:
                 encode_videos(
                     model, mine, self.plan, keys, store, batcher, paths=paths, workers=self._workers(), progress=bar
                 )
@@ -124,7 +124,7 @@ class _Work:
         self.planned["visual_encodings"] = sum(
             len({ask.visual for ask in asks[clip] if ask.key not in answers}) for clip in clips
         )
-        with self.state.split_between_processes(clips) as mine, self._bar("videos", len(mine), "clip") as bar:
+        with self.state.split_between_processes(clips) as mine, self.bar("videos", len(mine), "clip") as bar:
             score_pairs(
                 model, mine, asks, answers, self.tally, keys, paths=paths, workers=self._workers(), progress=bar
             )
@@ -154,11 +154,17 @@ class _Work:
         self.state.wait_for_everyone()
 
     @contextmanager
-    def _bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+        """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
+        import sys
+
         from tqdm import tqdm
 
         hidden = not self.job.progress or not self.state.is_main_process or total == 0
-        with tqdm(total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1) as bar:
+        pace = 0.1 if sys.stderr.isatty() else 10
+        with tqdm(
+            total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
+        ) as bar:
 
             def advance(n: int) -> None:
                 if not hidden:
@@ -276,13 +282,15 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
     (output / "run.json").unlink(missing_ok=True)
     big = sum(scorer.matrix_bytes(cell) for cell in plan.cells) > MATRICES_LIMIT
     tables, found = [], {}
-    for cell in plan.cells:
-        scored = scorer.scores(cell)
-        found[cell.name] = (cell, results.metrics_of(scored, seed=job.seed))
-        if scored.matrix is None:
-            tables.append(scored)
-        elif job.keep == "all" or cell.condition.name == "clean" or (job.keep == "auto" and not big):
-            results.write_matrix(output, scored)
+    with work.bar("measuring", len(plan.cells), "condition") as advance:
+        for cell in plan.cells:
+            scored = scorer.scores(cell)
+            found[cell.name] = (cell, results.metrics_of(scored, seed=job.seed))
+            if scored.matrix is None:
+                tables.append(scored)
+            elif job.keep == "all" or cell.condition.name == "clean" or (job.keep == "auto" and not big):
+                results.write_matrix(output, scored)
+            advance(1)
     results.write_scores(output, tables)
     files.write_json(output / "metrics.json", results.summary(found))
     tally = work.tally

@@ -5,10 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
+from video_contrast.talk import AsJson, Quiet, hush, print_json
+
 
 def add(app: typer.Typer) -> None:
     """Adds the command `audit`."""
-    app.command("audit", epilog="Example: video-contrast audit sets/shapes verb_mc")(audit)
+    app.command(
+        "audit",
+        short_help="How far do the texts alone go, without the video?",
+        epilog="Example: video-contrast audit sets/shapes verb_mc",
+    )(audit)
 
 
 def audit(
@@ -23,14 +29,20 @@ def audit(
     language_model: Annotated[str | None, typer.Option(help="A causal LM whose likelier caption wins.")] = None,
     seed: Annotated[int, typer.Option(help="Of the folds and of the refinement.")] = 0,
     device: Annotated[str, typer.Option(help="Where the language model runs.")] = "auto",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Audit a set blindly: accuracy of scorers that never see the video. Written to set.json and the card."""
+    hush(quiet)
     from video_contrast.builders import auditing
 
     results = auditing.audit_set(
         folder, configs, split=split, refine=refine, language_model=language_model, seed=seed, device=device
     )
-    for config, facts in results.items():
+    if as_json:
+        print_json(results)
+        return
+    for config, facts in results.items() if not quiet else ():
         _print(config, facts)
 
 

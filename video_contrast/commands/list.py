@@ -1,5 +1,6 @@
 """`video-contrast list builders|perturbations|metrics|models`: what there is, and what each needs."""
 
+import inspect
 import json
 from enum import StrEnum
 from typing import Annotated
@@ -22,17 +23,56 @@ Row = dict[str, str]
 def add(app: typer.Typer) -> None:
     """Adds the command `list`."""
 
-    @app.command("list", epilog="Example: video-contrast list perturbations")
+    @app.command("list", epilog="Example: video-contrast list models generative")
     def list_(
         what: Annotated[What, typer.Argument(help="What to list.")],
+        name: Annotated[str | None, typer.Argument(help="Only this one; a model kind with its options.")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """List what there is and what each needs (data, a checkpoint, nothing)."""
         rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
+        if name is not None:
+            rows = [_named(what, name, rows)]
         if as_json:
             print(json.dumps(rows, indent=2))
         else:
             _print(rows)
+
+
+def _named(what: What, name: str, rows: list[Row]) -> Row:
+    """One row; a perturbation's also without its `text:` or `visual:`."""
+    for row in rows:
+        if name in (row["name"], row["name"].partition(":")[2]):
+            more = {What.models: _options, What.builders: _builder_options}.get(what)
+            return {**row, **(more(name) if more else {})}
+    from video_contrast.errors import unknown_name
+
+    raise unknown_name({"perturbations": "perturbation"}.get(what, what[:-1]), name, [row["name"] for row in rows])
+
+
+def _options(kind: str) -> Row:
+    """The flags of `score` that a model kind adds, each with its help."""
+    from video_contrast.runner.kinds import all_kinds
+
+    found = {}
+    for option in all_kinds()[kind].options:
+        choices = f" One of {', '.join(option.choices)}." if option.choices else ""
+        default = f" [default: {option.default}]" if option.default not in ("", None) else ""
+        found["--" + option.name.replace("_", "-")] = f"{option.help}{choices}{default}"
+    return found
+
+
+def _builder_options(name: str) -> Row:
+    """The options of `build NAME`, each with the whole of its text."""
+    from video_contrast.builders import get_builder
+    from video_contrast.commands.build import options_of
+
+    found = {}
+    for parameter, _, text in options_of(get_builder(name)):
+        plain = parameter.default in (None, inspect.Parameter.empty, "")
+        flag = "--" + parameter.name.rstrip("_").replace("_", "-")
+        found[flag] = text + ("" if plain else f" [default: {parameter.default}]")
+    return found
 
 
 def builders() -> list[Row]:

@@ -13,6 +13,7 @@ def add(app: typer.Typer) -> None:
 
     @app.command(
         "reproduce",
+        short_help="Score what a paper's tables need; ours beside theirs.",
         epilog="Example: video-contrast reproduce contrast_sets (the published tables alone; with --model and "
         "--video-root ours beside them)",
     )

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from video_contrast.talk import AsJson, Quiet, hush, print_json, print_table
+
 EXAMPLE = "Example: video-contrast score --model temporal --dataset shapes --config antonym_mc --output runs/temporal"
 MODEL = "Model"
 WHAT = "What is scored"
@@ -16,7 +18,7 @@ HOW = "How it runs"
 
 def add(app: typer.Typer) -> None:
     """Adds the command `score`; the options of the model kinds become its options."""
-    app.command("score", epilog=EXAMPLE)(_command())
+    app.command("score", short_help="Score a model on configs of a set, under conditions.", epilog=EXAMPLE)(_command())
 
 
 def _command() -> Any:
@@ -30,9 +32,10 @@ def _command() -> Any:
             text = f"{kind.name}: {option.help}{choices}" if known is None else known[1]
             flags[option.name] = (option.type, text)
 
-    def command(**given: Any) -> None:
+    def command(quiet: bool, as_json: bool, **given: Any) -> None:
         options = {name: given.pop(name) for name in flags}
-        score({**given, "options": {name: value for name, value in options.items() if value is not None}})
+        given["options"] = {name: value for name, value in options.items() if value is not None}
+        score(given, quiet=quiet, as_json=as_json)
 
     own = list(inspect.signature(_score).parameters.values())
     extra = [
@@ -42,7 +45,8 @@ def _command() -> Any:
             default=None,
             annotation=Annotated[
                 kind_type | None,  # type: ignore[valid-type]
-                typer.Option(f"--{name.replace('_', '-')}", help=text, rich_help_panel="Options of one kind"),
+                # Twenty options that no single model has: `list models KIND` shows those of one.
+                typer.Option(f"--{name.replace('_', '-')}", help=text, hidden=True),
             ],
         )
         for name, (kind_type, text) in flags.items()
@@ -56,10 +60,7 @@ def _command() -> Any:
 
 
 def _score(
-    model: Annotated[
-        str,
-        typer.Option(help="Hub id, folder, packaged checkpoint, random, constant or blind.", rich_help_panel=MODEL),
-    ],
+    model: Annotated[str, typer.Option(help="Hub id, folder, packaged one, or a baseline.", rich_help_panel=MODEL)],
     dataset: Annotated[str, typer.Option(help="Folder of a set, Hub id, or shapes.", rich_help_panel=WHAT)],
     output: Annotated[
         Path | None, typer.Option(help="The run's folder; the same call goes on in it.", rich_help_panel=WHAT)
@@ -69,8 +70,7 @@ def _score(
     ] = None,
     split: Annotated[str, typer.Option(help="Split.", rich_help_panel=WHAT)] = "test",
     conditions: Annotated[
-        str,
-        typer.Option(help="clean,visual:*,text:*,pairs,controls or single names.", rich_help_panel=WHAT),
+        str, typer.Option(help="clean,visual:*,text:*,pairs,controls, or names.", rich_help_panel=WHAT)
     ] = "clean",
     video_root: Annotated[
         Path | None, typer.Option(help="Where video paths start; the set's folder.", rich_help_panel=WHAT)
@@ -79,15 +79,11 @@ def _score(
         int | None, typer.Option(help="Only the first clips of each config.", rich_help_panel=WHAT)
     ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.", rich_help_panel=WHAT)] = 0,
-    profile: Annotated[
-        str, typer.Option(help="Perturbation constants: paper, released, monotone.", rich_help_panel=WHAT)
-    ] = "paper",
+    profile: Annotated[str, typer.Option(help="Constants: paper, released, monotone.", rich_help_panel=WHAT)] = "paper",
     scope: Annotated[
-        str, typer.Option(help="Temporal perturbations act on the clip or the whole video.", rich_help_panel=WHAT)
+        str, typer.Option(help="What temporal ones act on: clip or video.", rich_help_panel=WHAT)
     ] = "clip",
-    order: Annotated[
-        str, typer.Option(help="perturb_then_sample or sample_then_perturb.", rich_help_panel=WHAT)
-    ] = "perturb_then_sample",
+    order: Annotated[str, typer.Option(help="Or sample_then_perturb.", rich_help_panel=WHAT)] = "perturb_then_sample",
     frames: Annotated[
         int | None, typer.Option(help="Frames a clip; 8, or what the model needs.", rich_help_panel=HOW)
     ] = None,
@@ -108,37 +104,54 @@ def _score(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and its cost, and stop.", rich_help_panel=HOW)
     ] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
     kind: Annotated[
-        str | None, typer.Option(help="Model kind, where the config does not tell.", rich_help_panel=MODEL)
+        str | None, typer.Option(help="Model kind; each has options: list models KIND.", rich_help_panel=MODEL)
     ] = None,
     revision: Annotated[str | None, typer.Option(help="Revision on the Hub.", rich_help_panel=MODEL)] = None,
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run code of the model's repository.", rich_help_panel=MODEL)
     ] = False,
 ) -> None:
-    """Score a model on a set: accuracy by kind of contrast, retrieval, robustness. Resumable; works under torchrun."""
+    """Score a model on a set: accuracy by contrast, retrieval, robustness. Resumable; works under torchrun."""
 
 
-def score(given: dict[str, Any]) -> None:
+def score(given: dict[str, Any], *, quiet: bool = False, as_json: bool = False) -> None:
     """Runs `score` with the command's options and prints what came out."""
+    import os
+
     from video_contrast.errors import UsageError
-    from video_contrast.runner import engine
 
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("give --output DIR, where the scores go (or --dry-run)")
+    hush(quiet)
+    from video_contrast.runner import engine
+
     given["config"] = [name for word in given["config"] or () for name in word.split(",")] or None
-    result = engine.score(given.pop("model"), given.pop("dataset"), given.pop("config"), **given)
-    if given["dry_run"]:
-        skipped = result.record.pop("skipped")
-        for name, value in result.record.items():
-            print(f"{name:34} {', '.join(value) if isinstance(value, list) else value}")
-        for name, why in skipped.items():
-            print(f"left out: {name}: {why}")
+    result = engine.score(given.pop("model"), given.pop("dataset"), given.pop("config"), progress=not quiet, **given)
+    if int(os.environ.get("RANK", 0)) != 0:
         return
-    import os
+    if as_json:
+        print_json(result.record if given["dry_run"] else _summary(result))
+    elif given["dry_run"]:
+        _print_plan(dict(result.record))
+    elif not quiet:
+        from video_contrast.runner.show import remarks, table
 
-    if int(os.environ.get("RANK", 0)) == 0:
-        from video_contrast.runner.show import table
+        print_table(table(result))
+        print("\n".join([*remarks(result), f"written to {result.output}"]))
 
-        print(table(result))
-        print(f"written to {result.output}")
+
+def _summary(result: Any) -> dict[str, Any]:
+    """What `--json` prints: the metrics, and what has to be known about them."""
+    record = {name: result.record[name] for name in ("model", "missing", "n_missing", "skipped", "notes", "counters")}
+    return {"configs": result.metrics["configs"], "output": str(result.output), **record}
+
+
+def _print_plan(plan: dict[str, Any]) -> None:
+    skipped = plan.pop("skipped")
+    for name, value in plan.items():
+        print(f"{name:34} {', '.join(value) if isinstance(value, list) else value}")
+    for name, why in skipped.items():
+        print(f"left out: {name}: {why}")

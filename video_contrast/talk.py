@@ -1,0 +1,38 @@
+"""What a command says: its table for people, JSON for programs, or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+WIDTH = 140  # of a table that goes to a file
+
+
+def hush(quiet: bool) -> None:
+    """Turns the progress bars of everything that is imported from now on off."""
+    if quiet:
+        os.environ["TQDM_DISABLE"] = "1"
+
+
+def print_json(value: Any) -> None:
+    """Prints JSON with sorted keys. NaN is refused, as everywhere."""
+    print(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str))
+
+
+def print_table(table: Table) -> None:
+    """Prints a rich table: in the terminal's width and colours, in plain text to a file."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if terminal else WIDTH
+    Console(width=width, highlight=False).print(table)
