@@ -5,8 +5,8 @@ from typing import NamedTuple
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language.morphology import verb_tags
 
-# Auxiliaries and copulas: swapping them changes the grammar, not the action.
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
 _COPULAS = frozenset({"be", "become", "seem", "s", "ve", "re", "ll", "m", "let"})
 # What an auxiliary's verb looks like: "do bark", "have run" and "have been", "get hurt".
@@ -76,7 +76,7 @@ def choose(found: list[Phrase], rng: Generator) -> Phrase | None:
 def is_content_verb(tokens: list[Token], place: int) -> bool:
     """Whether the verb at `place` says what is done: no copula, and no auxiliary of a later verb."""
     token = tokens[place]
-    if token.lemma in _COPULAS or not token.text[0].isalpha():
+    if token.lemma in _COPULAS or not token.text[0].isalpha() or not _looks_like_verb(token.text.lower()):
         return False
     if token.lemma not in _AUXILIARIES:
         return True
@@ -86,6 +86,11 @@ def is_content_verb(tokens: list[Token], place: int) -> bool:
         if following.tag not in ("RB", "PRP"):
             break
     return token.lemma != "have"  # "a man has a hat" is a state as much as "is" is
+
+
+def _looks_like_verb(word: str) -> bool:
+    """Whether a dictionary has the form, or its ending tells: taggers take names and adjectives for verbs at times."""
+    return bool(verb_tags(word)) or word.endswith(("ing", "ed"))
 
 
 def _is_light(token: Token, following: Token) -> bool:

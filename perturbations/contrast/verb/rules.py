@@ -9,6 +9,7 @@ from functools import lru_cache
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
 from video_contrast.perturbations.contrast.verb.counts import WordCounts
+from video_contrast.perturbations.contrast.verb.near import near
 from video_contrast.perturbations.language import inflect
 
 
@@ -28,13 +29,24 @@ class HasWord:
 
 
 class OtherLemma:
-    """Rejects a replacement by the same verb in another form, or by another verb of the same caption."""
+    """Rejects the same verb in another form, another verb of the caption, or one that says nearly what it replaces.
+
+    Nearly the same is what the package's table of near verbs lists ("describe", "explain"); antonyms are exempt.
+    """
 
     name = "lemma"
 
     def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
         """No score."""
-        return [Verdict(not original.own & set(made.lemmas or ())) for original, made in _pairs(originals, candidates)]
+        return [
+            Verdict(not (original.own | self._alike(original, made)) & set(made.lemmas or ()))
+            for original, made in _pairs(originals, candidates)
+        ]
+
+    @staticmethod
+    def _alike(original: Original, made: Candidate) -> frozenset[str]:
+        is_verb = original.phrase.tag.startswith("VB")
+        return near(original.phrase.lemma) if is_verb and not made.antonym else frozenset()
 
     def record(self) -> dict[str, object]:
         """Nothing to set."""

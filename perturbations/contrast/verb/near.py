@@ -1,0 +1,31 @@
+"""Verbs that say nearly the same: a contrast between two of them is not false. A table of our own in the package."""
+
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+
+
+@cache
+def _table() -> dict[str, frozenset[str]]:
+    """Verb -> the verbs near it, both ways."""
+    text = (files("video_contrast.perturbations.contrast") / "near_verbs.tsv").read_text(encoding="utf-8")
+    found: dict[str, set[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        kind, _, listed = line.partition("\t")
+        first, *others = listed.split()
+        pairs = [(first, other) for other in others] if kind == "covers" else combinations((first, *others), 2)
+        for one, other in pairs:
+            found.setdefault(one, set()).add(other)
+            found.setdefault(other, set()).add(one)
+    return {verb: frozenset(others) for verb, others in found.items()}
+
+
+def near(lemma: str) -> frozenset[str]:
+    """The verbs that may be true of whatever `lemma` is true of, or the other way round.
+
+    >>> sorted(near("film")), "move" in near("dance"), "walk" in near("dance")
+    (['capture', 'record', 'shoot', 'videotape'], True, False)
+    """
+    return _table().get(lemma, frozenset())
