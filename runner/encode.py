@@ -18,10 +18,11 @@ from video_contrast.runner.kinds.base import Clip, Encoder
 from video_contrast.runner.plan import Plan, visual_key
 from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
-from video_contrast.runner.views import Sampling, blank, views_of
+from video_contrast.runner.views import Sampling, blank, held_bytes, views_of
 
 VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels
 TEXTS_A_CHUNK = 1024
+FRAMES_HELD = 4 << 30  # bytes; 91 views of a clip at 1920x1080 hold up to 1.9 GB
 Progress = Callable[[int], None]
 
 
@@ -199,6 +200,8 @@ def encode_videos(
 
     jobs = [clip for chunk in chunks for clip in chunk if missing[clip]]
     most = max((len(missing[clip]) for clip in jobs), default=1)
+    if jobs:
+        workers = affordable(workers, paths[jobs[0].video_path], jobs[0], missing[jobs[0]], keys.sampling)
     ahead = workers + -(-2 * batcher.size // most)
     source = feed(jobs, work, workers=workers, ahead=ahead, depth=max(2, min(batcher.size, most)))
     for chunk in chunks:
@@ -228,6 +231,15 @@ def encode_videos(
             _finite(made, names)
             tally.visual_encodings += len(names)
             store.put(names, made, np.stack(numbers))
+
+
+def affordable(workers: int, path: Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling) -> int:
+    """How many decoding threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
+    try:
+        held = held_bytes(path, clip, visuals, sampling)
+    except VideoContrastError:  # it is recorded when its turn comes
+        return workers
+    return min(workers, max(1, FRAMES_HELD // max(1, held)))
 
 
 # What a broken clip may raise from decoding, perturbing or preparing. If every clip does, the run fails with it.

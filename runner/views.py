@@ -75,7 +75,7 @@ def views_of(
     index = index_of(path)
     span = index.range(clip.start, clip.end)
     needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
-    wanted = np.unique(np.concatenate([need.sources for need in needs]))
+    wanted = _union(needs)
     pictures = decode(path, wanted.tolist(), counter) if len(wanted) else blank(0)
     former: tuple[Any, ...] | None = None
     for need in needs:
@@ -85,6 +85,22 @@ def views_of(
             frames = _frames(need, clip, pictures, wanted, span, index)
         former = coding
         yield View(need.visual, frames, need.numbers, times)
+
+
+def held_bytes(path: str | Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling) -> int:
+    """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
+
+    Raises:
+        BrokenVideo: as `views_of`.
+    """
+    index = index_of(path)
+    span = index.range(clip.start, clip.end)
+    wanted = _union([_need(visual, clip, index, span, sampling) for visual in visuals])
+    return 3 * index.width * index.height * len(wanted)
+
+
+def _union(needs: Sequence[_Need]) -> np.ndarray:
+    return np.unique(np.concatenate([need.sources for need in needs]))
 
 
 def _need(visual: Visual, clip: ClipRef, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:

@@ -12,12 +12,12 @@ import runner_set
 import tiny_models
 
 from video_contrast.perturbations.video import perturb_clip
-from video_contrast.runner import score
+from video_contrast.runner import encode, score
 from video_contrast.runner.conditions import Visual, parse
 from video_contrast.runner.decode import Counter, decode, index_of
 from video_contrast.runner.sampling import frame_indices
 from video_contrast.runner.sets import ClipRef
-from video_contrast.runner.views import Sampling, views_of
+from video_contrast.runner.views import Sampling, held_bytes, views_of
 from video_contrast.video_io import write_video
 
 MINUTES = 20
@@ -122,3 +122,17 @@ def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) 
     assert n_views == 92
     assert counter.converted <= 26 * 8 + 8 * 12  # clean and temporal views, and the codecs' groups
     assert peak < 20e6  # all frames: 92 MB
+    held = held_bytes(long_clip, clip, visuals, Sampling(8))
+    assert held == 3 * 32 * 32 * counter.converted
+
+
+def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
+    long_clip: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], ClipRef("v", "long.mp4")
+    held = held_bytes(long_clip, clip, visuals, Sampling(8))
+    assert encode.affordable(16, long_clip, clip, visuals, Sampling(8)) == 16
+    for budget, threads in ((5 * held, 5), (held, 1), (held // 2, 1)):
+        monkeypatch.setattr(encode, "FRAMES_HELD", budget)
+        assert encode.affordable(16, long_clip, clip, visuals, Sampling(8)) == threads
+    assert encode.affordable(16, place / "none.mp4", clip, visuals, Sampling(8)) == 16
