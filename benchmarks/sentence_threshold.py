@@ -22,6 +22,5 @@ if __name__ == "__main__":
     made = [Candidate(item.options[item.contrast()], "", 0) for item in items]
     verdicts = SentenceCosine(Settings.of(sentence_model=sys.argv[1])).check(true, made)
     cosines = np.array([verdict.score for verdict in verdicts])
-    print(
-        f"{len(items):,} pairs; below 0.8: {(cosines < 0.8).mean():.1%}; 95 % are below {np.quantile(cosines, 0.95):.2f}"
-    )
+    kept, limit = (cosines < 0.8).mean(), np.quantile(cosines, 0.95)
+    print(f"{len(items):,} pairs; below 0.8: {kept:.1%}; 95 % are below {limit:.2f}")
