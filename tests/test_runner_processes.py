@@ -58,8 +58,8 @@ def killed_after(place: Path, name: str, shards: int) -> None:
     run(place, name)
 
 
-def launch(processes: int, function: Any, *arguments: Any) -> None:
-    """Starts processes with the environment that torchrun gives them, and raises if one dies."""
+def launch(processes: int, function: Any, *arguments: Any, nodes: int = 1) -> None:
+    """Starts processes with the environment that torchrun gives them on `nodes` machines, and raises if one dies."""
     import socket
 
     from torch.multiprocessing import start_processes
@@ -67,12 +67,15 @@ def launch(processes: int, function: Any, *arguments: Any) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    start_processes(as_torchrun, (processes, port, function, arguments), nprocs=processes, start_method="fork")
+    given = (processes, nodes, port, function, arguments)
+    start_processes(as_torchrun, given, nprocs=processes, start_method="fork")
 
 
-def as_torchrun(rank: int, processes: int, port: int, function: Any, arguments: tuple[Any, ...]) -> None:
+def as_torchrun(rank: int, processes: int, nodes: int, port: int, function: Any, arguments: tuple[Any, ...]) -> None:
+    a_node = processes // nodes
     os.environ.update(
-        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(processes), LOCAL_WORLD_SIZE=str(processes),
+        RANK=str(rank), LOCAL_RANK=str(rank % a_node), WORLD_SIZE=str(processes), LOCAL_WORLD_SIZE=str(a_node),
+        GROUP_RANK=str(rank // a_node), GROUP_WORLD_SIZE=str(nodes),
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), ACCELERATE_USE_CPU="true", OMP_NUM_THREADS="1",
     )  # fmt: skip
     function(*arguments)
@@ -92,6 +95,11 @@ def one(place: Path) -> dict[str, bytes]:
 def test_several_processes_give_the_bytes_of_one(place: Path, one: dict[str, bytes], processes: int) -> None:
     launch(processes, run, place, f"many{processes}")
     assert results(place, f"many{processes}") == one
+
+
+def test_two_machines_with_a_common_folder_give_the_bytes_of_one(place: Path, one: dict[str, bytes]) -> None:
+    launch(2, run, place, "nodes", nodes=2)
+    assert results(place, "nodes") == one
 
 
 def test_a_killed_run_goes_on_with_any_number_of_processes(place: Path, one: dict[str, bytes]) -> None:
