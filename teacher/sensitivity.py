@@ -51,14 +51,18 @@ def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str
     from matplotlib import pyplot
 
     measured = {name: changes(run) for name, run in runs.items()}
+    everything = np.concatenate([values[swap] for values in measured.values() for swap in SWAPS] + [np.zeros(1)])
+    bins = np.linspace(everything.min(), everything.max() + 1e-9, 41)  # the same for all, so that heights compare
     figure, panels = pyplot.subplots(1, len(SWAPS), figsize=(9, 3.2), sharex=True)
     for panel, swap in zip(panels, SWAPS, strict=True):
         for name, values in measured.items():
             if len(values[swap]):
-                panel.hist(values[swap], bins=40, histtype="step", density=True, label=name)
+                lower = f"{name}: lower for {(values[swap] < 0).mean():.0%}"
+                panel.hist(values[swap], bins=bins, histtype="step", density=True, label=lower)
         panel.axvline(0, color="0.6", linewidth=0.8)
         panel.set(title=f"{swap} swapped", xlabel="change of cosine")
-        panel.legend(frameon=False, fontsize=8)
+        panel.legend(frameon=False, fontsize=8, loc="upper left")
+    panels[0].set(ylabel="density")
     figure.tight_layout()
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=110)
