@@ -80,6 +80,7 @@ def calls(shapes: Path, tmp_path: Path) -> dict[str, list[str]]:
         "dry run": [*score, "--dry-run"],
         "compare": ["compare", str(tmp_path / "run"), str(tmp_path / "run")],
         "audit": ["audit", str(shapes), "verb_mc"],
+        "check": ["check", str(shapes), "--no-decode"],
         "build": ["build", "shapes", "verb_mc", "--output", str(shapes)],
     }
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from video_contrast.talk import AsJson, Quiet, hush, print_json
+
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
 
@@ -20,28 +22,27 @@ def check(
     manifest: Annotated[Path | None, typer.Option(help="Where the manifest goes; default: DIR/manifest.json.")] = None,
     decode: Annotated[bool, typer.Option(help="Decode every frame; --no-decode reads only the index.")] = True,
     num_proc: Annotated[int, typer.Option(help="Files that are read at the same time.")] = 1,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Validate a set's tables and its videos, and write a manifest with the sha256 of every video.
 
     Missing and unreadable videos are named. Exit code 1 if anything is wrong.
     """
+    hush(quiet)
     from video_contrast.builders import checking
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json
 
     found = checking.check(folder, video_root=video_root, decode=decode, num_proc=num_proc, progress=_bar)
-    for config, splits in found.rows.items():
-        print(f"{config}: " + ", ".join(f"{split} {rows:,} rows" for split, rows in splits.items()))
-    for problem in found.problems:
-        print(f"problem: {problem}")
-    if found.looked:
-        place = write_json(manifest or folder / checking.MANIFEST, found.manifest())
-        print(f"videos: {len(found.videos) - len(found.unreadable)} readable, manifest in {place}")
-    else:
-        print(f"videos: none of them lies in {folder}; give --video-root to check them")
-    _names("missing", found.missing)
-    _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
-    _names("too short", found.short)
+    place = write_json(manifest or folder / checking.MANIFEST, found.manifest()) if found.looked else None
+    if as_json:
+        print_json(
+            {"rows": found.rows, "problems": found.problems, "readable": len(found.videos) - len(found.unreadable),
+             "missing": found.missing, "unreadable": found.unreadable, "too_short": found.short, "manifest": place}
+        )  # fmt: skip
+    elif not quiet:
+        _print(found, folder, place)
     if not found.ok:
         counts = {
             "problem(s) in the tables": len(found.problems),
@@ -50,6 +51,20 @@ def check(
             "clip(s) beyond the end of their video": len(found.short),
         }
         raise VideoContrastError(f"{folder}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
+
+
+def _print(found: Any, folder: Path, manifest: Path | None) -> None:
+    for config, splits in found.rows.items():
+        print(f"{config}: " + ", ".join(f"{split} {rows:,} rows" for split, rows in splits.items()))
+    for problem in found.problems:
+        print(f"problem: {problem}")
+    if manifest:
+        print(f"videos: {len(found.videos) - len(found.unreadable)} readable, manifest in {manifest}")
+    else:
+        print(f"videos: none of them lies in {folder}; give --video-root to check them")
+    _names("missing", found.missing)
+    _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
+    _names("too short", found.short)
 
 
 def _names(what: str, names: list[str]) -> None:
