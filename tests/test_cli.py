@@ -67,6 +67,17 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert capsys.readouterr().err.startswith("error: no space left on the device (sets/shapes): free some")
 
 
+def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import video_contrast.builders
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(video_contrast.builders, "build", interrupted)
+    assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 130
+    assert capsys.readouterr().err.strip() == "interrupted: run the same command again to go on where that is possible"
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = (
         "import sys, video_contrast; "

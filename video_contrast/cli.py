@@ -24,6 +24,9 @@ COMMANDS = {
 }
 
 
+INTERRUPTED = 130
+
+
 class InOrder(TyperGroup):
     """Commands stand in the help in the order of `COMMANDS`."""
 
@@ -69,10 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
                 group.rich_help_panel = group.rich_help_panel or heading
         app(args=given, prog_name="video-contrast")
     except SystemExit as stop:
+        if stop.code == INTERRUPTED:  # typer takes Ctrl-C for itself, and says nothing
+            return _interrupted()
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except KeyboardInterrupt:
-        print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
-        return 130
+        return _interrupted()
     except VideoContrastError as error:
         return _failed(str(error), error.exit_code, debug)
     except OSError as error:
@@ -80,6 +84,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         return _failed(f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)", 1, debug)
     return 0
+
+
+def _interrupted() -> int:
+    print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _failed(message: str, code: int, debug: bool) -> int:
