@@ -59,13 +59,17 @@ class Recipe:
 
 RECIPES = {"bag-of-frames": Recipe("clip", 300, 5), "temporal-plain": Recipe("xclip", 400, 0)}
 NAMES = (*RECIPES, "temporal")
-# The clips that `temporal` learns from, and the options of its training: labels, a batch holds each clip beside its
-# reversal.
+# The clips that `temporal` learns from, and the options of its training, stage by stage: labels, and a batch holds each
+# clip beside its reversal.
 CLIPS: dict[str, Any] = {"train": 6000, "validation": 150, "reversals": True}
-TAUGHT: dict[str, Any] = {
-    "objective": "lbl", "kinds": "3-action-3-object", "group": "cluster", "temperature": 0.03, "epochs": 4,
-    "batch_size": 64, "rate": 2e-3, "evaluate_every": 200, "patience": 0,
+_TEACH: dict[str, Any] = {
+    "objective": "lbl", "kinds": "3-action-3-object", "group": "cluster", "temperature": 0.03, "batch_size": 64,
+    "patience": 0,
 }  # fmt: skip
+TAUGHT: tuple[dict[str, Any], ...] = (
+    _TEACH | {"epochs": 4, "rate": 2e-3, "evaluate_every": 200},
+    _TEACH | {"epochs": 2, "rate": 1e-3, "evaluate_every": 175},
+)
 
 
 @dataclass
@@ -157,15 +161,19 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
 
     Args:
         plain: what it starts from.
-        work: folder for clips, stored frames and the run; a second call goes on there.
+        work: folder for clips, stored frames and the runs; a second call goes on there.
         seed: of the scenes and the training.
     """
     dataset = work / "set"
     if not (dataset / "README.md").exists():
         video_contrast.build("shapes", ["retrieval"], output=dataset, seed=seed, items=20, gallery=10, **CLIPS)
-    result = teach(plain, dataset, output=work / "run", seed=seed, **TAUGHT)
-    model, _, _ = load_checkpoint(result["model"])
-    return model
+    model: str | Path = plain
+    for number, options in enumerate(TAUGHT):
+        run = teach(
+            model, dataset, output=work / f"stage-{number + 1}", store=work / "store", seed=seed + number, **options
+        )
+        model = run["model"]
+    return load_checkpoint(model)[0]
 
 
 def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
@@ -204,7 +212,7 @@ def main() -> None:
     """The command line of the script."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--output", type=Path, required=True, help="folder of the three checkpoints")
-    parser.add_argument("--work", type=Path, help="keep the warmed-up start, clips and the run here, and go on there")
+    parser.add_argument("--work", type=Path, help="keep the warmed-up start, clips and the runs here, and go on there")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", choices=NAMES, nargs="*", default=list(NAMES))
     chosen = parser.parse_args()
