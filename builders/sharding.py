@@ -6,9 +6,11 @@ and results are put together in the order of the chunks. So the bytes that are w
 
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
+
+from tqdm import tqdm
 
 from video_contrast.errors import UsageError
 
@@ -66,13 +68,25 @@ def spread(
 
 
 def _run(function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int) -> list[Result]:
+    with tqdm(total=sum(map(len, chunks)), unit="item", delay=1, leave=False, disable=not is_writer()) as bar:
+        found = []
+        for chunk, result in zip(chunks, _results(function, chunks, num_proc), strict=True):
+            found.append(result)
+            bar.update(len(chunk))
+        return found
+
+
+def _results(
+    function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int
+) -> Iterator[Result]:
     if num_proc == 1 or len(chunks) < 2:
-        return [function(chunk) for chunk in chunks]
+        yield from map(function, chunks)
+        return
     # Forked workers share what is loaded (word tables, taggers); elsewhere each gets a copy of the function.
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(num_proc, mp_context=context, initializer=_set_task, initargs=(function,)) as pool:
-        return list(pool.map(_run_task, chunks))
+        yield from pool.map(_run_task, chunks)
 
 
 _task: Callable[[Any], Any] | None = None
