@@ -8,7 +8,8 @@ FINITE = ("VBZ", "VBP", "VBD", "MD")
 _PARTICIPLES = ("VBG", "VBN")
 _BETWEEN = ("RB", "RBR", "RBS")
 _PRONOUNS_PLURAL = frozenset(("they", "we", "you", "i", "these", "those"))
-_SINGULAR = frozenset(
+# Uncountable nouns that end as plurals do.
+UNCOUNTED = frozenset(
     ("gymnastics", "aerobics", "acrobatics", "athletics", "physics", "mathematics", "politics", "news")
 )
 _QUESTION = frozenset(("what", "who", "where", "when", "why", "how", "which", "whose", "whom"))
@@ -48,7 +49,7 @@ def is_plural(tokens: list[Token], before: int) -> bool:
         low = token.text.lower()
         if low in _PRONOUNS_PLURAL:
             return True
-        if token.tag in ("NN", "NNP", "PRP") or low in _SINGULAR:
+        if token.tag in ("NN", "NNP", "PRP") or low in UNCOUNTED:
             # "a man and a woman": two nouns joined by "and" and nothing but words of noun phrases between them
             left = [t.text.lower() for t in tokens[max(0, place - 4) : place]]
             return "and" in left and any(t.tag.startswith("NN") for t in tokens[:place])

@@ -1,0 +1,146 @@
+"""Noun phrases in a caption's tags, read by pattern: where one ends, its head, and whether it is plural.
+
+Strict on purpose: what does not fit a pattern is no noun phrase, so that rules built on it leave such captions alone.
+"""
+
+from typing import NamedTuple
+
+from video_contrast.perturbations.language import Token, lemma
+from video_contrast.perturbations.text.clauses import UNCOUNTED
+
+NOUNS = ("NN", "NNS", "NNP", "NNPS")
+PEOPLE = frozenset(
+    """man men woman women boy boys girl girls guy guys lady ladies person people kid kids child children baby babies
+    someone somebody couple group band team player players singer dancer chef cook actor actress teacher student
+    students teenager teenagers toddler player host reporter cartoon character""".split()  # noqa: SIM905
+)
+_MODIFIERS = ("JJ", "JJR", "JJS", "CD", "VBG", "VBN")
+_SOLE = frozenset("someone somebody something everyone everybody everything anyone anybody anything nobody".split())  # noqa: SIM905
+_PLURAL_WORDS = frozenset("people men women children police".split())  # noqa: SIM905
+_PLURAL_PRONOUNS = frozenset("we us they them you".split())  # noqa: SIM905
+_NOMINATIVE = ("i", "he", "she", "we", "they", "it")
+_ONE = frozenset(("a", "an", "one", "1", "this", "that", "each", "every", "another"))
+_COLLECTIVE = frozenset("group couple bunch lot number".split())  # noqa: SIM905  "a group of people are"
+_NO_THINGS = frozenset("outdoors indoors outside inside home upstairs downstairs backstage today".split())  # noqa: SIM905
+_PREPOSITIONS = frozenset(
+    """in on at with from to into onto near behind beside over under through across around for inside outside along
+    against between by during up down off toward towards next out""".split()  # noqa: SIM905
+)
+
+
+class NounPhrase(NamedTuple):
+    """`tokens[start:end]`; `head` is its chief noun's place. `plural` is None where the words disagree ("a dogs")."""
+
+    start: int
+    end: int
+    head: int
+    plural: bool | None
+
+
+def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
+    """The phrase at `start` with its "of" phrases and what "and" joins to it; None where there is none.
+
+    >>> from video_contrast.perturbations.language import tag
+    >>> noun_phrase(tag(["a pot of soup and two eggs on a table"], tagger="hanta")[0], 0)
+    NounPhrase(start=0, end=7, head=1, plural=True)
+    """
+    whole = _with_of(tokens, start)
+    while whole is not None:
+        after = whole.end
+        comma = after < len(tokens) and tokens[after].text == ","
+        after += comma
+        joined = after < len(tokens) and tokens[after].text.lower() in ("and", "&")
+        following = _with_of(tokens, after + joined) if comma or joined else None
+        clause = following is not None and tokens[following.start].text.lower() in _NOMINATIVE  # "and he puts ..."
+        if following is None or clause or (not joined and not _list_goes_on(tokens, following.end)):
+            break
+        whole = whole._replace(end=following.end, plural=True)
+    return whole
+
+
+def attached(tokens: list[Token], start: int, words: frozenset[str] = _PREPOSITIONS) -> int:
+    """The end of the prepositional phrases at `start`; `start` itself if there are none."""
+    end = start
+    while end < len(tokens) and tokens[end].tag in ("IN", "TO", "RP", "RB", "JJ") and tokens[end].text.lower() in words:
+        inside = end + 1
+        while inside < len(tokens) and tokens[inside].text.lower() in ("of", "to", "in", "on"):  # "out of", "next to"
+            inside += 1
+        following = _with_of(tokens, inside)
+        if following is None:
+            return end
+        end = following.end
+    return end
+
+
+def _with_of(tokens: list[Token], start: int) -> NounPhrase | None:
+    whole = _simple(tokens, start)
+    last = whole
+    while last is not None and whole is not None and last.end < len(tokens) and tokens[last.end].text.lower() == "of":
+        last = _simple(tokens, last.end + 1)
+        if last is None:
+            return None  # an "of" without its noun phrase: what belongs to what is not known
+        many = last.plural if tokens[whole.head].lemma in _COLLECTIVE else whole.plural
+        whole = whole._replace(end=last.end, plural=many)
+    return whole
+
+
+def _simple(tokens: list[Token], start: int) -> NounPhrase | None:
+    if start >= len(tokens):
+        return None
+    low = tokens[start].text.lower()
+    if tokens[start].tag == "PRP":
+        return NounPhrase(start, start + 1, start, low in _PLURAL_PRONOUNS)
+    if low in _SOLE:
+        return NounPhrase(start, start + 1, start, False)
+    if tokens[start].tag == "VBG":  # "draining white beans": what is done, not a thing
+        return None
+    end = start
+    while end < len(tokens) and tokens[end].tag in ("PDT", "DT", "PRP$", "CD"):
+        end += 1
+    while end < len(tokens) and _inside(tokens, start, end):
+        end += 1
+    while end > start and tokens[end - 1].tag not in NOUNS:
+        end -= 1
+    if end == start or tokens[end - 1].text.lower() in _NO_THINGS:
+        return None
+    return NounPhrase(start, end, end - 1, _plural(tokens[start:end]))
+
+
+def _inside(tokens: list[Token], start: int, place: int) -> bool:
+    """Whether the word at `place` goes on with the phrase that began at `start`."""
+    token = tokens[place]
+    if token.text.lower() in _SOLE:
+        return False
+    after_noun = place > start and tokens[place - 1].tag in NOUNS
+    following = tokens[place + 1].tag if place + 1 < len(tokens) else ""
+    if token.tag in NOUNS:
+        return True
+    if after_noun:  # "a man s hat"; but "a song wearing ..." ends at the noun
+        return token.text.lower() in ("s", "'s", "’s", "'", "’") and following in (*NOUNS, *_MODIFIERS)
+    if token.tag in ("RB", "RBS"):
+        return following in ("JJ", "VBN")
+    if token.tag == "CC":  # "a black and white dog"
+        return place > start and tokens[place - 1].tag == "JJ" and following == "JJ"
+    return token.tag in _MODIFIERS and following in (*NOUNS, *_MODIFIERS, "CC")
+
+
+def _plural(words: list[Token]) -> bool | None:
+    head = words[-1]
+    low = head.text.lower()
+    looks = head.tag in ("NNS", "NNPS") or low in _PLURAL_WORDS
+    if head.tag == "NN" and low.endswith("s") and not low.endswith("ss"):
+        looks = looks or lemma(low, "NNS") != low
+    if low in UNCOUNTED:
+        return False
+    first = words[0].text.lower()
+    if first in _ONE:
+        return None if looks else False
+    counted = any(word.tag == "CD" and word.text.lower() not in ("one", "1") for word in words[:-1])
+    if counted and not looks and words[0].tag == "CD":
+        return None
+    return looks
+
+
+def _list_goes_on(tokens: list[Token], end: int) -> bool:
+    """Whether a comma or "and" follows: without one, the comma before was no comma of a list."""
+    return end < len(tokens) and tokens[end].text.lower() in (",", "and", "&")
