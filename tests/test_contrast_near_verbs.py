@@ -32,3 +32,16 @@ def test_names_and_adjectives_tagged_as_verbs_are_no_phrases() -> None:
     starts = np.cumsum([0, *(len(word) + 1 for word, _ in words)])
     tokens = [Token(w, t, w, int(s), int(s) + len(w)) for (w, t), s in zip(words, starts, strict=False)]
     assert [phrase.lemma for phrase in phrases(tokens)] == ["interviewing"]
+
+
+def test_contractions_without_their_apostrophe_are_no_phrases() -> None:
+    words = [
+        ("they", "PRP", "they"),
+        ("re", "VBP", "re"),
+        ("going", "VBG", "go"),
+        ("don", "VBP", "don"),
+        ("t", "VB", "t"),
+    ]
+    starts = np.cumsum([0, *(len(word) + 1 for word, _, _ in words)])
+    tokens = [Token(w, t, base, int(s), int(s) + len(w)) for (w, t, base), s in zip(words, starts, strict=False)]
+    assert [phrase.lemma for phrase in phrases(tokens)] == ["go"]

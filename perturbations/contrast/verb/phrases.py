@@ -8,7 +8,11 @@ from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.language.morphology import verb_tags
 
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
-_COPULAS = frozenset({"be", "become", "seem", "s", "ve", "re", "ll", "m", "let"})
+_COPULAS = frozenset({"be", "become", "seem", "let"})
+# Captions often lack the apostrophe: "they re going", "he doesn t know"; taggers give these any lemma.
+_CLITICS = frozenset(
+    {"s", "ve", "re", "ll", "m", "d", "t", "don", "doesn", "didn", "isn", "aren", "wasn", "can", "won"}
+)
 # What an auxiliary's verb looks like: "do bark", "have run" and "have been", "get hurt".
 _AUXILIARIES = {"have": ("VBN", "VBG"), "do": ("VB",), "get": ("VBN",)}
 _LIGHT = frozenset({"do", "go"})  # "doing wrestling", "go swimming": the second word says what is done
@@ -76,7 +80,8 @@ def choose(found: list[Phrase], rng: Generator) -> Phrase | None:
 def is_content_verb(tokens: list[Token], place: int) -> bool:
     """Whether the verb at `place` says what is done: no copula, and no auxiliary of a later verb."""
     token = tokens[place]
-    if token.lemma in _COPULAS or not token.text[0].isalpha() or not _looks_like_verb(token.text.lower()):
+    low = token.text.lower()
+    if low in _CLITICS or token.lemma in _COPULAS or not low[0].isalpha() or not _looks_like_verb(low):
         return False
     if token.lemma not in _AUXILIARIES:
         return True
