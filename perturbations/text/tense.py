@@ -23,16 +23,33 @@ def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "
     if verb is None:
         return caption
     place = verb.head if verb.auxiliary is None else verb.auxiliary
-    token = tokens[place]
-    return put(caption, [(token.start, token.end, like_case(_other_tense(tokens, place), token.text))])
+    if tokens[place].tag == "VBG":
+        return caption  # "a man driving a car" has no tense
+    plural = is_plural(tokens, place)
+    changes = []
+    for at in (place, *_joined(tokens, place)):
+        token = tokens[at]
+        changes.append((token.start, token.end, like_case(_other_tense(tokens, at, plural), token.text)))
+    return put(caption, changes)
 
 
-def _other_tense(tokens: list[Token], place: int) -> str:
+def _joined(tokens: list[Token], place: int) -> list[int]:
+    """The verbs that "and" joins to the one at `place`: they share its subject ("sits and describes")."""
+    found = []
+    for at in range(place + 2, len(tokens)):
+        before = at - 2 if tokens[at - 1].tag == "RB" else at - 1
+        if tokens[before].text.lower() == "and" and tokens[at].tag in ("VBZ", "VBP", "VBD"):
+            same_time = (tokens[at].tag == "VBD") == (tokens[place].tag == "VBD")
+            if same_time:
+                found.append(at)
+    return found
+
+
+def _other_tense(tokens: list[Token], place: int, plural: bool) -> str:
     token = tokens[place]
     low = token.text.lower()
     if token.tag == "MD":
         return _MODALS.get(low, low)
-    plural = is_plural(tokens, place)
     if token.tag == "VBD":
         if token.lemma == "be":
             return "are" if low == "were" else "is"
