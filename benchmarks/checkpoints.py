@@ -1,6 +1,6 @@
 """The table of the checkpoints' card: three models on a shapes set of a seed that nothing else uses.
 
-python benchmarks/checkpoints.py [--items 400] [--seed 77]
+python benchmarks/checkpoints.py [--items 400] [--seed 78]
 """
 
 import argparse
@@ -18,7 +18,7 @@ COLUMNS = [name for name in CONFIGS if name != "retrieval"]
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--items", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=77)
+    parser.add_argument("--seed", type=int, default=78)
     parser.add_argument("--models", nargs="*", default=list(NAMES))
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

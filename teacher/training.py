@@ -42,7 +42,7 @@ class Settings:
 
     objective: str = "lbl"
     temperature: float = 0.05
-    teacher_temperature: float = 0.05
+    teacher_temperature: float = 0.01
     contrast: float = 1.0
     epochs: int = 5
     batch_size: int = 32

@@ -100,7 +100,7 @@ def test_the_script_makes_each_from_what_it_says(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(script, "RECIPES", recipes)
     monkeypatch.setattr(script, "CLIPS", script.CLIPS | {"train": 6, "validation": 3})
     small = {"epochs": 1, "batch_size": 8, "evaluate_every": 1}
-    monkeypatch.setattr(script, "TAUGHT", tuple(stage | small for stage in script.TAUGHT))
+    monkeypatch.setattr(script, "TAUGHT", tuple((clips, stage | small) for clips, stage in script.TAUGHT))
     monkeypatch.setattr(script, "warm_up", lambda words, seed: script.tiny_models.clip(words, seed))
     shutil.copytree(video_contrast.checkpoint_path("temporal-plain"), tmp_path / "out" / "temporal-plain")
     arguments = ["--output", str(tmp_path / "out"), "--work", str(tmp_path / "work"), "--only"]

@@ -63,7 +63,7 @@ def add(app: typer.Typer) -> None:
         encoder: Annotated[str, _option(TEXT, "The teacher: lsa, or a sentence encoder.")] = "lsa",
         objective: Annotated[Objective, _option(HOW, "Labels or soft logits.")] = Objective.lbl,
         temperature: Annotated[float, _option(HOW, "Of the model's similarities.")] = 0.05,
-        teacher_temperature: Annotated[float, _option(HOW, "Of the teacher's (lgt).")] = 0.05,
+        teacher_temperature: Annotated[float, _option(HOW, "Of the teacher's (lgt).")] = 0.01,
         contrast: Annotated[float, _option(HOW, "Weight of the in-batch term.")] = 1.0,
         group: Annotated[str | None, _option(HOW, "Clips alike in this column meet in a batch.")] = None,
         freeze: Annotated[
