@@ -17,7 +17,7 @@ MODEL_HELP = "checkpoint of the generator (Hub id or folder)"
 GENERATOR_OPTIONS_HELP = "further options of the generator: name=value,... (endpoint=, store=, k= ...)"
 CONSTRAINTS_HELP = "constraints of verb_mc, comma-separated; default: the generator's own set"
 SETTINGS_HELP = "further thresholds and models of the constraints: name=value,..."
-TAGGER_HELP = "auto, hanta, nltk, spacy:MODEL, or amr:FILE (graphs of an AMR parser)"
+TAGGER_HELP = "auto, hanta, nltk, spacy:MODEL or amr:FILE"
 NUM_PROC_HELP = "processes that share the work"
 TRAINING_HELP = "table of training captions (same columns) whose words are counted; default: the captions themselves"
 

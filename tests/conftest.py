@@ -1,7 +1,10 @@
 """Fixtures that many tests share: where the real data lies, and an environment that never reaches the network."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,3 +41,18 @@ def nltk_data() -> Path:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Sets built on first use go to a folder of the test run, never to the user's cache."""
     os.environ["VIDEO_CONTRAST_CACHE"] = str(tmp_path_factory.getbasetemp() / "video-contrast-cache")
+
+
+@pytest.fixture(scope="module")
+def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """`evaluate` with its caches in a folder of the test, and without modules that came from another one."""
+    import evaluate
+
+    cache = tmp_path_factory.mktemp("hf")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
+        patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
+        patch.setattr(sys, "path", [*sys.path])
+        for name in [name for name in sys.modules if name.partition(".")[0] == "evaluate_modules"]:
+            patch.delitem(sys.modules, name)
+        yield evaluate

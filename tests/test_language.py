@@ -138,7 +138,7 @@ def test_the_tagger_is_named_with_its_versions_and_our_rules(monkeypatch):
     )
     monkeypatch.setenv("VIDEO_CONTRAST_TAGGER", "hanta")
     assert resolve("auto") == "hanta" and resolve("nltk") == "nltk"
-    with pytest.raises(UsageError, match="auto, hanta, nltk or spacy:MODEL"):
+    with pytest.raises(UsageError, match="auto, hanta, nltk, spacy:MODEL or amr:FILE"):
         resolve("treetagger")
 
 

@@ -24,19 +24,6 @@ from video_contrast.metrics.bundle import space_files, written_out
 NAMES = list(modules.MODULES)
 
 
-@pytest.fixture(scope="module")
-def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """`evaluate` with its caches in a folder of the test."""
-    import evaluate
-
-    cache = tmp_path_factory.mktemp("hf")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
-        patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
-        patch.setattr(sys, "path", [*sys.path])
-        yield evaluate
-
-
 @pytest.fixture
 def mc(evaluate: Any) -> Any:
     return evaluate.load(video_contrast.metric_path("video_contrast_mc"))

@@ -3,7 +3,7 @@
 import doctest
 import multiprocessing
 import re
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,10 @@ NAMES = list(modules.MODULES)
 N = 12
 
 
-@pytest.fixture(scope="module")
-def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """`evaluate` with its caches in a folder of the test, and our names."""
-    import evaluate
-
-    cache = tmp_path_factory.mktemp("hf")
-    with pytest.MonkeyPatch.context() as patch, video_contrast.register():
-        patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
-        patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
-        patch.setattr(sys, "path", [*sys.path])
-        yield evaluate
+@pytest.fixture(scope="module", autouse=True)
+def _bare_names() -> Iterator[None]:
+    with video_contrast.register():
+        yield
 
 
 @pytest.fixture(scope="module")

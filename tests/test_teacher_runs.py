@@ -322,9 +322,3 @@ def test_the_command_says_what_was_made(place: Path, capsys: pytest.CaptureFixtu
     assert "unknown generator 'gpt'" in capsys.readouterr().err
     assert main([*given, "--constraints", "nice"]) == 2
     assert "unknown verb constraint 'nice'" in capsys.readouterr().err
-
-
-def test_help_fits_a_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    assert main(["teach", "--help"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) <= 52
