@@ -156,7 +156,8 @@ def _behind_clause(tokens: list[Token], start: int) -> tuple[int, _Verb] | None:
 
 def _verb(tokens: list[Token], start: int) -> _Verb | None:
     """The verb whose words begin at `start`: "sings", "is not singing", "can sing", "has sung", or bare "singing"."""
-    place, adverbs, auxiliary, wanted = start, [], None, ("VBZ", "VBP", "VBD", "VBG", "VB")
+    place, adverbs, auxiliary = start, [], None
+    wanted: tuple[str, ...] = ("VBZ", "VBP", "VBD", "VBG", "VB")
     while place < len(tokens):
         token = tokens[place]
         if token.tag.startswith("RB") or token.text.lower() in ("n't", "n’t", "not"):
