@@ -136,13 +136,14 @@ def models() -> list[Row]:
 
 
 def _print(rows: list[Row]) -> None:
-    """One entry a row: its name and what it is, then its other fields, indented."""
+    """One entry a row: its name (bold in a terminal) and what it is, then its other fields, indented."""
     import shutil
     import textwrap
 
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     for row in rows:
-        print(textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    "))
+        entry = textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    ")
+        typer.echo(typer.style(row["name"], bold=True) + entry.removeprefix(row["name"]))
         for field, value in row.items():
             if field not in ("name", "what") and value:
                 print(textwrap.fill(f"{field}: {value}", width, initial_indent="    ", subsequent_indent="        "))
