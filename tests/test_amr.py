@@ -189,7 +189,7 @@ def test_a_counterfactual_set_changes_the_action_of_the_graph(tmp_path: Path) ->
     (tmp_path / "graphs.txt").write_text("\n".join(graphs), encoding="utf-8")
     lines = [f"{n}.mp4,{text}" for n, text in enumerate(captions)]
     (tmp_path / "captions.csv").write_text("video,caption\n" + "\n".join(lines), encoding="utf-8")
-    doing = ("singing", "walking", "talking", "dancing", "sitting", "running", "reading")
+    doing = ("singing", "walking", "talking", "dancing", "sitting", "running", "sleeping")
     train = [f"t.mp4,a {who} is {verb} near a window" for who in ("man", "woman", "girl") for verb in doing]
     (tmp_path / "train.csv").write_text("video,caption\n" + "\n".join(train * 2), encoding="utf-8")
     root = video_contrast.build(

@@ -200,3 +200,19 @@ def test_released_edits_lie_on_verbs_that_the_offline_chain_finds(shared_data):
             tokens = tag([" ".join(words)], tagger="hanta")[0]
             found.append(next(token for token in tokens if token.end > start).tag.startswith("VB"))
     assert len(found) > 250 and sum(found) / len(found) > 0.91
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "right"),
+    [
+        ("the girls sing", "DT NNS VBG", "DT NNS VBP"),  # no -ing, no gerund
+        ("a character walks down", "DT NN VBP RP", "DT NN VBZ RP"),
+        ("hair behind her ear", "NN IN PRP VBP", "NN IN PRP NN"),
+        ("guy in suit and tie", "NN IN NN CC VB", "NN IN NN CC NN"),
+        ("people sing and dance", "NNS VBP CC VB", "NNS VBP CC VB"),
+        ("a girl keeps running", "DT NN VBZ NN", "DT NN VBZ VBG"),
+        ("he watches her dance", "PRP VBZ PRP VB", "PRP VBZ PRP VB"),
+    ],
+)
+def test_tags_that_no_verb_can_have_there_are_repaired(words, tags, right):
+    assert repair(words.split(), tags.split()) == right.split()

@@ -29,6 +29,14 @@ _PEOPLE = frozenset(
     player singer dancer actor actress teacher student chef cook reporter host artist worker driver rider band team
     one other thing something anything nothing""".split()  # noqa: SIM905
 )
+# Words that say where, how much or what kind, and words for the video itself: swapping them leaves the clip as it was.
+_VAGUE = frozenset(
+    """front back middle side top bottom center end rest part inside outside bunch lot kind type sort variety set series
+    pair piece number few couple place area location background foreground view angle distance time day moment way
+    manner detail thing stuff item object topic subject information feature fact reason merit scene clip video footage
+    film movie episode segment screen image picture slideshow montage animation compilation voice sound case order
+    """.split()  # noqa: SIM905
+)
 
 
 def swap(
@@ -112,7 +120,7 @@ def _find(tokens: list[Token]) -> list[Phrase]:
             continue
         last = place + 1 == len(tokens) or tokens[place + 1].tag not in _COMMON
         run = tokens[first : place + 1]
-        if last and len(run) <= 2 and token.lemma not in _PEOPLE and all(word.text.isalpha() for word in run):
+        if last and len(run) <= 2 and _proposable(token.lemma) and all(word.text.isalpha() for word in run):
             lead = tuple(word.text.lower() for word in run[:-1])
             found.append(_Thing(run[0].start, token.end, token.lemma, token.tag, lead, place))
     return found
@@ -135,17 +143,22 @@ def _within(tokens: list[Token], start: int, end: int) -> list[Token]:
     return [token for token in reversed(inside) if token.lemma not in _PEOPLE]
 
 
-def _context(tokens: list[Token], phrase: Phrase) -> tuple[str, str | None]:
+def _context(tokens: list[Token], phrase: Phrase) -> tuple[str, tuple[str, ...]]:
     """Number and article of the phrase, and the verb or preposition that governs it."""
     first = phrase.place - len(phrase.particles)
     before = tokens[first - 1] if first else None
     article = before.tag[:2] if before else ""
-    governor = None
-    for token in reversed(tokens[max(0, first - 4) : first]):
-        if token.tag[:2] in ("VB", "IN"):
-            governor = token.lemma
-            break
-    return f"{phrase.tag} after {article}", governor
+    neighbours = []
+    for place in range(first - 1, max(-1, first - 5), -1):
+        if tokens[place].tag[:2] in ("VB", "IN", "TO"):
+            neighbours.append(tokens[place].lemma)
+            if tokens[place].tag[:2] == "VB":
+                break
+    return f"{phrase.tag} after {article}", tuple(neighbours)
+
+
+def _proposable(lemma: str) -> bool:
+    return lemma not in _PEOPLE and lemma not in _VAGUE
 
 
 def _inflect(base: str, tag: str) -> str:
@@ -153,5 +166,5 @@ def _inflect(base: str, tag: str) -> str:
     return lead + space + inflect(head, tag)
 
 
-OBJECT = Target("object", _find, _lemmas, _within, _context, _inflect, ("VB", "VBG", "VBP", "VBZ", "JJ"))
+OBJECT = Target("object", _find, _lemmas, _within, _context, _proposable, _inflect, ("VB", "VBG", "VBP", "VBZ", "JJ"))
 ObjectPipeline.target = OBJECT

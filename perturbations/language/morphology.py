@@ -92,3 +92,14 @@ def verb_tags(word: str) -> frozenset[str]:
             if low in forms:
                 tags |= {tag, "VBN"} if tag == "VBD" and low.endswith("ed") else {tag}
     return frozenset(tags)
+
+
+@lru_cache(_CACHED_WORDS)
+def is_noun(word: str) -> bool:
+    """Whether a dictionary noun has the form `word`.
+
+    >>> is_noun("tie"), is_noun("ears"), is_noun("sing")
+    (True, True, False)
+    """
+    low = word.lower()
+    return low.isascii() and low.isalpha() and bool(_lemminflect().getAllLemmas(low, upos="NOUN"))

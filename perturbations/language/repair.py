@@ -6,9 +6,9 @@ still has no verb gets its best candidate promoted: a word after a noun that can
 can be an imperative.
 """
 
-from video_contrast.perturbations.language.morphology import lemma, verb_tags
+from video_contrast.perturbations.language.morphology import is_noun, lemma, verb_tags
 
-_PEOPLE = frozenset(
+PEOPLE = frozenset(
     """man woman boy girl guy lady person child kid baby people someone somebody he she it they we i you who everyone
     dog cat puppy kitten horse bird animal bear monkey player singer dancer actor actress host reporter teacher
     student chef cook mother father son daughter couple team group band crowd character family friend men women
@@ -34,6 +34,7 @@ _ADJECTIVES = (
     "ring",
     "string",
 )
+_BEFORE_GERUNDS = ("start", "stop", "begin", "keep", "continue", "finish", "enjoy")
 _OFTEN_NOUNS = tuple(
     "hands faces eyes arms clothes shoes dresses toys parts matches shows clips wars scenes highlights".split()  # noqa: SIM905
 )
@@ -51,7 +52,7 @@ def repair(words: list[str], tags: list[str]) -> list[str]:
     >>> repair(["a", "video", "game", "clip"], ["DT", "NN", "NN", "NN"])
     ['DT', 'NN', 'NN', 'NN']
     """
-    fixed = list(tags)
+    fixed = [_possible(words, tags, place) for place in range(len(words))]
     for place in range(1, len(words)):
         if fixed[place] in ("NN", "NNS", "JJ", "VBN") and (tag := _clear_case(words, fixed, place)):
             fixed[place] = tag
@@ -69,11 +70,31 @@ def repair(words: list[str], tags: list[str]) -> list[str]:
     return fixed
 
 
+def _possible(words: list[str], tags: list[str], place: int) -> str:
+    """The tag, or another one where the word cannot be that form of a verb, or stands where no verb can."""
+    word, tag = words[place], tags[place]
+    can = verb_tags(word) if tag[:2] == "VB" else frozenset()
+    if not can or word.lower() in _BE:
+        return tag
+    before = tags[place - 1] if place else ""
+    if tag in ("VB", "VBP") and is_noun(word):
+        # "behind her ear", "in suit and tie": no verb stands after a preposition's "her", nor joined to a noun alone.
+        owned = place > 1 and words[place - 1].lower() == "her" and tags[place - 2] == "IN"
+        joined = before == "CC" and not any(earlier[:2] in ("VB", "MD") for earlier in tags[:place])
+        if owned or (joined and place > 1 and tags[place - 2] == "NN"):
+            return "NNS" if word.endswith("s") else "NN"
+    if tag in can:
+        return tag
+    if can <= {"VB", "VBP"} and is_noun(word) and before[:2] in ("DT", "JJ", "IN", "NN", "CC", "PR"):
+        return "VBP" if before in ("NNS", "PRP") else "NN"  # "girls sing" (VBG), but "fried chicken" (VBN)
+    return next((form for form in ("VBG", "VBZ", "VBD", "VBN", "VBP") if form in can), tag)
+
+
 def _clear_case(words: list[str], tags: list[str], place: int) -> str | None:
     """The verb tag of a word whose neighbours leave no doubt, in a caption that may have other verbs."""
     word, before, subject = words[place].lower(), tags[place - 1], words[place - 1].lower()
     after = tags[place + 1] if place + 1 < len(tags) else ""
-    living = before == "PRP" or (before in _NOUNS and (subject in _PEOPLE or lemma(subject, before) in _PEOPLE))
+    living = before == "PRP" or (before in _NOUNS and (subject in PEOPLE or lemma(subject, before) in PEOPLE))
     if tags[place] == "VBN":  # "two men run": no participle, if the form is the present's as well and nothing helps it
         helped = any(tag[:2] in ("VB", "MD") for tag in tags[:place])
         plural = before == "NNS" or subject in _PLURAL
@@ -82,7 +103,8 @@ def _clear_case(words: list[str], tags: list[str], place: int) -> str | None:
         if word in _ADJECTIVES or (tags[place] == "JJ" and after in _NOUNS):
             return None
         joined = before == "CC" and any(tag == "VBG" for tag in tags[:place]) and after not in _NOUNS
-        if (subject in _BE or living or joined) and "VBG" in verb_tags(word):
+        opened = before[:2] == "VB" and lemma(subject, before) in _BEFORE_GERUNDS and after not in _NOUNS
+        if (subject in _BE or living or joined or opened) and "VBG" in verb_tags(word):
             return "VBG"
         return None
     if not living or tags[place] == "JJ" or before == "NNP":
@@ -114,7 +136,7 @@ def _candidate(words: list[str], tags: list[str], place: int, word: str) -> tupl
     tag = next((t for t in ("VBG", "VBZ" if not plural else "VBP", "VBD", "VBN") if t in can), None)
     if tag is None or (tag == "VBP" and before == "NNP"):
         return None
-    somebody = subject in _PEOPLE or lemma(subject, before) in _PEOPLE or before in ("PRP", "NNP")
+    somebody = subject in PEOPLE or lemma(subject, before) in PEOPLE or before in ("PRP", "NNP")
     # "video game clips": without a living subject, what follows must look like the rest of a clause.
     if not somebody and (after not in _AFTER_VERB or word.lower() in _OFTEN_NOUNS):
         return None

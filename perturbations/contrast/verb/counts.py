@@ -21,7 +21,7 @@ class WordCounts:
         uses: lemma -> in how many places it is used.
         otherwise: lemma -> in how many places it is another part of speech.
         frames: frame -> phrase in dictionary form -> count; a frame is the class of what stands beside the phrase.
-        company: (frame, neighbour) -> phrase -> count; the neighbour is the nearest word that says what goes on.
+        company: (frame, neighbour) -> phrase -> count; neighbours are words that tell what goes on (`Target.context`).
         tagger: what tagged the captions.
     """
 
@@ -54,9 +54,9 @@ def count_words(captions: Iterable[str], target: Target, *, tagger: str = "auto"
             if phrase.place not in seen:
                 uses[phrase.lemma] += 1
                 seen.add(phrase.place)
-            kind, neighbour = target.context(tokens, phrase)
+            kind, neighbours = target.context(tokens, phrase)
             frames.setdefault(kind, Counter())[phrase.base] += 1
-            if neighbour:
+            for neighbour in neighbours:
                 company.setdefault((kind, neighbour), Counter())[phrase.base] += 1
         otherwise.update(token.lemma for token in tokens if token.tag in target.other_tags)
     return WordCounts(len(texts), uses, otherwise, frames, company, tagger_name(tagger))

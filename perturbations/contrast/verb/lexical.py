@@ -1,5 +1,6 @@
 """Phrases of the training captions and WordNet antonyms, inflected to fit: needs no model and no download."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,14 +13,18 @@ from video_contrast.perturbations.contrast.verb.candidate import Candidate, Orig
 from video_contrast.perturbations.contrast.verb.counts import WordCounts
 from video_contrast.perturbations.contrast.verb.target import VERB, Target
 
-_COMPANY = 0.5  # share of the draws made among phrases seen with the caption's own noun, where there are any
+_DISCOUNT = 0.75  # of each count: what was seen once beside a word is mostly chance
+_PRIOR = 5.0  # captions that a frame's own shares weigh beside what was seen in the neighbour's company
+_PHRASE_LIMIT = 1 / 3  # of the frequency limit: rarer phrases are mostly slips ("going bankrupt", "pinging")
+_LEAST_SHARE = 0.05  # of a phrase's uses under which a frame is a tagging error: "is listening a song"
 
 
 class LexicalGenerator:
-    """Draws phrases as often as the training captions use them where such a word follows, half of them with the noun.
+    """Draws phrases as often as the training captions use them in such a frame and beside the caption's own nouns.
 
-    A draw by training frequency keeps the proposals' words as common as the originals', and the company of the noun
-    keeps them plausible, so a text-only model finds little to tell them by.
+    A draw by training frequency keeps the proposals' words as common as the originals', and the company of the nouns
+    keeps them plausible, so a text-only model finds little to tell them by. The weight of a phrase is its share in the
+    frame, times how much more often it stands beside each neighbour (a naive Bayes rule, smoothed towards the frame).
 
     Args:
         counts: the training captions' phrases.
@@ -48,45 +53,59 @@ class LexicalGenerator:
         bases = dict.fromkeys([*opposite, *drawn] if antonyms_first else [*drawn, *opposite])
         return [self._candidate(original, base, base in opposite) for base in bases]
 
-    def _draw(self, kind: str, neighbour: str | None, random: Random) -> list[str]:
-        names, shares = self._vocabulary(kind, neighbour)
+    def _draw(self, kind: str, neighbours: tuple[str, ...], random: Random) -> list[str]:
+        names, shares = self._vocabulary(kind, neighbours)
         if not len(names):
             return []
         chosen = random.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
         return [names[n] for n in chosen]
 
-    def _make_vocabulary(self, kind: str, neighbour: str | None) -> tuple[list[str], np.ndarray]:
+    def _make_vocabulary(self, kind: str, neighbours: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
         names, places, shares = self._frame(kind)
-        near = self._counts.company.get((kind, neighbour)) if neighbour else None
-        if not near:
+        if not len(names) or not neighbours:
             return names, shares
-        beside = np.zeros(len(names))
-        for name, uses in near.items():
-            if name in places:
-                beside[places[name]] = uses
-        total = beside.sum()
-        return names, (1 - _COMPANY) * shares + _COMPANY * beside / total if total else shares
+        weights = shares.copy()
+        for neighbour in neighbours:
+            beside = _PRIOR * shares
+            for name, uses in self._counts.company.get((kind, neighbour), {}).items():
+                if name in places:
+                    beside[places[name]] += uses - _DISCOUNT
+            weights *= beside / shares / beside.sum()
+        return names, weights / weights.sum()
 
     def _make_frame(self, kind: str) -> tuple[list[str], dict[str, int], np.ndarray]:
         """The phrases of a frame in a fixed order, their places in it, and their shares."""
         counted = self._counts.frames.get(kind) or self._counts.uses
-        names = sorted(name for name in counted if self._counts.is_typical(self._head(name)))
+        names = sorted(name for name, uses in counted.items() if self._fits(name, uses))
         shares = np.array([counted[name] for name in names], np.float64)
         return names, {name: n for n, name in enumerate(names)}, shares / max(shares.sum(), 1.0)
+
+    def _fits(self, base: str, uses: int) -> bool:
+        """Whether a phrase that stands `uses` times in a frame may be proposed there."""
+        head, everywhere = self._head(base), self._phrase_uses()[base]
+        return (
+            uses >= _LEAST_SHARE * everywhere
+            and everywhere >= _PHRASE_LIMIT * self._counts.limit
+            and self._target.proposable(head)
+            and self._counts.is_typical(head)
+        )
+
+    @lru_cache(1)  # noqa: B019  one count for the life of a generator
+    def _phrase_uses(self) -> Counter[str]:
+        total = Counter[str]()
+        for counted in self._counts.frames.values():
+            total.update(counted)
+        return total
 
     def _antonyms(self, original: Original) -> list[str]:
         """Antonyms of the phrase; antonyms of its verb take over its particles if the corpus knows them together."""
         phrase = original.phrase
-        found = set(antonyms(phrase.base))
+        # Antonyms of several words ("keep quiet") only where the captions use them.
+        found = {base for base in antonyms(phrase.base) if " " not in base or self._phrase_uses()[base]}
         if phrase.particles:
-            known = self._known_phrases()
             rest = " ".join(phrase.particles)
-            found |= {f"{verb} {rest}" for verb in antonyms(phrase.lemma) if f"{verb} {rest}" in known}
+            found |= {f"{verb} {rest}" for verb in antonyms(phrase.lemma) if self._phrase_uses()[f"{verb} {rest}"]}
         return sorted(found)
-
-    @lru_cache(1)  # noqa: B019  one set for the life of a generator
-    def _known_phrases(self) -> frozenset[str]:
-        return frozenset(base for counts in self._counts.frames.values() for base in counts)
 
     def _candidate(self, original: Original, base: str, antonym: bool) -> Candidate:
         tag = original.phrase.tag

@@ -6,15 +6,20 @@ from itertools import combinations
 
 
 @cache
+def _lines() -> list[tuple[str, list[str]]]:
+    """The table's lines: their kind and their verbs."""
+    text = (files("video_contrast.perturbations.contrast") / "near_verbs.tsv").read_text(encoding="utf-8")
+    split = (line.partition("\t") for line in text.splitlines() if not line.startswith("#"))
+    return [(kind, listed.split()) for kind, _, listed in split]
+
+
+@cache
 def _table() -> dict[str, frozenset[str]]:
     """Verb -> the verbs near it, both ways."""
-    text = (files("video_contrast.perturbations.contrast") / "near_verbs.tsv").read_text(encoding="utf-8")
     found: dict[str, set[str]] = {}
-    for line in text.splitlines():
-        if line.startswith("#"):
+    for kind, (first, *others) in _lines():
+        if kind == "vague":
             continue
-        kind, _, listed = line.partition("\t")
-        first, *others = listed.split()
         pairs = [(first, other) for other in others] if kind == "covers" else combinations((first, *others), 2)
         for one, other in pairs:
             found.setdefault(one, set()).add(other)
@@ -29,3 +34,13 @@ def near(lemma: str) -> frozenset[str]:
     (['capture', 'record', 'shoot', 'videotape'], True, False)
     """
     return _table().get(lemma, frozenset())
+
+
+@cache
+def vague() -> frozenset[str]:
+    """Verbs that are true of most clips or cannot be seen: what they say is hardly ever false.
+
+    >>> "do" in vague(), "want" in vague(), "sing" in vague()
+    (True, True, False)
+    """
+    return frozenset(verb for kind, listed in _lines() if kind == "vague" for verb in listed)

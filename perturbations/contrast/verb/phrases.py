@@ -6,6 +6,7 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.language.morphology import verb_tags
+from video_contrast.perturbations.language.repair import PEOPLE
 
 # Auxiliaries and copulas: swapping them changes the grammar, not the action.
 _COPULAS = frozenset({"be", "become", "seem", "let"})
@@ -15,6 +16,13 @@ _CLITICS = frozenset(
 )
 # What an auxiliary's verb looks like: "do bark", "have run" and "have been", "get hurt".
 _AUXILIARIES = {"have": ("VBN", "VBG"), "do": ("VB",), "get": ("VBN",)}
+# "trying to get", "keeps running": what is done is said by the next verb.
+_CATENATIVES = frozenset(
+    "try attempt want start begin continue keep stop finish need like love decide plan seem appear happen".split()  # noqa: SIM905
+)
+# A participle between one of these and a noun describes a thing: "a running train", "of mashed potatoes".
+_DETERMINERS = frozenset("a an the his her its their my your our".split())  # noqa: SIM905
+_HELPERS = frozenset({"be", "have", "get", "become", "keep", "see", "show"})
 _LIGHT = frozenset({"do", "go"})  # "doing wrestling", "go swimming": the second word says what is done
 # "as", "while" ... open a clause: they are no part of the verb.
 _CLAUSE = frozenset("as while because if that before after since although though until unless than whether".split())  # noqa: SIM905
@@ -83,6 +91,10 @@ def is_content_verb(tokens: list[Token], place: int) -> bool:
     low = token.text.lower()
     if low in _CLITICS or token.lemma in _COPULAS or not low[0].isalpha() or not _looks_like_verb(low):
         return False
+    if _is_attributive(tokens, place):
+        return False
+    if token.lemma in _CATENATIVES and _opens_another(tokens, place):
+        return False
     if token.lemma not in _AUXILIARIES:
         return True
     for following in tokens[place + 1 : place + 4]:
@@ -91,6 +103,32 @@ def is_content_verb(tokens: list[Token], place: int) -> bool:
         if following.tag not in ("RB", "PRP"):
             break
     return token.lemma != "have"  # "a man has a hat" is a state as much as "is" is
+
+
+def _is_attributive(tokens: list[Token], place: int) -> bool:
+    """Whether a participle stands before the thing that it describes: "a very expensive looking car"."""
+    tag = tokens[place].tag
+    if tag not in ("VBG", "VBN", "VBD") or place + 1 == len(tokens) or tokens[place + 1].tag[:2] not in ("NN", "JJ"):
+        return False
+    first = place
+    while first and tokens[first - 1].tag in ("JJ", "RB") and tokens[first - 1].lemma not in PEOPLE:
+        first -= 1
+    if first and tokens[first - 1].text.lower() in _DETERMINERS:
+        return True
+    if tag == "VBG":  # "enjoys riding horses", "about making pizza"
+        return False
+    before = tokens[place - 1] if place else None
+    if tag == "VBN" and (before is None or before.tag == "IN"):
+        return True
+    return before is not None and before.tag[:2] == "VB" and before.lemma not in _HELPERS
+
+
+def _opens_another(tokens: list[Token], place: int) -> bool:
+    """Whether the verb at `place` has an infinitive or a gerund as its object."""
+    after = tokens[place + 1 : place + 3]
+    if after and after[0].tag == "VBG":
+        return True
+    return len(after) == 2 and after[0].tag == "TO" and after[1].tag == "VB"
 
 
 def _looks_like_verb(word: str) -> bool:

@@ -73,7 +73,7 @@ class Frequency:
 
 
 class Siblings:
-    """Rejects a verb that another caption of the same video uses: the contrast may be true.
+    """Rejects a verb that another caption of the same video uses, or one near to such a verb: it may be true.
 
     `senses` > 0 also rejects synonyms: words that share one of the first `senses` WordNet senses of the verb. All
     senses would reject most verbs, one or two are advised. Needs NLTK's WordNet.
@@ -98,6 +98,8 @@ class Siblings:
 
     def _words(self, made: Candidate) -> set[str]:
         words = set(made.lemmas or ())
+        if made.tag.startswith("VB"):
+            words |= {other for lemma in made.lemmas or () for other in near(lemma)}
         if self._senses:
             words |= {synonym for lemma in made.lemmas or () for synonym in _synonyms(lemma, self._senses)}
         return words

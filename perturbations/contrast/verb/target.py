@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from video_contrast.perturbations.contrast.verb.near import vague
 from video_contrast.perturbations.contrast.verb.phrases import Phrase, is_content_verb, phrases, verb_lemmas
 from video_contrast.perturbations.language import Token, inflect, lemma
+from video_contrast.perturbations.language.morphology import verb_tags
 
 _NOMINAL = ("DT", "PRP$", "PRP", "NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "WP", "EX")
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
@@ -19,7 +21,9 @@ class Target:
         find: the phrases of a caption.
         lemmas: the lemmas of all such words of a caption.
         within: the words of this kind between two characters, the main one first.
-        context: a phrase's frame (the class of its surroundings) and its neighbour, if there is one.
+        context: a phrase's frame (the class of its surroundings), and the neighbours that tell what it may say: at most
+            one on each side.
+        proposable: whether a word, in dictionary form, may stand in a contrast.
         inflect: (phrase in dictionary form, Penn tag) -> its form.
         other_tags: tags of the parts of speech that its words are mistaken for.
     """
@@ -28,7 +32,8 @@ class Target:
     find: Callable[[list[Token]], list[Phrase]]
     lemmas: Callable[[list[Token]], frozenset[str]]
     within: Callable[[list[Token], int, int], list[Token]]
-    context: Callable[[list[Token], Phrase], tuple[str, str | None]]
+    context: Callable[[list[Token], Phrase], tuple[str, tuple[str, ...]]]
+    proposable: Callable[[str], bool]
     inflect: Callable[[str, str], str]
     other_tags: tuple[str, ...]
 
@@ -50,8 +55,12 @@ def frame(tokens: list[Token], after: int) -> str:
     if after >= len(tokens):
         return "end"
     token = tokens[after]
+    if token.tag[:2] == "JJ" and not any(following.tag in NOUNS for following in tokens[after + 1 : after + 4]):
+        return "JJ"  # "getting mad"
     if token.tag in _NOMINAL:
         return "noun"
+    if token.tag == "TO" and after + 1 < len(tokens) and tokens[after + 1].tag == "VB":
+        return "infinitive"
     if token.tag in ("IN", "TO", "RP"):
         return "word:" + token.text.lower()
     if token.tag in (".", ",", "CC", "''", "-LRB-", "-RRB-"):
@@ -60,21 +69,38 @@ def frame(tokens: list[Token], after: int) -> str:
 
 
 def next_noun(tokens: list[Token], after: int) -> str | None:
-    """The lemma of the head of the first noun phrase from `after` on, if no verb comes before it."""
+    """The lemma of the head of the first noun phrase from `after` on, or a pronoun, if no verb comes before it."""
     for place in range(after, min(after + 6, len(tokens))):
         tag = tokens[place].tag
         if tag.startswith("VB"):
             return None
+        if tag == "PRP":
+            return "it" if tokens[place].text.lower() == "it" else "them"
         if tag in NOUNS and (place + 1 == len(tokens) or tokens[place + 1].tag not in NOUNS):
             return tokens[place].lemma
     return None
 
 
-def _verb_context(tokens: list[Token], phrase: Phrase) -> tuple[str, str | None]:
+def last_noun(tokens: list[Token], before: int) -> str | None:
+    """The lemma of the last noun before `before`, some words back at most: who does it, or to what it is done."""
+    for token in reversed(tokens[max(0, before - 5) : before]):
+        if token.tag in NOUNS:
+            return token.lemma
+    return None
+
+
+def _verb_context(tokens: list[Token], phrase: Phrase) -> tuple[str, tuple[str, ...]]:
     after = phrase.place + 1 + len(phrase.particles)
     # Past participles are mostly passive ("dressed in", "used for"): other verbs fit there than in the active.
-    voice = "passive " if phrase.tag == "VBN" else ""
-    return voice + frame(tokens, after), next_noun(tokens, after)
+    helpers = {token.lemma for token in tokens[max(0, phrase.place - 2) : phrase.place]}
+    passive = phrase.tag == "VBN" and ("have" not in helpers or "be" in helpers)
+    follows, leads = next_noun(tokens, after), last_noun(tokens, phrase.place)
+    neighbours = [f"{name} {noun}" for name, noun in (("after", follows), ("before", leads)) if noun]
+    return ("passive " if passive else "") + frame(tokens, after), tuple(neighbours)
+
+
+def _proposable_verb(lemma: str) -> bool:
+    return bool(verb_tags(lemma)) and lemma not in vague()
 
 
 def _verbs_within(tokens: list[Token], start: int, end: int) -> list[Token]:
@@ -85,4 +111,4 @@ def _verbs_within(tokens: list[Token], start: int, end: int) -> list[Token]:
     ]
 
 
-VERB = Target("verb", phrases, verb_lemmas, _verbs_within, _verb_context, inflect, NOUNS)
+VERB = Target("verb", phrases, verb_lemmas, _verbs_within, _verb_context, _proposable_verb, inflect, NOUNS)
