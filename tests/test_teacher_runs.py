@@ -13,8 +13,8 @@ import pytest
 import teacher_set
 import tiny_models
 import torch
+from contrast_models import TRAIN, Endpoint, answer_of, bert_folder, encoder_folder, online, t5_folder  # noqa: F401  fixtures
 from safetensors.torch import load_file
-from test_contrast_models import TRAIN, _answer, _Endpoint, bert_folder, encoder_folder, online, t5_folder  # noqa: F401  fixtures
 from test_runner_processes import launch
 
 import video_contrast
@@ -229,7 +229,7 @@ def generators(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def chat_server() -> Any:
-    with _Endpoint(_answer) as server:
+    with Endpoint(answer_of) as server:
         yield server
 
 

@@ -1,0 +1,87 @@
+"""Training captions and helpers of the tests of verb contrasts."""
+
+import pytest
+
+from video_contrast.perturbations.contrast import verb
+from video_contrast.perturbations.contrast.verb.candidate import Candidate
+from video_contrast.perturbations.language import tag
+
+RULES = ["has_verb", "lemma", "frequency", "inflection"]
+
+
+PLACES = ("on a stage", "in a kitchen", "near the door")
+
+
+TRAIN = [
+    f"{who} {doing} {where}"
+    for who in ("a man is", "a woman is", "two girls are", "the dog is")
+    for doing in ("singing", "walking", "running", "jumping", "sitting", "standing up", "looking at a book", "dancing")
+    for where in PLACES
+] + [f"a man {verb} his gun" for verb in ("lowers", "raises", "drops", "cleans") for _ in range(4)]
+
+
+# The LM-made rows of the paper's Table 1: caption, contrast, the verb phrase that was replaced, whether antonyms.
+TABLE_1_VERB = [
+    ("Two men are doing wrestling.", "Two men are dancing.", False),
+    (
+        "A man in black shirt is talking with his two friends.",
+        "A man in black shirt is running with his two friends.",
+        False,
+    ),
+    ("His gaze steely, Jenko lowers his gun.", "His gaze steely, Jenko raises his gun.", True),
+    ("Jenko and Schmidt sit in the rear pew.", "Jenko and Schmidt stand in the rear pew.", True),
+]
+
+
+CAPTIONS = [
+    "a woman is talking on a stage",
+    "two men are sitting near the door",
+    "a boy lowers his gun",
+    "the cat sings",
+]
+
+
+IDS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return verb.count(TRAIN, tagger="hanta")
+
+
+def tokens_of(caption):
+    return tag([caption], tagger="hanta")[0]
+
+
+class Given:
+    """A generator that proposes given contrasts."""
+
+    name, draw = "given", "first"
+
+    def __init__(self, contrasts):
+        self.contrasts = contrasts
+
+    def propose(self, originals, randoms):
+        made = []
+        for original in originals:
+            caption, new = original.caption, []
+            for text in self.contrasts:
+                start = next(n for n, (a, b) in enumerate(zip(caption, text, strict=False)) if a != b)
+                start = caption.rfind(" ", 0, start) + 1
+                tail = len(caption) - original.phrase.end
+                new.append(Candidate(text, text[start : len(text) - tail], start))
+            made.append(new)
+        return made
+
+
+def contrasts_of(counts, constraints=RULES, captions=CAPTIONS, ids=IDS, **others):
+    return verb.contrasts(captions, ids, counts=counts, constraints=constraints, tagger="hanta", **others)
+
+
+def check(caption, contrasts, counts, constraints, siblings=None, **settings):
+    edits, reasons = verb.contrasts(
+        [caption], ["1"], counts=counts, generator=Given(contrasts), constraints=constraints,
+        siblings=siblings, tagger="hanta", **settings,
+    )  # fmt: skip
+    rejected = {name.rpartition(":")[2]: n for name, n in reasons.items() if ":rejected:" in name and n}
+    return (edits[0].new if edits[0] else None), rejected
