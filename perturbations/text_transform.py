@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.language.taggers import edition
 from video_contrast.perturbations.registry import text_spec
 
 
@@ -12,8 +13,9 @@ from video_contrast.perturbations.registry import text_spec
 class TextPerturbation:
     """Perturbs the captions of a table: `ds.map(TextPerturbation("keyboard", seed=0))`, batched or not.
 
-    The result does not depend on batch size or number of processes. `version` is the version of the rule; since
-    `Dataset.map` names its cache by the transform's fields, a new version never meets an old cache.
+    The result does not depend on batch size or number of processes, and an `IterableDataset` is changed as it is read.
+    `version` is the version of the rule and, where it reads tags, the tagger's; since `Dataset.map` names its cache by
+    the transform's fields, a new version never meets an old cache.
 
     Attributes:
         name: one of the 35 (`video-contrast list perturbations`).
@@ -50,7 +52,9 @@ class TextPerturbation:
         if isinstance(self.columns, str):
             object.__setattr__(self, "columns", (self.columns,))
         object.__setattr__(self, "columns", tuple(self.columns))
-        object.__setattr__(self, "version", text_spec(self.name).version)
+        spec = text_spec(self.name)
+        tagger = f"+{edition()}" if "tags" in spec.needs else ""
+        object.__setattr__(self, "version", spec.version + tagger)
 
     def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
         """The changed columns of one row, or of a batch of rows."""

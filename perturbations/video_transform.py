@@ -20,7 +20,8 @@ class VideoPerturbation:
     one file a distinct clip below `output_dir`, sets `video_path` to it (relative to `output_dir`, which is the new
     video root) and `clean_path` to the clean reference that went through the same encoder. Files that are there are
     kept, so a killed `map` goes on; the result does not depend on batches or processes. A file is the clip alone:
-    `start` and `end`, where the table has them, become null.
+    `start` and `end`, where the table has them, become null. `Dataset.map` keeps its table in a cache that knows
+    nothing of the files: give it `load_from_cache_file=False` if you have taken `output_dir` away.
 
     `ds.with_transform(VideoPerturbation(...).frames)` adds a column `frames` instead, uint8[T, H, W, 3] a row, made
     when the row is read; no file is written.

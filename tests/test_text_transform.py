@@ -56,6 +56,31 @@ def test_map_gives_the_same_in_two_processes(table):
     assert table.map(change, num_proc=2)["captions"][:] == table.map(change)["captions"][:]
 
 
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_streamed_table_is_changed_as_it_is_read(table, batched):
+    change = TextPerturbation("random_noun", seed=5)
+    stream = table.to_iterable_dataset(num_shards=3).map(change, batched=batched, batch_size=4)
+    assert [row["captions"] for row in stream] == table.map(change)["captions"][:]
+    assert next(iter(stream)).keys() == table[0].keys()
+
+
+def test_a_second_map_reads_the_cache_and_another_seed_does_not(table, tmp_path, monkeypatch):
+    table.save_to_disk(tmp_path / "table")
+    stored = Dataset.load_from_disk(tmp_path / "table")
+    first = stored.map(TextPerturbation("typos", seed=5))
+    calls = []
+    monkeypatch.setattr(TextPerturbation, "_check_columns", lambda self, rows: calls.append(self.seed))
+    assert stored.map(TextPerturbation("typos", seed=5))["captions"][:] == first["captions"][:] and not calls
+    assert stored.map(TextPerturbation("typos", seed=6))["captions"][:] != first["captions"][:] and set(calls) == {6}
+
+
+def test_another_tagger_changes_the_cache_name_of_what_reads_tags(monkeypatch):
+    names = {name: Hasher.hash(TextPerturbation(name)) for name in ("no_nouns", "mlm_suggestion", "typos")}
+    monkeypatch.setattr("video_contrast.perturbations.language.taggers.RULES", "next")
+    changed = {name for name, value in names.items() if Hasher.hash(TextPerturbation(name)) != value}
+    assert changed == {"no_nouns", "mlm_suggestion"}
+
+
 def test_captions_of_several_columns_are_counted_through(table):
     changed = table.map(TextPerturbation("typos", columns=("caption", "captions")))
     first = table[0]

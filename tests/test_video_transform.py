@@ -39,6 +39,15 @@ def test_map_writes_one_file_a_clip_whatever_the_batches(table: datasets.Dataset
     assert noisy.shape == read_video(tmp_path / "a" / rows["clean_path"][1]).frames.shape == (20, 32, 48, 3)
 
 
+def test_a_streamed_table_gives_the_files_of_map(table: datasets.Dataset, videos: Path, tmp_path: Path) -> None:
+    def change(folder: str) -> VideoPerturbation:
+        return VideoPerturbation("freeze", 3, video_root=videos, output_dir=tmp_path / folder)
+
+    stream = table.to_iterable_dataset(num_shards=2).map(change("stream"))
+    assert list(stream) == list(table.map(change("map"), load_from_cache_file=False))
+    assert tree(tmp_path / "stream") == tree(tmp_path / "map")
+
+
 def test_lossless_map_and_lazy_frames_agree(table: datasets.Dataset, videos: Path, tmp_path: Path) -> None:
     change = VideoPerturbation("speckle_noise", 2, video_root=videos, output_dir=tmp_path, quality="lossless")
     written = table.map(change)

@@ -122,6 +122,11 @@ def resolve(name: str) -> str:
     return name
 
 
+def edition(name: str = "auto") -> str:
+    """The tagger's kind and the edition of our rules, told without loading it: tags may change where this does."""
+    return f"{resolve(name)}-{RULES}"
+
+
 def has_nltk_data() -> bool:
     """Whether NLTK's English perceptron lies where NLTK looks for it; asked without importing NLTK (2 s)."""
     if "nltk" in sys.modules:

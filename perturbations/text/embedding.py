@@ -24,7 +24,7 @@ _COARSE = ("NN", "VB", "JJ", "RB")
     "swap_syn_word_embedding",
     category="SwapText",
     origin="synthetic",
-    needs=checkpoints.needs("swap_syn_word_embedding"),
+    needs=("tags", *checkpoints.needs("swap_syn_word_embedding")),
     batched=True,
 )
 def swap_syn_word_embedding(

@@ -15,7 +15,11 @@ _COARSE = ("NN", "VB", "JJ", "RB")
 
 
 @text_perturbation(
-    "mlm_suggestion", category="SwapText", origin="machine", needs=checkpoints.needs("mlm_suggestion"), batched=True
+    "mlm_suggestion",
+    category="SwapText",
+    origin="machine",
+    needs=("tags", *checkpoints.needs("mlm_suggestion")),
+    batched=True,
 )
 def mlm_suggestion(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None

@@ -60,7 +60,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    needs=(*checkpoints.needs("active_to_passive"), "or rules"),
+    needs=("tags", *checkpoints.needs("active_to_passive"), "or rules"),
     batched=True,
 )
 def active_to_passive(
