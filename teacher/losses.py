@@ -80,15 +80,18 @@ def contrast_loss(
     Args:
         similarities: float[B, B], clips by captions.
         temperature: above 0.
-        same: bool[B, B], True where a caption off the diagonal is as good as the clip's own (the same words): no
-            negative.
+        same: bool[B, B], True where a caption off the diagonal is as good as the clip's own (the same words, or
+            another caption of the same clip): no negative.
+
+    Raises:
+        ValueError: not a square, or a temperature that is not above 0.
 
     >>> round(float(contrast_loss(torch.zeros(3, 3), 0.1)), 4)
     1.0986
     """
     if similarities.ndim != 2 or similarities.shape[0] != similarities.shape[1]:
         raise ValueError(f"similarities must be square, not {tuple(similarities.shape)}")
-    logits = similarities / temperature
+    logits = _scaled(similarities, temperature)
     if same is not None:
         off = same & ~torch.eye(len(same), dtype=torch.bool, device=same.device)
         logits = logits.masked_fill(off, float("-inf"))
@@ -99,10 +102,7 @@ def contrast_loss(
 def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask: torch.Tensor | None) -> torch.Tensor:
     if similarities.ndim != 2 or similarities.shape[1] < 1:
         raise ValueError(f"similarities must be [clips, 1 + negatives], not {tuple(similarities.shape)}")
-    value = float(temperature.detach() if isinstance(temperature, torch.Tensor) else temperature)
-    if value <= 0:
-        raise ValueError(f"the temperature must be above 0, not {value}")
-    logits = similarities.float() / temperature
+    logits = _scaled(similarities, temperature)
     if mask is None:
         return logits
     if mask.shape != similarities.shape:
@@ -111,3 +111,10 @@ def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask:
         raise ValueError("the caption itself (column 0) must never be masked")
     # A large finite number: -inf would make inf - inf in the gradient of a row that holds nothing else.
     return logits.masked_fill(~mask, -1e9)
+
+
+def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> torch.Tensor:
+    """Similarities by temperature, in float32 at least: halves cannot tell cosines near 1 apart."""
+    if not float(temperature) > 0:
+        raise ValueError(f"the temperature must be above 0, not {float(temperature)}")
+    return similarities.to(torch.promote_types(similarities.dtype, torch.float32)) / temperature

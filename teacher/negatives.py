@@ -20,7 +20,7 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.seeds import Streams, digest
 from video_contrast.tables import Row
-from video_contrast.teacher.similarity import cosines, load_encoder
+from video_contrast.teacher.similarity import content, cosines, load_encoder
 
 GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm")
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
@@ -102,6 +102,7 @@ def negatives(
     from video_contrast.perturbations.language import tagger_name
 
     settings = asdict(wanted) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
+    settings["model"] = content(wanted.model)
     if wanted.generator != "shapes":
         settings["tagger"] = tagger_name(wanted.tagger)
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
@@ -140,7 +141,7 @@ def with_similarities(
         say: told what takes long.
     """
     texts = [text for row in made for text in (row["caption"], *row["negatives"])]
-    key = digest(encoder, *(text for document in documents for text in document), "", *texts).hex()
+    key = digest(content(encoder), *(text for document in documents for text in document), "", *texts).hex()
     path = path.with_name(f"{path.name}-{key[:12]}.parquet")
     if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(made):
         return [row | {"teacher": found["teacher"]} for row, found in zip(made, stored, strict=True)]

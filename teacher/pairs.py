@@ -137,7 +137,12 @@ class Pairs(nn.Module):
         return texts if self.prompted else functional.normalize(texts, dim=-1)
 
     def join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
-        """Cosines float[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""
+        """Cosines float32[B, M] of each clip with the same captions float[M, D], or with its own float[B, M, D]."""
+        # Not in mixed precision: bfloat16 has steps of .004 near 1, more than what tells a caption from its negative.
+        with torch.autocast(videos.device.type, enabled=False):
+            return self._join(videos, texts)
+
+    def _join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         if not self.prompted:
             if videos.shape[1] != texts.shape[-1]:
                 raise VideoContrastError(

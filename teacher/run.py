@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from video_contrast.teacher.feed import Part
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import Wanted, amounts, negatives, with_similarities
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.saving import plot_curves
+from video_contrast.teacher.saving import plot_curves, same_run
+from video_contrast.teacher.similarity import content
 from video_contrast.teacher.training import Settings, train
 
 DEFAULT_FRAMES = 8
@@ -91,6 +93,14 @@ def teach(
     net, processor, revision = load_checkpoint(model)
     count = _frames(net, frames)
     here = _processes()
+    identity = {
+        "checkpoint": revision, "frames": count, "encoder": content(encoder), "group": group,
+        "generator_model": content(generator_model), "generator_options": generator_options,
+        **{key: value for key, value in asdict(wanted).items() if key not in ("model", "options", "seed")},
+        **{f"{name} data": _digest(rows) for name, rows in zip(("training", "validation"), splits, strict=True)},
+    }  # fmt: skip
+    whole = {"settings": asdict(chosen), "identity": identity, "processes": here.num_processes}
+    same_run(output, whole)  # before anything that takes long
     device, quiet = here.device, not (progress and here.is_main_process)
     say = _silent if quiet else print
     pairs = Pairs(net.to(device), chosen.freeze)
@@ -117,14 +127,7 @@ def teach(
         encoded.update(now)
     if missing:
         say(f"{missing} clips could not be read and are left out")
-    identity = asdict(wanted) | {
-        "model": revision, "data": digest(*corpus, len(splits[0])).hex(), "frames": count, "encoder": encoder,
-        "group": group,
-    }  # fmt: skip
-    result = train(
-        net, tokens, parts[0], parts[1], chosen, output,
-        identity=identity, stop_after=stop_after, progress=not quiet,
-    )  # fmt: skip
+    result = train(net, tokens, parts[0], parts[1], chosen, output, stop_after=stop_after, progress=not quiet)
     result |= {"negatives": counts, "missing": missing}
     if result["finished"] and here.is_main_process:
         save_checkpoint(net, processor, output / "model")
@@ -195,7 +198,7 @@ def _rows(
     if split not in loaded:
         raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, only {', '.join(loaded)}")
     rows = loaded[split].to_list()
-    if "captions" not in rows[0]:
+    if "captions" not in loaded[split].column_names:
         raise UsageError(f"--config {config!r} is no retrieval config: it has no column 'captions'")
     if validation in loaded:
         return root, (rows, loaded[validation].to_list())
@@ -205,6 +208,12 @@ def _rows(
     if not kept or not held:
         raise UsageError(f"--dataset {dataset}: {len(rows)} clips are too few to set some aside for validation")
     return root, (kept, held)
+
+
+def _digest(rows: Sequence[Row]) -> str:
+    """What of a split decides the training: its clips and their captions."""
+    facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
+    return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
 
 
 def _part(
@@ -243,7 +252,8 @@ def _processes() -> Any:
     import torch
     from accelerate import PartialState
 
-    return PartialState(cpu=not torch.cuda.is_available())
+    # the others wait while the first makes negatives and stores frames, which may take a day
+    return PartialState(cpu=not torch.cuda.is_available(), timeout=timedelta(days=7))
 
 
 def _silent(_: str) -> None:

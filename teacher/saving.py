@@ -54,13 +54,13 @@ def load(accelerator: Any, folder: Path) -> tuple[dict[str, Any], list[dict[str,
 
 
 def same_run(output: Path, whole: dict[str, Any]) -> None:
-    """Records what a run depends on, or compares it with what the run in this folder depended on.
+    """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
 
     Raises:
         UsageError: the folder holds a run with other settings; the message names each.
     """
     path = output / "settings.json"
-    if not path.exists():
+    if newest(output) is None:
         write_json(path, whole)
         return
     former = read_json(path)

@@ -95,6 +95,13 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
         raise VideoContrastError(f"--encoder {name} cannot be loaded as a sentence encoder: {error}") from error
 
 
+def content(model: str | None) -> str | None:
+    """What a model is known by: a folder by its name and files, so that one trained anew is another; else its name."""
+    from video_contrast.runner.locate import digest_of
+
+    return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
+
+
 def cosines(encoder: Encoder, rows: Sequence[dict[str, Any]]) -> list[list[float]]:
     """Of each row's caption with itself (1) and with each of its negatives; every distinct text is encoded once.
 

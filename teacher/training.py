@@ -4,7 +4,7 @@ Everything that is drawn at random is a pure function of (seed, epoch), so a kil
 step with exactly the batches and the numbers that it would have had.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,6 @@ def train(
     settings: Settings,
     output: Path,
     *,
-    identity: dict[str, Any] | None = None,
     stop_after: int | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -89,8 +88,7 @@ def train(
         tokens: captions and a device to the text tower's arguments.
         train_part, validation: what to learn from, and what to stop by.
         settings: see `Settings`.
-        output: the run's folder: `state` (to resume from), `curves.csv`, `settings.json`.
-        identity: further facts that a resumed run must share (model, data).
+        output: the run's folder: `state` (to resume from), `best.pt`, `curves.csv`.
         stop_after: stop after so many steps as if killed there (for tests).
         progress: show a bar.
 
@@ -98,19 +96,23 @@ def train(
         steps, best step, best validation loss and accuracy, whether it stopped early.
 
     Raises:
-        UsageError: a setting is out of range, or the folder holds a run with other settings.
-        VideoContrastError: a loss was not a number; the message names the batch, and the last saved state is kept.
+        UsageError: a setting is out of range, or there are too few captions for one step.
+        VideoContrastError: a loss or its gradient was not a number; the message names the batch, and the last saved
+            state is kept.
     """
     from accelerate.utils import set_seed
 
     settings.check()
     accelerator = _accelerator(model, settings)
     device = accelerator.device
-    whole = {"settings": asdict(settings), "identity": identity or {}, "processes": accelerator.num_processes}
-    saving.same_run(output, whole)
     set_seed(int.from_bytes(digest("teach", settings.seed)[:4], "little"))
     per_epoch = -(-len(train_part.clips) // settings.batch_size)
-    total = max(1, settings.epochs * per_epoch // settings.accumulate)
+    total = settings.epochs * per_epoch // settings.accumulate
+    if not total:
+        raise UsageError(
+            f"{len(train_part.clips)} captions give {settings.epochs * per_epoch} batches, fewer than one step of "
+            f"--accumulate {settings.accumulate}"
+        )
     pairs = Pairs(model, settings.freeze)
     optimizer = torch.optim.AdamW(_groups(model, settings), lr=settings.rate, betas=(0.9, 0.98), eps=1e-6)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, settings.warm_up))
@@ -141,10 +143,13 @@ def train(
             parts, _ = _losses(pairs, batch, settings)
             loss = sum(parts.values())
             if not bool(torch.isfinite(loss.detach())):
-                raise _no_number(number, state["step"], batch, saving.newest(output))
+                raise _no_number("loss", number, state["step"], batch, saving.newest(output))
             accelerator.backward(loss)
             if accelerator.sync_gradients:
-                accelerator.clip_grad_norm_(pairs.parameters(), 1.0)
+                norm = accelerator.clip_grad_norm_(pairs.parameters(), 1.0)
+                # with fp16 an overflow is usual: the scaler leaves the step out
+                if settings.precision != "fp16" and not bool(torch.isfinite(norm)):
+                    raise _no_number("gradient", number, state["step"], batch, saving.newest(output))
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         for name, value in parts.items():
@@ -155,7 +160,7 @@ def train(
         state["step"] += 1
         bar.update(1)
         if state["step"] == total or (settings.evaluate_every and state["step"] % settings.evaluate_every == 0):
-            found = _validate(pairs, tokens, validation, settings, device)
+            found = _validate(accelerator, pairs, tokens, validation, settings)
             count = settings.accumulate * (state["step"] - since)
             means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
             curves.append({"step": state["step"], **means, **found})
@@ -179,10 +184,10 @@ def train(
 
 def _losses(pairs: Any, batch: Batch, settings: Settings) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
     """The terms of the loss, and float[B, 1 + k], the cosines of each clip with its caption and its negatives."""
-    own, square = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
-    own, mask = own[: batch.count], batch.mask[: batch.count]
-    if not batch.count:  # fewer clips than processes
-        term = square.sum() * 0.0
+    cosines, square = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
+    own, mask = cosines[: batch.count], batch.mask[: batch.count]
+    if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
+        term = cosines.sum() * 0.0
     elif settings.objective == "lbl":
         term = label_loss(own, settings.temperature, mask) * batch.weight
     else:
@@ -195,25 +200,33 @@ def _losses(pairs: Any, batch: Batch, settings: Settings) -> tuple[dict[str, tor
 
 
 @torch.no_grad()
-def _validate(pairs: Any, tokens: Tokenizer, part: Part, settings: Settings, device: Any) -> dict[str, float]:
-    """Loss, and the share of captions that score above all of their negatives (ties count half)."""
+def _validate(accelerator: Any, pairs: Any, tokens: Tokenizer, part: Part, settings: Settings) -> dict[str, float]:
+    """Loss, and the share of captions that score above all of their negatives (ties count half).
+
+    The batches are drawn, always the same ones: in the set's own order, the captions of one clip stand together and
+    the in-batch term would have few others to tell them from. The processes share the batches out; their sums make
+    every process stop at the same step.
+    """
     pairs.eval()
-    losses, right = 0.0, 0.0
-    for begin in range(0, len(part.clips), settings.batch_size):
-        batch = collate(part, range(begin, min(begin + settings.batch_size, len(part.clips))), tokens, device)
-        parts, own = _losses(pairs, batch, settings)
-        losses += float(sum(parts.values())) * batch.count
+    alone = accelerator.unwrap_model(pairs)  # processes may have different numbers of batches
+    sums = torch.zeros(2, device=accelerator.device)
+    drawn = list(batches(part.clips, None, settings.batch_size, 1, settings.seed))
+    for picked in drawn[accelerator.process_index :: accelerator.num_processes]:
+        batch = collate(part, picked, tokens, accelerator.device)
+        parts, own = _losses(alone, batch, settings)
         true, rest = own[:, 0], own[:, 1:].masked_fill(~batch.mask[:, 1:], -2.0)
         best = rest.amax(1) if rest.shape[1] else torch.full_like(true, -2.0)
-        right += float((true > best).float().sum() + 0.5 * (true == best).float().sum())
+        right = (true > best).float().sum() + 0.5 * (true == best).float().sum()
+        sums += torch.stack([sum(parts.values()) * batch.count, right])
     pairs.train()
-    return {"validation_loss": losses / len(part.clips), "validation_accuracy": right / len(part.clips)}
+    loss, right = (float(value) / len(part.clips) for value in accelerator.reduce(sums, "sum"))
+    return {"validation_loss": loss, "validation_accuracy": right}
 
 
-def _no_number(number: int, step: int, batch: Batch, saved: Path | None) -> VideoContrastError:
+def _no_number(what: str, number: int, step: int, batch: Batch, saved: Path | None) -> VideoContrastError:
     where = f"the last good state is in {saved}" if saved else "nothing was saved yet"
     return VideoContrastError(
-        f"the loss is not a number at batch {number} (step {step}, clips {', '.join(batch.names[:5])} ...); {where}; "
+        f"the {what} is not a number at batch {number} (step {step}, clips {', '.join(batch.names[:5])} ...); {where}; "
         "try a lower --rate or --precision no"
     )
 

@@ -1,0 +1,167 @@
+"""LLM-teacher: what must not go wrong unseen, as half precision, a gradient without numbers, and what resumes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import teacher_set
+import tiny_models
+import torch
+from test_teacher_runs import SETTINGS
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.loading import Tokens
+from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach
+from video_contrast.teacher.feed import Part
+from video_contrast.teacher.pairs import Pairs
+from video_contrast.teacher.run import load_checkpoint
+from video_contrast.teacher.training import Settings, train
+
+
+class _Noise:
+    """A frame store whose clips are noise, each its own."""
+
+    missing: frozenset[int] = frozenset()
+
+    def pixels(self, clips: Any, device: Any) -> torch.Tensor:
+        return torch.stack([torch.randn(6, 3, 64, 64, generator=torch.Generator().manual_seed(n)) for n in clips])
+
+
+def _part(clips: int, captions: int) -> Part:
+    """`captions` different captions of each clip, clip after clip, with one negative each."""
+    rows = [
+        {"id": f"c{clip}", "caption": f"{'abcdefgh'[n]} {clip}", "negatives": ["no"], "teacher": [1.0, 0.5]}
+        for clip in range(clips)
+        for n in range(captions)
+    ]
+    return Part(_Noise(), [clip for clip in range(clips) for _ in range(captions)], rows)  # type: ignore[arg-type]
+
+
+def _train(output: Path, net: Any, processor: Any, part: Part, **settings: Any) -> dict[str, Any]:
+    chosen = Settings(**{"epochs": 1, "batch_size": 8, "patience": 0, **settings})
+    return train(net, Tokens(processor.tokenizer, net.config), part, part, chosen, output, progress=False)
+
+
+# Precision
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_cosines_are_not_rounded_in_mixed_precision(alpha: float, tmp_path: Path) -> None:
+    pairs = Pairs(load_checkpoint(tiny_models.xclip(tmp_path / "xclip", prompt_alpha=alpha))[0]).eval()
+    torch.manual_seed(0)
+    frames = pairs.model.config.vision_config.num_frames
+    with torch.no_grad():
+        videos = pairs.videos(torch.randn(3, frames, 3, 32, 32))
+        texts = pairs.texts(torch.randn(5, pairs.model.config.text_config.hidden_size))
+        plain = pairs.join(videos, texts)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            mixed = pairs.join(videos, texts)
+    assert mixed.dtype == torch.float32
+    assert torch.equal(mixed, plain)
+
+
+def test_losses_of_halves_are_computed_in_float32() -> None:
+    halves = torch.tensor([[0.9, 0.89], [0.3, 0.31]], dtype=torch.bfloat16)
+    whole, teacher = halves.float(), torch.tensor([[1.0, 0.5], [1.0, 0.2]])
+    assert label_loss(halves, 0.03) == label_loss(whole, 0.03)
+    assert logit_loss(halves, teacher, 0.03, 0.1) == logit_loss(whole, teacher, 0.03, 0.1)
+    assert contrast_loss(halves, 0.03) == contrast_loss(whole, 0.03)
+
+
+def test_gradients_pass_torchs_own_check_in_float64() -> None:
+    torch.manual_seed(0)
+    at = (torch.rand(3, 3, dtype=torch.float64) * 2 - 1).requires_grad_()
+    teacher = torch.rand(3, 3, dtype=torch.float64)
+    mask = torch.tensor([[True, True, True], [True, False, True], [True, False, False]])
+    same = torch.tensor([[True, False, True], [False, True, False], [True, False, True]])
+    assert torch.autograd.gradcheck(lambda s: label_loss(s, 0.2, mask), at)
+    assert torch.autograd.gradcheck(lambda s: logit_loss(s, teacher, 0.2, 0.1, mask), at)
+    assert torch.autograd.gradcheck(lambda s: contrast_loss(s, 0.2, same), at)
+
+
+# Numbers that are none, and steps that never come
+
+
+def test_a_gradient_that_is_no_number_stops_before_the_weights_are_lost(tmp_path: Path) -> None:
+    net, processor, _ = load_checkpoint("temporal-plain")
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    net.visual_projection.weight.register_hook(lambda gradient: gradient * float("nan"))
+    with pytest.raises(VideoContrastError, match=r"the gradient is not a number at batch 0 \(step 0, clips c\d"):
+        _train(tmp_path, net, processor, _part(4, 2))
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+
+
+def test_more_batches_a_step_than_there_are_is_said(tmp_path: Path) -> None:
+    net, processor, _ = load_checkpoint("temporal-plain")
+    with pytest.raises(UsageError, match=r"8 captions give 1 batches, fewer than one step of --accumulate 2"):
+        _train(tmp_path, net, processor, _part(4, 2), accumulate=2)
+
+
+def test_validation_batches_hold_captions_of_different_clips(tmp_path: Path) -> None:
+    losses = []
+    for contrast in (0.0, 1.0):
+        net, processor, _ = load_checkpoint("temporal-plain")
+        given = {"contrast": contrast, "rate": 1e-9, "evaluate_every": 1}
+        losses.append(_train(tmp_path / str(contrast), net, processor, _part(6, 8), **given)["best_loss"])
+    assert losses[1] > losses[0] + 0.5  # in the set's own order a batch is one clip, and the in-batch term 0
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("guards")
+    teacher_set.write(root / "set", train=12, validation=3)
+    tiny_models.clip(root / "clip")
+    return root
+
+
+def _run(place: Path, name: str, **changed: Any) -> dict[str, Any]:
+    settings = SETTINGS | {"store": place / "store"} | changed
+    return teach(place / "clip", place / "set", output=place / name, **settings)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"generator_model": "org/other"}, r"generator_model \(None then, 'org/other' now\)"),
+        ({"validation": "train"}, r"validation data \('\w+' then, '\w+' now\)"),
+        ({"kinds": "4-action"}, r"actions \(5 then, 4 now\)"),
+    ],
+)
+def test_another_configuration_is_refused_before_anything_is_made(
+    changed: dict[str, Any], message: str, place: Path
+) -> None:
+    _run(place, "former")
+    with pytest.raises(UsageError, match=message):
+        _run(place, "former", store=place / "no store", **changed)
+    assert not (place / "no store").exists()
+
+
+def test_a_call_that_failed_before_its_first_save_may_be_corrected(place: Path) -> None:
+    with pytest.raises(VideoContrastError, match="no such folder"):
+        _run(place, "corrected", encoder="./nowhere")
+    assert _run(place, "corrected", epochs=1)["finished"]
+
+
+def test_an_encoder_that_was_trained_anew_gives_new_similarities(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from video_contrast.teacher import negatives
+
+    class Constant:
+        name = "constant"
+
+        def encode(self, texts: Any) -> Any:
+            return torch.tensor([[1.0, len(text) * (folder / "weights").stat().st_size] for text in texts]).numpy()
+
+    folder = tmp_path / "encoder"
+    folder.mkdir()
+    monkeypatch.setattr(negatives, "load_encoder", lambda *_: Constant())
+    rows = [{"id": "a", "caption": "a man runs", "negatives": ["a man sits down"], "kinds": ["action"]}]
+    found = []
+    for weights in ("1", "1", "22"):
+        (folder / "weights").write_text(weights)
+        found += negatives.with_similarities(rows, str(folder), tmp_path / "s", documents=[], say=lambda _: None)
+    assert found[0] == found[1] != found[2]
