@@ -9,7 +9,8 @@ from video_contrast.metrics.bootstrap_weights import bootstrap_weights
 from video_contrast.metrics.drawn_totals import drawn_totals
 
 Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-_CELLS = 1 << 20  # cells of a block of counts: a few MB
+_CELLS = 1 << 20  # cells of a block of drawn items, and of a table of histograms: a few MB
+_COUNTS = 1 << 15  # cells of counts that the function is given at once: it and what it makes of them stay in the cache
 _NARROW = 256  # distinct values up to which a cluster is described by its histogram
 
 
@@ -29,7 +30,7 @@ def drawn_statistic(
         histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(n_clusters, values)
         # Counts are whole numbers far below 2**24, so float32 holds them exactly.
         counts = drawn_totals(histograms.astype(np.float32), draws, seed)
-        height = max(1, _CELLS // values)
+        height = max(1, _COUNTS // values)
         for start in range(0, draws, height):
             results.append(function(counts[start : start + height].astype(np.float64), distinct))
         return np.concatenate(results)
