@@ -211,6 +211,7 @@ def test_released_edits_lie_on_verbs_that_the_offline_chain_finds(shared_data):
         ("guy in suit and tie", "NN IN NN CC VB", "NN IN NN CC NN"),
         ("people sing and dance", "NNS VBP CC VB", "NNS VBP CC VB"),
         ("a girl keeps running", "DT NN VBZ NN", "DT NN VBZ VBG"),
+        ("some red bell pepper", "DT JJ VB NN", "DT JJ NN NN"),
         ("he watches her dance", "PRP VBZ PRP VB", "PRP VBZ PRP VB"),
     ],
 )

@@ -78,10 +78,14 @@ def _possible(words: list[str], tags: list[str], place: int) -> str:
         return tag
     before = tags[place - 1] if place else ""
     if tag in ("VB", "VBP") and is_noun(word):
-        # "behind her ear", "in suit and tie": no verb stands after a preposition's "her", nor joined to a noun alone.
+        # No verb stands after a preposition's "her", joined to a noun alone, or after an article or adjective:
+        # "behind her ear", "in suit and tie", "red bell pepper".
         owned = place > 1 and words[place - 1].lower() == "her" and tags[place - 2] == "IN"
         joined = before == "CC" and not any(earlier[:2] in ("VB", "MD") for earlier in tags[:place])
-        if owned or (joined and place > 1 and tags[place - 2] == "NN"):
+        described = before == "JJ" or (
+            place > 0 and words[place - 1].lower() in ("a", "an", "the")
+        )  # "red bell pepper"
+        if owned or described or (joined and place > 1 and tags[place - 2] == "NN"):
             return "NNS" if word.endswith("s") else "NN"
     if tag in can:
         return tag
