@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.reports.controls import hit
-from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.layout import Figure, Section
 from video_contrast.reports.runs import Run, SetKey
 
@@ -26,9 +26,7 @@ def behaviour(runs: Sequence[Run]) -> Section:
     )
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
         mine = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
-        positions = position_figure(mine, key)
-        section.add(sensitivity_figures(mine, key) + verb_figures(mine, key), key.short)
-        section.add([] if positions is None else [positions], key.short)
+        section.add(sensitivity_figures(mine, key) + position_figures(mine, key) + verb_figures(mine, key), key.short)
     section.add(verb_distributions(runs), "verb distributions")
     return section
 
@@ -42,7 +40,7 @@ def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
     lines: list[list[object]] = [["model", "from", "to", "share of items"]]
     edges = np.linspace(-3, 3, 31)
     colours = {run.model: colour(run.number) for run in runs}
-    with drawing(6.4, 2.8) as (canvas, axes):
+    with drawing(height=2.7) as (canvas, axes):
         for model, values in changes.items():
             scaled = np.clip(values / values.std(), -3, 3)
             share = 100 * np.histogram(scaled, edges)[0] / len(scaled)
@@ -57,7 +55,7 @@ def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         axes.set_xlabel("true minus contrast score, in standard deviations")
         axes.set_ylabel("items, %")
         tidy(axes, grid="y")
-        canvas.legend(loc="outside upper left", ncols=2, handlelength=1.2, columnspacing=1.2)
+        legend(canvas)
         return [finish(canvas, f"sensitivity-{key.stem}", "Sensitivity to the contrast", lines)]
 
 
@@ -76,15 +74,18 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         return []
     lines: list[list[object]] = [["word", "items", *[f"{run.model} wrong, %" for run in runs]]]
     wrong = {run.model: _wrong_by(run, hard) for run in runs}
-    with drawing(6.4, 0.9 + 0.23 * len(common), 2, sharey=True, width_ratios=(1, 2)) as (canvas, (left, right)):
+    tall = 0.9 + 0.25 * len(common)
+    with drawing(height=tall, columns=2, sharey=True, width_ratios=(1, 2)) as (canvas, (left, right)):
         places = range(len(common))
         left.barh(places, [words[word] for word in common], 0.62, color=FAINT)
         left.set_xlabel("items")
         left.set_yticks(places, common)
         left.set_ylim(len(common) - 0.4, -0.6)
-        for run in runs:
+        for mine, run in enumerate(runs):
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common]
-            right.plot(shares, places, "o", color=colour(run.number), markersize=5, label=run.model)
+            # models that are equally wrong stand below each other, not on each other
+            beside = [place + (mine - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in places]
+            right.plot(shares, beside, shape(run.number), color=colour(run.number), markersize=4.5, label=run.model)
         right.set_xlabel("wrong, %")
         right.set_xlim(-3, 103)
         tidy(left, grid="")
@@ -92,12 +93,12 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         for word in common:
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for run in runs]
             lines.append([word, words[word], *shares])
-        canvas.legend(loc="outside upper left", ncols=3, handletextpad=0.1, columnspacing=1.2)
+        legend(canvas)
         return [finish(canvas, f"words-{key.stem}", "Replaced words and errors on them", lines)]
 
 
-def position_figure(runs: Sequence[Run], key: SetKey) -> Figure | None:
-    """How often each position is picked and how often it is right; None where items differ in their options."""
+def position_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
+    """How often each position is picked and how often it is right; none where items differ in their options."""
     from video_contrast.metrics import position_bias
 
     lines: list[list[object]] = [["model", "position", "picked, %", "accuracy where it is true, %"]]
@@ -107,28 +108,30 @@ def position_figure(runs: Sequence[Run], key: SetKey) -> Figure | None:
         if len({len(item["scores"]) for item in items}) == 1:
             found.append((run, position_bias([i["scores"] for i in items], [i["label"] for i in items])))
     if not found:
-        return None
+        return []
     count = max(len(bias["picked"]) for _, bias in found)
-    with drawing(6.4, 2.7, 2, sharex=True) as (canvas, (left, right)):
+    with drawing(height=2.7, columns=2, sharex=True) as (canvas, (left, right)):
         for run, bias in found:
             places = list(range(1, len(bias["picked"]) + 1))
             picked = [100 * share for share in bias["picked"]]
             right_at = [np.nan if share is None else 100 * share for share in bias["accuracy_by_position"]]
-            left.plot(places, picked, "o-", color=colour(run.number), markersize=4, label=run.model)
-            right.plot(places, right_at, "o-", color=colour(run.number), markersize=4)
-            lines += [[run.model, *line] for line in zip(places, picked, right_at, strict=True)]
+            line = f"{shape(run.number)}-"
+            left.plot(places, picked, line, color=colour(run.number), markersize=4, label=run.model)
+            right.plot(places, right_at, line, color=colour(run.number), markersize=4)
+            lines += [[run.model, *found] for found in zip(places, picked, right_at, strict=True)]
         left.axhline(100 / count, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         left.set_ylabel("picked, %")
         right.set_ylabel("right where it is true, %")
         right.set_ylim(-3, 103)
-        left.set_ylim(0, max(50.0, 1.1 * left.get_ylim()[1]))
+        top = max(50.0, 1.1 * left.get_ylim()[1])
+        left.set_ylim(-0.03 * top, top)
         for axes in (left, right):
             axes.set_xticks(range(1, count + 1))
             axes.set_xlim(0.7, count + 0.3)
             axes.set_xlabel("position of the option")
             tidy(axes, grid="y")
-        canvas.legend(loc="outside upper left", ncols=4, handlelength=1.2, columnspacing=1.2)
-        return finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)
+        legend(canvas)
+        return [finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)]
 
 
 def changes_of(run: Run) -> Any:

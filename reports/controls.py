@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.layout import Cell, Column, Section, Table, signed
 from video_contrast.reports.runs import Row, Run, SetKey
 from video_contrast.reports.summary import accuracy_cell
 
@@ -32,7 +32,7 @@ def controls(runs: Sequence[Run]) -> Section:
     for key in dict.fromkeys(run.key for run in runs):
         mine = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
         if mine:
-            section.parts.append(_control_table(mine, key))
+            section.add([_control_table(mine, key)], key.short)
     return section
 
 
@@ -89,10 +89,10 @@ def _worth_of_time(run: Run) -> Cell:
         return Cell("–", tone="quiet")
     found = paired_difference(*pairs)
     low, high = found["low"], found["high"]
-    spread = "" if low is None or high is None else f"{100 * low:+.1f} – {100 * high:+.1f}"
+    spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
     tone: Any = "good" if low is not None and low > 0 else ""
     difference = 100 * float(found["difference"] or 0)
-    return Cell(f"{difference:+.1f}", difference, note=spread, tone=tone)
+    return Cell(signed(difference), difference, note=spread, tone=tone)
 
 
 def _paired_hits(run: Run) -> tuple[Any, Any, list[str]] | None:

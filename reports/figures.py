@@ -6,6 +6,7 @@ turns dark with the page. Equal numbers give equal bytes.
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,10 @@ MUTED = "#6b7480"
 FAINT = "#d9dde2"
 PAPER = "#fffffe"
 SERIES = ("#1f6f8b", "#c8622d", "#5b7f3a", "#7a5195", "#b08a00", "#a23b5b", "#4a6fb5", "#7b6a58")
+# Shapes tell series apart for those who see few colours, and where there are more series than colours: no two of the
+# first 56 share both.
+_SHAPES = "osD^vPX"
+_LONGEST = 46  # characters of a name in a legend
 _VARIABLES = {
     INK: "--ink",
     MUTED: "--muted",
@@ -33,8 +38,10 @@ _VARIABLES = {
     **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
 }
 _SHADE = (31, 126, 158)
+WIDTH = 5.4  # inches of a plot that fills half of the page: its letters can still be read on a phone
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name may hold dollar signs
     "svg.hashsalt": "video-contrast",
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -67,6 +74,46 @@ def colour(number: int) -> str:
     return SERIES[number % len(SERIES)]
 
 
+def shape(number: int) -> str:
+    """The marker of the n-th series."""
+    return _SHAPES[number % len(_SHAPES)]
+
+
+def hatch(number: int) -> str | None:
+    """The hatching of the n-th series' bars, where its colour is that of an earlier one."""
+    return "////" if number >= len(SERIES) else None
+
+
+def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:
+    """Puts the legend above the plot, in as many columns as the longest name leaves; the canvas grows by its lines.
+
+    Args:
+        canvas: from `drawing`.
+        handles: what to name; by default everything that has a label.
+    """
+    named = list(handles or [one for axes in canvas.axes for one in axes.get_legend_handles_labels()[0]])
+    letters = 0.62 * _STYLE["legend.fontsize"]  # the mean width of a letter, in points
+    room = 72 * canvas.get_figwidth() - 12
+    labels = [elided(str(one.get_label()), min(_LONGEST, int((room - 34) / letters))) for one in named]
+    columns = max(1, min(len(named), int(room / (letters * max(map(len, labels)) + 34))))
+    lines = -(-len(named) // columns)
+    canvas.set_figheight(canvas.get_figheight() + 0.18 * (lines - 1))
+    canvas.legend(named, labels, loc="outside upper left", ncols=columns, handlelength=1.2, handletextpad=0.5,
+                  columnspacing=1.4)  # fmt: skip
+
+
+def elided(name: str, length: int) -> str:
+    """A name of at most `length` characters; a longer one loses its middle, since beginning and end tell names apart.
+
+    >>> elided("microsoft/xclip-base-patch16-zero-shot", 21)
+    'microsoft/…-zero-shot'
+    """
+    if len(name) <= length:
+        return name
+    end = (length - 1) // 2
+    return f"{name[: length - 1 - end]}…{name[len(name) - end :]}"
+
+
 def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
     """Values from 0 to 1 as a picture, uint8[h, w, 4]: from the bare page to one colour that shows on light and dark.
 
@@ -78,7 +125,7 @@ def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 
 
 @contextmanager
-def drawing(width: float = 6.4, height: float = 3.2, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
+def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
     """Yields (canvas, axes) in the style; `axes` is an array where `columns` is above 1. Inches."""
     import matplotlib
     from matplotlib.figure import Figure as Canvas
@@ -98,15 +145,12 @@ def finish(
     small: bool = False,
 ) -> Figure:
     """The drawn canvas as a figure of the page. Call it inside of `drawing`."""
-    svg = io.BytesIO()
-    canvas.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = _saved(canvas, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
 
     def draw_png() -> bytes:
-        png = io.BytesIO()
-        canvas.savefig(png, format="png", dpi=144, facecolor="white", metadata={"Software": None})
-        return png.getvalue()
+        return _saved(canvas, format="png", dpi=144, facecolor="white", metadata={"Software": None})
 
-    text = _inline(svg.getvalue().decode("utf-8"), name, caption)
+    text = _inline(svg.decode("utf-8"), name, caption)
     return Figure(name, caption, text, draw_png, to_csv(numbers), wide, small)
 
 
@@ -116,6 +160,15 @@ def tidy(axes: "Axes", *, grid: str = "x") -> None:
         axes.spines[side].set_visible(False)
     if grid:
         axes.grid(True, axis=grid)  # type: ignore[arg-type]
+
+
+def _saved(canvas: "Canvas", **how: Any) -> bytes:
+    sink = io.BytesIO()
+    with warnings.catch_warnings():
+        # Letters of other scripts are drawn by the reader's browser; only a PNG may lack them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        canvas.savefig(sink, **how)
+    return sink.getvalue()
 
 
 def _inline(svg: str, name: str, caption: str) -> str:

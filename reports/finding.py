@@ -7,26 +7,31 @@ from video_contrast.reports.summary import above_chance
 
 
 def finding(runs: Sequence[Run]) -> str:
-    """How far models fall from random options to the hardest contrasts; else robustness; else retrieval; or ""."""
+    """How far models fall from random options to the hardest contrasts; else robustness, retrieval, accuracy; or ""."""
     models = [run for run in runs if not run.is_baseline]
-    return _fall(models) or _robustness(models) or _retrieval(models)
+    return _fall(models) or _robustness(models) or _retrieval(models) or _accuracy(models)
 
 
 def _fall(runs: Sequence[Run]) -> str:
-    drops = {}
+    drops: dict[str, tuple[float, Run]] = {}
     for model in dict.fromkeys(run.model for run in runs):
         mine = [run for run in runs if run.model == model and run.layout == "multiple_choice"]
         easy = [run for run in mine if run.key.config.startswith("random")]
         hard = [run for run in mine if run not in easy]
-        if easy and hard:
-            drops[model] = (easy[0], min(hard, key=lambda run: above_chance(run.metrics[run.main])))
+        worst = min(hard, key=lambda run: above_chance(_numbers(run)), default=None)
+        if worst is None:
+            continue
+        # without a config of random options: the same items with the contrast exchanged for one
+        start = _numbers(easy[0])["accuracy"] if easy else _numbers(worst).get("random_option_accuracy")
+        if start is not None:
+            drops[model] = (start, worst)
     if not drops:
         return ""
     model = min(drops, key=lambda name: above_chance(_numbers(drops[name][1])))
-    easy_run, worst = drops[model]
+    start, worst = drops[model]
     numbers = _numbers(worst)
     said = (
-        f"{model} picks the true caption in {_percent(_numbers(easy_run)['accuracy'])} of items with random options, "
+        f"{model} picks the true caption in {_percent(start)} of items with random options, "
         f"and in {_percent(numbers['accuracy'])} of {worst.key.short}"
     )
     low, high = numbers.get("accuracy_low"), numbers.get("accuracy_high")
@@ -65,6 +70,18 @@ def _retrieval(runs: Sequence[Run]) -> str:
     return (
         f"{run.model} puts the right clip first for {_percent(numbers['t2v_R@1'])} of captions of {run.key.short}, "
         f"where chance is {_percent(numbers['t2v_chance_R@1'])}."
+    )
+
+
+def _accuracy(runs: Sequence[Run]) -> str:
+    mine = [run for run in runs if run.layout == "multiple_choice"]
+    if not mine:
+        return ""
+    run = max(mine, key=lambda one: above_chance(_numbers(one)))
+    numbers = _numbers(run)
+    return (
+        f"{run.model} picks the true caption in {_percent(numbers['accuracy'])} of {run.key.short}, "
+        f"where chance is {_percent(numbers['chance'])}."
     )
 
 

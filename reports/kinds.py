@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.layout import Cell, Column, Section, Table, signed
 from video_contrast.reports.runs import Run
 from video_contrast.reports.summary import accuracy_cell
 
@@ -34,7 +34,7 @@ def kinds(runs: Sequence[Run]) -> Section:
             if replaced:
                 cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
             rows.append(cells)
-        section.parts.append(Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", columns, rows))
+        section.add([Table(f"kinds-{key.stem}", f"Accuracy, %, {key.name}", columns, rows)], key.short)
     return section
 
 
@@ -45,4 +45,4 @@ def _kinds(run: Run) -> list[str]:
 def _replaced(easy: float | None, hard: float) -> list[Cell]:
     if easy is None:
         return [Cell("–", tone="quiet")] * 2
-    return [Cell(f"{100 * easy:.1f}", 100 * easy), Cell(f"{100 * (easy - hard):+.1f}", 100 * (easy - hard))]
+    return [Cell(f"{100 * easy:.1f}", 100 * easy), Cell(signed(100 * (easy - hard)), 100 * (easy - hard))]

@@ -54,6 +54,11 @@ class Table:
     group: str = ""  # parts of one group are shown together; a section with several groups shows one at a time
     folded: bool = False  # shown when asked for
 
+    @property
+    def few(self) -> bool:
+        """Whether it has so few columns that they would stand too far apart over the whole page."""
+        return len(self.columns) <= 3
+
     def csv(self) -> str:
         """The table as CSV; a number with an interval becomes three columns."""
         spread = [any(row[n].low is not None for row in self.rows) for n in range(len(self.columns))]
@@ -130,6 +135,16 @@ class Section:
     def add(self, parts: Iterable[Table | Figure], group: str = "") -> None:
         """Appends parts as members of a group."""
         self.parts += [replace(part, group=group) for part in parts]
+
+
+def signed(value: float) -> str:
+    """A difference in points with its sign, one decimal; nothing is neither more nor less.
+
+    >>> signed(1.25), signed(-3.0), signed(-0.01)
+    ('+1.2', '−3.0', '0.0')
+    """
+    text = f"{value:+.1f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
 
 
 def to_csv(lines: Sequence[Sequence[object]]) -> str:

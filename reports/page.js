@@ -31,8 +31,11 @@
   const standalone = (name) => {
     const svg = $(`plot-${name}`).querySelector("svg").cloneNode(true);
     const style = getComputedStyle(root);
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+    svg.removeAttribute("style"); // it fits the plot to the page
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
     const text = new XMLSerializer().serializeToString(svg);
-    svg.removeAttribute("style");
     return text.replace(/var\((--[\w-]+),\s*([^)]+)\)/g, (_, variable, otherwise) =>
       (variable === "--font" ? "sans-serif" : style.getPropertyValue(variable).trim() || otherwise));
   };
@@ -196,10 +199,17 @@
     return cell;
   };
 
+  // Bars show by how much an option is above the item's lowest, on one scale for all items of a run: a close call looks
+  // like one.
+  const reach = () => {
+    run().reach ??= run().scores.reduce((most, s) => (s ? Math.max(most, Math.max(...s) - Math.min(...s)) : most), 0) || 1;
+    return run().reach;
+  };
+
   const choices = (item, scores, result) => {
     const table = make("table", "choices");
     const low = Math.min(...scores);
-    const wide = Math.max(...scores) - low || 1;
+    const wide = reach();
     const order = scores.map((_, n) => n).sort((a, b) => scores[b] - scores[a] || a - b);
     for (const n of order) {
       const row = table.insertRow();
@@ -208,6 +218,7 @@
       sign.className = "sign";
       sign.textContent = n === item.l ? "✓" : n === result.chosen ? "✗" : "";
       sign.title = n === item.l ? "true caption" : n === result.chosen ? "chosen" : "";
+      if (sign.title) sign.setAttribute("aria-label", sign.title);
       const said = row.insertCell();
       said.className = "said";
       said.append(highlighted(item.c[n], item.e?.[n]));

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.reports.figures import MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import Run, SetKey
@@ -58,12 +58,12 @@ def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
     ]
     rows = []
     for score, run in ((score, run) for score in scores for run in runs if score in run.robustness):
-        found = run.robustness[score]
+        found, chance = run.robustness[score], at_chance(run, score)
         rows.append([
-            Cell(run.model, tone="quiet" if at_chance(run, score) else ""),
+            Cell(run.model, tone="quiet" if chance else ""),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
-            Cell(f"{100 * found['clean']:.1f}", 100 * found["clean"]),
-            *[_gamma_cell(found.get(group), at_chance(run, score)) for group in groups],
+            Cell(f"{100 * found['clean']:.1f}", 100 * found["clean"], note="at chance" if chance else ""),
+            *[_gamma_cell(found.get(group), chance) for group in groups],
         ])  # fmt: skip
     return Table(
         f"gamma-{key.stem}",
@@ -71,7 +71,8 @@ def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
         columns,
         rows,
         "Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the clean "
-        "score holds chance, so there is nothing to lose. A dash: not scored, or undefined since the clean score is 0.",
+        "score holds chance, so there is nothing to lose and no gamma. A dash elsewhere: not scored, or undefined "
+        "since the clean score is 0.",
     )
 
 
@@ -80,7 +81,8 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
     groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
-    with drawing(6.4, 0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
+    bars: dict[str, Any] = {}
+    with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
         for number, run in enumerate(runs):
             for place, group in enumerate(groups):
                 entry = run.robustness[score].get(group) or {}
@@ -88,18 +90,22 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
                 if value is None:
                     continue
                 at = place + (number - (len(runs) - 1) / 2) * wide
-                axes.barh(at, value, wide * 0.82, color=colour(run.number), label=run.model if place == 0 else None)
+                bar = axes.barh(at, value, wide * 0.82, color=colour(run.number), hatch=hatch(run.number),
+                                edgecolor=PAPER, linewidth=0)  # fmt: skip
+                bars.setdefault(run.model, bar)
                 spread = entry["gamma_relative_sd"]
                 if entry["n"] > 1:
                     axes.plot([max(0, value - spread), value + spread], [at, at], color=MUTED, linewidth=0.9)
                 lines.append([group, run.model, value, spread, entry["n"]])
         axes.axvline(1, color=MUTED, linewidth=0.9, linestyle=(0, (2, 2)))
-        axes.set_yticks(range(len(groups)), [group.replace(":", " ") for group in groups])
+        axes.set_yticks(range(len(groups)), [group.replace(":", ": ") for group in groups])
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.set_xlim(0)
         axes.set_xlabel("relative gamma")
         tidy(axes)
-        canvas.legend(loc="outside upper left", ncols=3, handlelength=1, columnspacing=1.2)
+        for model, bar in bars.items():
+            bar.set_label(model)
+        legend(canvas, list(bars.values()))
         return finish(canvas, f"gamma-bars-{key.stem}", f"Relative gamma of {SCORES[score]} by category", lines)
 
 
@@ -109,21 +115,26 @@ def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | No
     if not any(len(curve) > 2 for curve in curves.values()):
         return None
     lines: list[list[object]] = [["model", "severity", score, "lowest perturbation", "highest perturbation"]]
-    colours = {run.model: colour(run.number) for run in runs}
-    with drawing(6.4, 3.0) as (canvas, axes):
+    numbers = {run.model: run.number for run in runs}
+    colours = {model: colour(number) for model, number in numbers.items()}
+    chance = runs[0].metrics["clean"].get("chance") if score == "accuracy" else None
+    with drawing(height=2.9) as (canvas, axes):
         for model, curve in curves.items():
             levels = sorted(curve)
             means = [100 * float(np.mean(curve[level])) for level in levels]
             low, high = ([100 * edge(curve[level]) for level in levels] for edge in (min, max))
             axes.fill_between(levels, low, high, color=colours[model], alpha=0.1, linewidth=0)
-            axes.plot(levels, means, "o-", color=colours[model], markersize=4, label=model)
+            axes.plot(levels, means, f"{shape(numbers[model])}-", color=colours[model], markersize=4, label=model)
             lines += [[model, *line] for line in zip(levels, means, low, high, strict=True)]
         axes.set_xticks(range(6), ["clean", *"12345"])
-        axes.set_xlabel("severity   (band: from the worst to the best perturbation)")
+        if chance is not None:
+            axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
+        dashed = "" if chance is None else "; dashed: chance"
+        axes.set_xlabel(f"severity   (band: worst to best perturbation{dashed})")
         axes.set_ylabel(f"{SCORES[score]}, %")
         axes.set_ylim(0)
         tidy(axes, grid="y")
-        canvas.legend(loc="outside upper left", ncols=3, handlelength=1.4, columnspacing=1.2)
+        legend(canvas)
         return finish(
             canvas, f"severity-{key.stem}", f"{SCORES[score][:1].upper()}{SCORES[score][1:]} by severity", lines
         )
@@ -135,18 +146,24 @@ def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
         return None
     lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
     markers = {"visual": "o", "text": "s", "pairs": "^"}
-    with drawing(6.4, 3.0) as (canvas, axes):
+    with drawing(height=3.0) as (canvas, axes):
         for group, marker in markers.items():
             for run in runs:
                 value = (run.robustness[score].get(group) or {}).get("gamma_relative")
                 if value is None:
                     continue
                 clean = 100 * run.robustness[score]["clean"]
-                axes.plot(clean, value, marker, color=colour(run.number), markersize=7, alpha=0.85)
+                axes.plot(clean, value, marker, color=colour(run.number), markersize=7, alpha=0.85,
+                          fillstyle="none" if run.number >= len(SERIES) else "full")  # fmt: skip
                 lines.append([run.model, group, clean, value])
-        handles = [axes.plot([], [], m, color=MUTED, markersize=6, label=g)[0] for g, m in markers.items()]
-        handles += [axes.plot([], [], "o", color=colour(r.number), markersize=6, label=r.model)[0] for r in runs]
-        canvas.legend(handles=handles, loc="outside upper left", ncols=4, handletextpad=0.1, columnspacing=1)
+        shown = [group for group in markers if any(line[1] == group for line in lines)]
+        handles = [axes.plot([], [], markers[g], color=MUTED, markersize=6, label=g)[0] for g in shown]
+        handles += [
+            axes.plot([], [], "o", color=colour(run.number), markersize=6, label=run.model,
+                      fillstyle="none" if run.number >= len(SERIES) else "full")[0]
+            for run in runs
+        ]  # fmt: skip
+        legend(canvas, handles)
         axes.set_xlabel(f"clean {SCORES[score]}, %")
         axes.set_ylabel("relative gamma")
         axes.margins(0.08)
@@ -168,7 +185,7 @@ def pair_map(run: Run, score: str) -> Figure | None:
 
     values = np.array([[found.get((text, visual), np.nan) for visual in visuals] for text in texts])
     name = re.sub(r"[^\w.-]+", "-", f"pairs-{run.key.stem}-{run.model}")
-    with drawing(6.4, 1.5 + 0.3 * len(texts)) as (canvas, axes):
+    with drawing(height=1.5 + 0.3 * len(texts)) as (canvas, axes):
         for row, column in np.ndindex(values.shape):
             if np.isfinite(values[row, column]):
                 # The loss is the ink: what is kept is the page itself, light or dark.
@@ -212,7 +229,7 @@ def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]
     if chance:
-        return Cell("at chance", value, tone="quiet")
+        return Cell("–", value, tone="quiet")
     note = ("" if entry["n"] < 2 else f"± {entry['gamma_relative_sd']:.2f}\n") + f"abs {entry['gamma_absolute']:.2f}"
     return Cell(f"{value:.2f}", value, note=note)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import Numbers, Run, SetKey
@@ -74,6 +74,8 @@ def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[Se
         note += f" {ties:,} {'tie' if ties == 1 else 'ties'} in all, each counted as its share."
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
     note += ", the solid one people." if any(people) else "."
+    if len(models) > 1:
+        note += " Bold: the highest."
     return Table("accuracy", "Accuracy, %", columns, rows, note)
 
 
@@ -150,13 +152,13 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
                 y = place + (models.index(model) - (len(models) - 1) / 2) * step
                 x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
                 lines.append([key.name, model, x, low, high, chance, "" if people is None else people / 100])
-                paint, shape, size = colour(run.number), "o", 7.0
+                paint, sign, size = colour(run.number), shape(run.number), 6.5
                 if model in quiet:
-                    paint, shape, size = MUTED, _BASELINE_MARKERS[quiet.index(model) % 3], 4.5
+                    paint, sign, size = MUTED, _BASELINE_MARKERS[quiet.index(model) % 3], 4.5
                 if low is not None and high is not None:
                     axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.4)
                 assert x is not None
-                axes.plot(100 * x, y, shape, color=paint, markersize=size, markeredgewidth=0,
+                axes.plot(100 * x, y, sign, color=paint, markersize=size, markeredgewidth=0,
                           label=None if model in labelled else model)  # fmt: skip
                 labelled.add(model)
         axes.set_yticks(range(len(keys)), [key.short for key in keys])
@@ -165,11 +167,11 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
         axes.set_xlim(0, 101)
         axes.set_xlabel("accuracy, %   (dashed: chance" + (", solid: people)" if any(map(human, keys)) else ")"))
         tidy(axes, grid="")
-        canvas.legend(loc="outside upper left", ncols=round(0.6 * width), handletextpad=0.2, columnspacing=1.4)
+        legend(canvas)
         return finish(
             canvas,
             "accuracy-dots" if width > 5 else "accuracy-dots-narrow",
-            "From random options to contrasts",
+            "From random options to contrasts" if keys[0].config.startswith("random") and len(keys) > 1 else "Accuracy",
             lines,
             wide=True,
         )

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, tidy
+from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, tidy
 from video_contrast.reports.layout import Figure
 from video_contrast.reports.runs import Run, SetKey
 
@@ -44,7 +44,7 @@ def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
         axes.set_ylabel("of the set's verbs, %")
         axes.set_xlim(-0.7, len(common) - 0.3)
         tidy(axes, grid="y")
-        canvas.legend(loc="outside upper left", ncols=5, handlelength=1, columnspacing=1.2)
+        legend(canvas)
         lines += [[verb, before[n], *[values[n] for values in shares.values()]] for n, verb in enumerate(common)]
         return [finish(canvas, "verb-distributions", "Verbs of the contrasts", lines, wide=True)]
 

@@ -192,7 +192,7 @@ def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Pa
     clean = read_json(run / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
     assert clean["accuracy_low"] <= clean["chance"] <= clean["accuracy_high"]
     html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
-    assert '<span class="value">at chance</span>' in html
+    assert "<small>at chance</small>" in html
     assert not [name for name in embedded(html, "csv") if name.startswith(("gamma-bars", "severity", "scatter"))]
 
 
@@ -252,6 +252,13 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str, tmp_path: 
     for run in retrieval:
         run.robustness = {}
     assert re.match(r"good puts the right clip first for \d+ % of captions", finding(retrieval))
+    for run in runs:
+        run.robustness = {}
+    # without a config of random options the same items with random options stand in
+    contrasts = [run for run in runs if run.key.config == "verb_mc"]
+    assert re.match(r"poor picks the true caption in \d+ % of items with random options", finding(contrasts))
+    easy_only = [run for run in runs if run.key.config == "random_mc"]
+    assert re.match(r"good picks the true caption in \d+ % of random_mc, where chance is 20 %", finding(easy_only))
     assert finding([]) == ""
 
 

@@ -179,3 +179,24 @@ def test_plots_download_as_svg_png_and_csv(page: Any) -> None:
         data = Path(waiting.value.path()).read_bytes()
         assert data.startswith(start)
         assert b"var(--" not in data
+
+
+def test_many_models_with_long_names_are_all_named_inside_of_their_plots(browser: Any, tmp_path: Path) -> None:
+    root = fabricate.make_set(tmp_path / "set", 20)
+    names = [f"someone/video-model-{n}-of-some-length-{'x' * 9 * n}-$a$b_{{{n}}}" for n in range(10)]
+    for number, name in enumerate(names):
+        fabricate.make_run(tmp_path / "runs" / str(number), root, ["verb_mc"], model=name, skill=1 + 0.2 * number,
+                          conditions={"text:keyboard": 0.2})  # fmt: skip
+    opened = browser.new_page(viewport={"width": 1200, "height": 900})
+    opened.goto(write_report([tmp_path / "runs"], tmp_path / "r.html", max_failures=0).as_uri())
+    for plot in ("accuracy-dots", "gamma-bars-verb_mc", "sensitivity-verb_mc"):
+        found = opened.evaluate(
+            """(id) => { const svg = document.querySelector(`#plot-${id} svg`), box = svg.getBoundingClientRect();
+               return [...svg.querySelectorAll("text")].map((t) => [t.textContent, t.getBoundingClientRect()])
+                 .map(([text, b]) => [text, b.left >= box.left - 1 && b.right <= box.right + 1]); }""",
+            plot,
+        )
+        for name in names:
+            assert any(text.startswith(name[:21]) and f"{{{name[-2]}}}" in text for text, _ in found), (plot, name)
+        assert [text for text, inside in found if not inside] == []
+    opened.close()
