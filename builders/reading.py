@@ -5,6 +5,7 @@ Every row comes with its place in the file, so that an error can name it.
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,8 +29,8 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[tupl
 
     Raises:
         UsageError: neither a file nor the name of a data set; a suffix that is not known.
-        VideoContrastError: the file is not UTF-8, a row has another number of fields than the header, or a line is
-            not JSON; the message names the line.
+        VideoContrastError: the file is not UTF-8, a column is named twice, a quotation mark is never closed, a row has
+            another number of fields than the header, or a line is not JSON; the message names the line.
     """
     path = Path(source)
     if path.is_file():
@@ -81,31 +82,54 @@ def seconds(value: Any, name: str, place: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
-        return float(value)
+        time = float(value)
     except (TypeError, ValueError):
-        raise VideoContrastError(f"{place}: column {name!r} must be seconds, not {value!r}") from None
+        time = math.nan
+    if not math.isfinite(time):
+        raise VideoContrastError(f"{place}: column {name!r} must be seconds, not {value!r}")
+    return time
 
 
 def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.reader(handle)
-        header = next(reader, None)
-        if not header:
-            raise VideoContrastError(f"{path}: empty; the first line must name the columns")
-        for cells in reader:
-            if cells:
-                yield _row(path, reader.line_num, header, cells)
+        # strict: a mark that is never closed would swallow the rows after it in silence
+        reader = csv.reader(handle, strict=True)
+        header, first = None, 1
+        try:
+            for cells in reader:
+                if header is None:
+                    header = _header(path, cells)
+                elif cells:
+                    yield _row(path, reader.line_num, header, cells)
+                first = reader.line_num + 1
+        except csv.Error as error:
+            raise VideoContrastError(
+                f"{path.name}, line {first}: a quotation mark that is not closed, or text after one ({error})"
+            ) from error
+        if header is None:
+            _header(path, [])
 
 
 def _tsv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     # No quoting: the released contrast sets hold quotation marks as plain text.
     with path.open(encoding="utf-8-sig", newline="\n") as handle:
-        header = handle.readline().rstrip("\r\n").split("\t")
-        if header == [""]:
-            raise VideoContrastError(f"{path}: empty; the first line must name the columns")
+        header = _header(path, handle.readline().rstrip("\r\n").split("\t"))
         for number, line in enumerate(handle, 2):
             if line.strip("\r\n"):
                 yield _row(path, number, header, line.rstrip("\r\n").split("\t"))
+
+
+def _header(path: Path, cells: list[str]) -> list[str]:
+    """The names of the columns, without the blanks around them."""
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise VideoContrastError(f"{path}: empty; the first line must name the columns")
+    if len(names) == 1 and any(mark in names[0] for mark in "\t;"):
+        raise VideoContrastError(f"{path}: the columns are not separated by commas; with tabs, name it .tsv")
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        raise VideoContrastError(f"{path}: the first line names the column {twice[0]!r} twice")
+    return names
 
 
 def _row(path: Path, number: int, header: list[str], cells: list[str]) -> tuple[str, dict[str, Any]]:

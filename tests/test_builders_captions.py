@@ -207,6 +207,10 @@ def test_strange_captions_are_counted_and_nothing_crashes(tmp_path):
         ("file,text,s\nv.mp4,a,soon\n", {"start_column": "s"}, "'s' must be seconds, not 'soon'"),
         ("file,text,i\nv.mp4,a,1\nw.mp4,b,1\n", {"id_column": "i"}, "id '1' stands for"),
         ("file,text\nv.mp4,a\nv.mkv,b\n", {}, "would both have the id 'v'"),
+        ("file,text,s\nv.mp4,a,nan\n", {"start_column": "s"}, "line 2: column 's' must be seconds, not 'nan'"),
+        ('file,text\nu.mp4,a\nv.mp4,"a\nw.mp4,b\n', {}, "line 3: a quotation mark that is not closed"),
+        ("file,text,text\nv.mp4,a,b\n", {}, "names the column 'text' twice"),
+        ("file\ttext\nv.mp4\ta\n", {}, r"not separated by commas; with tabs, name it \.tsv"),
     ],
 )
 def test_bad_tables_are_named_with_their_line(tmp_path, text, options, message):
@@ -214,6 +218,17 @@ def test_bad_tables_are_named_with_their_line(tmp_path, text, options, message):
     table.write_text(text)
     with pytest.raises(VideoContrastError, match=message):
         built(tmp_path, ["retrieval"], captions=str(table), **options)
+
+
+def test_blanks_marks_and_windows_line_ends_are_read_and_empty_captions_are_said(tmp_path, capsys):
+    table = tmp_path / "c.csv"
+    lines = ["\ufefffile, text", *(f'v{n}.mp4,"a ""big"" man, {verb}"' for n, verb in enumerate(VERBS)), "w.mp4,"]
+    table.write_bytes("\r\n".join(lines).encode())
+    options = ["--captions", str(table), "--video-column", "file", "--caption-column", "text"]
+    assert main(["build", "captions", "retrieval", *options, "--output", str(tmp_path / "o")]) == 0
+    shown = capsys.readouterr().out
+    assert "empty captions 1" in shown and f"rows {len(VERBS) + 1}" in shown
+    assert rows(tmp_path / "o", "retrieval")[0]["captions"] == [f'a "big" man, {VERBS[0]}']
 
 
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path, capsys):

@@ -122,6 +122,9 @@ def _report(root: Path, configs: list[str], quiet: bool) -> None:
     record = read_json(root / "set.json")
     for warning in record.get("facts", {}).get("warnings", ()):
         print(f"warning: {warning}", file=sys.stderr)
+    read = {name: n for name, n in record.get("facts", {}).get("counts", {}).items() if isinstance(n, int) and n}
+    if read and not quiet:
+        print(f"read: {'; '.join(f'{name} {n:,}'.replace('_', ' ') for name, n in read.items())}")
     for config in configs if not quiet else ():
         entry = record["configs"].get(config)
         if entry is None:
