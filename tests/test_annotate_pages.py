@@ -73,6 +73,28 @@ def test_a_space_without_its_clips_is_refused(tmp_path: Path, capsys: pytest.Cap
     assert not (tmp_path / "s").exists()
 
 
+def test_a_page_serves_its_clips_and_not_the_tables_that_hold_the_truth(made: Path, tmp_path: Path) -> None:
+    import httpx
+
+    pytest.importorskip("gradio", reason="Gradio is not installed")
+    from video_contrast.reports.annotate.pages import app, launch_options
+
+    desk = Desk(rows_of(made, "random_mc"), Votes(tmp_path / "new" / "v.jsonl", "judge"), per_item=1)
+    page = app(desk, made, reviewer=None)
+    assert "Review" not in [part["props"].get("label") for part in page.get_config_file()["components"]]
+    _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(desk, made))
+    try:
+        clip = made / next(iter(desk.rows.values()))["video_path"]
+        table = next((made / "random_mc").glob("*.parquet"))
+        secret = made.parent / "passwd"
+        secret.write_text("x")
+        asked = [clip, table, made / "set.json", secret, f"{clip.parent}/../random_mc/{table.name}"]
+        codes = [httpx.get(f"{address}gradio_api/file={path}").status_code for path in asked]
+    finally:
+        page.close()
+    assert codes[0] == 200 and set(codes[1:]) <= {403, 404}
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -96,8 +118,8 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     rows = rows_of(made, "random_mc")
     desk = Desk(rows, Votes(tmp_path / "v.jsonl", task), per_item=1)
-    page = app(desk, made)
-    _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(made))
+    page = app(desk, made, reviewer="between us")
+    _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(desk, made))
     tab = browser.new_page(viewport={"width": 390, "height": 844})  # a phone
     try:
         outside: list[str] = []
@@ -108,7 +130,8 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
         expect(tab.locator("#name :focus")).to_have_count(0)  # the keys are for the options now
         for number in range(1, 5):
             status = tab.locator("#status")
-            expect(status).to_contain_text(f"{number - 1} of 4 answers", timeout=20_000)
+            expect(status).to_contain_text(f"ann: {number - 1} by you · {number - 1} of 4 answers", timeout=20_000)
+            expect(tab.locator("#name")).to_be_hidden()  # its place is for the options
             if task == "judge":
                 expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
                 tab.keyboard.press("0" if number == 1 else "2")
@@ -133,6 +156,9 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
             tab.get_by_role("tab", name="Review").click()
             for field, text in (("item", item), ("by", "ann"), ("note", "watch to the end")):
                 tab.locator(f"#back-{field} input, #back-{field} textarea").fill(text)
+            tab.locator("#back").click()
+            expect(tab.locator("#back-said")).to_contain_text("not the reviewer's word")
+            tab.locator("#back-word input").fill("between us")
             tab.locator("#back").click()
             expect(tab.locator("#back-said")).to_contain_text("Sent back to ann")
             tab.get_by_role("tab", name="Judge").click()

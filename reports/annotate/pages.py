@@ -1,11 +1,13 @@
 """The two pages as a Gradio app: one item at a time, by mouse, touch or keyboard, and a tab for review."""
 
+import hmac
 import html
 import time
 from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import resolve_under
 from video_contrast.reports.annotate.showing import shown_clip, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
@@ -19,11 +21,13 @@ JUDGE_RULES = (
 CSS = """
 .gradio-container { max-width: 860px !important; margin: 0 auto !important; }
 #video video { max-height: 46vh; }
+#video a[download] { display: none; }  /* the clips are to be seen, not to be handed on */
 #sentence { font-size: 1.3rem; line-height: 1.5; padding: .4rem 0; }
 #sentence mark { background: #ffe3b8; color: #5a3200; padding: 0 .15em; border-radius: 3px; }
 #choice label { width: 100%; padding: .7rem .8rem; font-size: 1.02rem; }
 #note { border-left: 3px solid #c8622d; padding-left: .8rem; }
 #message { color: #b4452a; font-weight: 600; min-height: 1.5em; }
+.examples { list-style: none; padding-left: .4rem; }
 kbd { border: 1px solid #8888; border-radius: 3px; padding: 0 .35em; font-size: .85em; }
 @media (max-width: 600px) { #video video { max-height: 36vh; } }
 """
@@ -50,13 +54,15 @@ document.addEventListener("keydown", (event) => {
 """
 
 
-def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") -> Any:
+def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Any:
     """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
 
     Args:
         desk: deals out the items.
         video_root: where the clips lie.
         title: of the page.
+        reviewer: the word that opens the tab *Review*, which shows the true sentences and everybody's answers; "" opens
+            it to all who see the page, None leaves it out.
 
     Raises:
         UsageError: Gradio is not installed.
@@ -71,10 +77,15 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
     def show(name: str, message: str = "") -> list[Any]:
         task = desk.next(name)
         own, given, wanted = desk.progress(name)
-        status = f"{own} by you · {given} of {wanted} answers"
+        status = f"{html.escape(name)}: {own} by you · {given} of {wanted} answers in all"
         if task is None:
-            done = f"**Nothing left for you, {html.escape(name)}. Thank you.** {status}"
-            return [None, done, *_hidden(gr), message]
+            return [
+                None,
+                f"**Nothing left for you. Thank you.** {status}",
+                *_hidden(gr),
+                message,
+                gr.update(visible=True),
+            ]
         try:
             clip: str | None = str(shown_clip(root, task.row))
         except VideoContrastError:
@@ -93,26 +104,28 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
             gr.update(value=str(task.former or task.caption), visible=not judging),
             gr.update(visible=True),
             message or lost,
+            gr.update(visible=False),  # the name is given: on a phone its place is for the options
         ]
+
+    def nameless() -> list[Any]:
+        return [None, "", *_hidden(gr), "Please write your name first.", gr.update(visible=True)]
 
     def start(name: str) -> list[Any]:
         name = " ".join(name.split())[:60]
-        if not name:
-            return [None, "", *_hidden(gr), "Please write your name first."]
-        return show(name)
+        return show(name) if name else nameless()
 
     def submit(state: dict[str, Any] | None, chosen: Any, sentence: str) -> list[Any]:
         if not state:
-            return [None, "", *_hidden(gr), "Please write your name first."]
+            return nameless()
         answer = chosen if judging else " ".join((sentence or "").split())
         if judging and answer is None:
-            return [state, *[gr.skip()] * 7, "Choose one of the sentences, or “not clear”."]
+            return [state, *[gr.skip()] * 7, "Choose one of the sentences, or “not clear”.", gr.skip()]
         try:
             problem = desk.answer(state["name"], state["item"], answer, time.monotonic() - state["since"])
         except VideoContrastError as error:
             return show(state["name"], str(error))
         if problem:
-            return [state, *[gr.skip()] * 7, problem]
+            return [state, *[gr.skip()] * 7, problem, gr.skip()]
         return show(state["name"])
 
     with gr.Blocks(title=title, analytics_enabled=False) as page:
@@ -120,35 +133,41 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast") ->
         with gr.Tab("Judge" if judging else "Write"):
             with gr.Accordion("What to do", open=True) as rules:
                 gr.HTML(_rules(judging))
-            with gr.Row():
+            with gr.Row() as who:
                 name = gr.Textbox(label="Your name", elem_id="name", max_lines=1, scale=4)
                 begin = gr.Button("Start", elem_id="start", scale=1)
             status = gr.Markdown(elem_id="status")
-            video = gr.Video(visible=False, elem_id="video", autoplay=True, loop=True, label="Video", interactive=False)
+            video = gr.Video(visible=False, elem_id="video", autoplay=True, loop=True, label="Video", show_label=False,
+                             interactive=False)  # fmt: skip
             note = gr.HTML(visible=False)
             sentence = gr.HTML(visible=False)
             choice = gr.Radio([], visible=False, elem_id="choice", label="Which sentence describes the video best?")
             text = gr.Textbox(visible=False, elem_id="text", label="Your sentence", lines=1, max_lines=4)
             send = gr.Button("Submit", variant="primary", visible=False, elem_id="submit")
             message = gr.Markdown(elem_id="message")
-            outputs = [state, status, video, sentence, note, choice, text, send, message]
+            outputs = [state, status, video, sentence, note, choice, text, send, message, who]
             # Once someone has begun, the item fills the screen; the rules open again by a click.
             for begun in (begin.click, name.submit):
                 begun(lambda: gr.update(open=False), None, rules)
                 begun(start, name, outputs)
             send.click(submit, [state, choice, text], outputs)
             text.submit(submit, [state, choice, text], outputs)
-        with gr.Tab("Review"):
-            _review(gr, desk)
+        if reviewer is not None:
+            with gr.Tab("Review"):
+                _review(gr, desk, reviewer)
     return page
 
 
-def launch_options(video_root: str | Path) -> dict[str, Any]:
-    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read."""
+def launch_options(desk: Desk, video_root: str | Path) -> dict[str, Any]:
+    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read, and nothing else:
+    the tables beside them hold the truth.
+    """
+    root = Path(video_root).resolve()
+    clips = {str(resolve_under(root, str(row["video_path"]))) for row in desk.rows.values()}
     return {
         "css": CSS,
         "head": KEYS,
-        "allowed_paths": [str(Path(video_root).resolve()), str(shown_folder().resolve())],
+        "allowed_paths": [*sorted(clips), str(shown_folder().resolve())],
         "footer_links": [],
     }
 
@@ -179,11 +198,18 @@ def _rules(judging: bool) -> str:
         return f"<ol>{rules}</ol><p>{keys}</p>"
     good = "".join(f"<li>✓ {html.escape(a)} → {html.escape(b)}</li>" for a, b in GOOD)
     bad = "".join(f"<li>✗ {html.escape(a)} → {html.escape(b)} <i>({html.escape(why)})</i></li>" for a, b, why in BAD)
-    return f"<ol>{rules}</ol><ul>{good}{bad}</ul><p><kbd>Enter</kbd> submits.</p>"
+    return f"<ol>{rules}</ol><ul class='examples'>{good}{bad}</ul><p><kbd>Enter</kbd> submits.</p>"
 
 
-def _review(gr: Any, desk: Desk) -> None:
-    """All answers as a table, and a form that sends one back with a note."""
+def _review(gr: Any, desk: Desk, reviewer: str) -> None:
+    """All answers as a table, and a form that sends one back with a note; for those who know the reviewer's word."""
+
+    def refused(said: str | None) -> str:
+        return (
+            ""
+            if hmac.compare_digest((said or "").strip().encode(), reviewer.encode())
+            else "This is not the reviewer's word."
+        )
 
     def table() -> list[list[Any]]:
         desk.votes.refresh()
@@ -197,13 +223,20 @@ def _review(gr: Any, desk: Desk) -> None:
             lines.append([vote.item, vote.annotator, true, said, round(vote.seconds, 1), vote.status])
         return lines
 
-    def send_back(item: str, annotator: str, note: str) -> tuple[str, list[list[Any]]]:
+    def look(word: str | None) -> tuple[str, list[list[Any]]]:
+        problem = refused(word)
+        return problem, [] if problem else table()
+
+    def send_back(word: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[Any]]]:
+        if refused(word):
+            return look(word)
         try:
             desk.send_back(item.strip(), annotator.strip(), note.strip())
         except VideoContrastError as error:
             return str(error), table()
         return f"Sent back to {annotator.strip()}.", table()
 
+    word = gr.Textbox(label="Reviewer's word", type="password", elem_id="back-word", visible=bool(reviewer))
     refresh = gr.Button("Show answers", elem_id="refresh")
     answers = gr.Dataframe(
         headers=["item", "by", "true sentence", "answer", "seconds", "status"], interactive=False, wrap=True
@@ -214,5 +247,5 @@ def _review(gr: Any, desk: Desk) -> None:
         note = gr.Textbox(label="What should change", elem_id="back-note", scale=2)
     back = gr.Button("Send back", elem_id="back")
     said = gr.Markdown(elem_id="back-said")
-    refresh.click(table, None, answers)
-    back.click(send_back, [item, annotator, note], [said, answers])
+    refresh.click(look, word, [said, answers])
+    back.click(send_back, [word, item, annotator, note], [said, answers])

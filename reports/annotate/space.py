@@ -88,6 +88,9 @@ A page on which people {what} {count} clips, made with `video-contrast annotate 
 
 Answers go to `/data/votes.jsonl`: give the Space persistent storage, or they are lost when it restarts. Fetch the file,
 and `video-contrast annotate result DIR --config {config} --task {task} --votes votes.jsonl` says what it says.
+
+The tab *Review* shows the true sentences and all answers: it is there only where the Space has a secret `REVIEWER`, and
+opens with that word.
 """
 
 

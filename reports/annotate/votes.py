@@ -54,6 +54,7 @@ class Votes:
 
     def __init__(self, path: str | Path, task: Task) -> None:
         self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.task = task
         self._lock = threading.RLock()
         self._latest: dict[tuple[str, str], Vote] = {}

@@ -13,6 +13,7 @@ Output = Annotated[Path, typer.Option(help="File of answers; an existing one is 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets others in.")]
 Port = Annotated[int, typer.Option(help="Port of the page.")]
 Root = Annotated[Path | None, typer.Option(help="Where the clips lie, if not in DIR.")]
+Reviewer = Annotated[str, typer.Option(help="Word that opens the tab Review to others than this machine.")]
 Seed = Annotated[int, typer.Option(help="Of the order of items and options.")]
 
 
@@ -39,10 +40,11 @@ def _add_judge(group: typer.Typer) -> None:
         video_root: Root = None,
         host: Host = "127.0.0.1",
         port: Port = 7860,
+        reviewer: Reviewer = "",
         seed: Seed = 0,
     ) -> None:
         """Open a local page: a video, its options shuffled, and "not clear"."""
-        _serve("judge", folder, config, split, output, people, video_root, host, port, seed)
+        _serve("judge", folder, config, split, output, people, video_root, host, port, reviewer, seed)
 
 
 def _add_write(group: typer.Typer) -> None:
@@ -56,10 +58,11 @@ def _add_write(group: typer.Typer) -> None:
         video_root: Root = None,
         host: Host = "127.0.0.1",
         port: Port = 7860,
+        reviewer: Reviewer = "",
         seed: Seed = 0,
     ) -> None:
         """Open a local page: a video, its caption with the verb phrase marked, and a field for a false one."""
-        _serve("write", folder, config, split, output, people, video_root, host, port, seed)
+        _serve("write", folder, config, split, output, people, video_root, host, port, reviewer, seed)
 
 
 def _add_result(group: typer.Typer) -> None:
@@ -113,8 +116,9 @@ def _add_space(group: typer.Typer) -> None:
 
 def _serve(
     task: Literal["judge", "write"], folder: Path, config: str, split: str, output: Path, people: int,
-    video_root: Path | None, host: str, port: int, seed: int,
+    video_root: Path | None, host: str, port: int, reviewer: str, seed: int,
 ) -> None:  # fmt: skip
+    from video_contrast.errors import UsageError
     from video_contrast.reports.annotate.pages import app, launch_options
     from video_contrast.reports.annotate.results import rows_of
     from video_contrast.reports.annotate.tasks import Desk
@@ -122,6 +126,14 @@ def _serve(
 
     root = video_root if video_root is not None else folder
     desk = Desk(rows_of(folder, config, split), Votes(output, task), per_item=people, seed=seed)
-    page = app(desk, root, title=f"{task} {config}")
-    print(f"http://{host}:{port}  (Ctrl-C stops; every answer is in {output} at once)")
-    page.launch(server_name=host, server_port=port, quiet=True, **launch_options(root))
+    # Who may see the page from elsewhere must not see the truth: without a word, the tab is for this machine alone.
+    mine = host in ("127.0.0.1", "localhost", "::1")
+    page = app(desk, root, title=f"{task} {config}", reviewer=reviewer or ("" if mine else None))
+    try:
+        page.launch(
+            server_name=host, server_port=port, quiet=True, prevent_thread_lock=True, **launch_options(desk, root)
+        )
+    except OSError as error:
+        raise UsageError(f"--port {port} is in use on {host}; give another") from error
+    print(f"http://{host}:{port}  (Ctrl-C stops; every answer is in {output} at once)", flush=True)
+    page.block_thread()
