@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.checks import cluster_codes
 from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
 from video_contrast.metrics.majority import Votes, counted_votes
 
@@ -34,13 +35,13 @@ def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, see
     {'pairwise': 0.778, 'fleiss_kappa': 0.55, 'krippendorff_alpha': 0.6}
     """
     every = counted_votes(votes)
-    if clusters is not None and len(clusters) != len(every):
-        raise ValueError(f"{len(every)} items need {len(every)} clusters, not {len(clusters)}")
+    if clusters is not None:
+        clusters, _ = cluster_codes(clusters, len(every))
     several = [i for i, counts in enumerate(every) if counts.total() > 1]
     if not several:
         raise ValueError("agreement needs an item with at least two votes")
     columns = _columns([every[i] for i in several])
-    groups = None if clusters is None else [clusters[i] for i in several]
+    groups = None if clusters is None else clusters[several]
     statistics = {"pairwise": OfMeans(lambda means: means[:, 0])}
     if columns.shape[1] > 4:  # two answers
         if len(set(columns[:, 1])) == 1:

@@ -34,6 +34,8 @@ def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[ND
     >>> [block.sum(axis=1).tolist() for block in bootstrap_weights(5, 3)]
     [[5, 5, 5]]
     """
+    if n_clusters < 1:
+        raise ValueError(f"n_clusters must be at least 1, not {n_clusters}")
     if n_clusters * draws <= _KEPT:
         yield from _kept_weights(n_clusters, draws, seed)
     else:

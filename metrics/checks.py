@@ -27,6 +27,20 @@ def as_array(values: Any) -> NDArray[Any]:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
+def listed(values: Any) -> list[Any]:
+    """Plain Python values of a list, an array, a column of a data frame or a tensor; what is missing becomes None.
+
+    Values of tensors are not equal to each other, and NaN not to itself, so neither can be a name as it is.
+
+    >>> listed(np.array(["a", None, float("nan")], object)), listed([np.int64(3), "b"])
+    (['a', None, None], [3, 'b'])
+    """
+    plain = values.tolist() if hasattr(values, "tolist") else list(values)
+    plain = [value.item() if getattr(value, "ndim", None) == 0 else value for value in plain]
+    # Not equal to itself: NaN. Neither equal nor unequal: the NA of pandas.
+    return [None if (value != value) is not False else value for value in plain]
+
+
 def vector(values: Any, name: str) -> NDArray[np.float64]:
     """Finite numbers, one an item.
 
@@ -41,6 +55,19 @@ def vector(values: Any, name: str) -> NDArray[np.float64]:
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
         raise ValueError(f"{name}: item {bad[0]} is {array[bad[0]]}; {len(bad)} of {len(array)} are not finite")
+    return array
+
+
+def shares(values: Any, name: str) -> NDArray[np.float64]:
+    """Numbers from 0 to 1, one an item: what it contributes to an accuracy.
+
+    Raises:
+        ValueError: as `vector`, or a value out of range (the message names the item).
+    """
+    array = vector(values, name)
+    bad = np.flatnonzero((array < 0) | (array > 1))
+    if len(bad):
+        raise ValueError(f"{name}: item {bad[0]} is {array[bad[0]]}, not between 0 and 1")
     return array
 
 
@@ -92,11 +119,10 @@ def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         raise ValueError(
             f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true option"
         )
-    array = array.astype(np.int64)
     bad = np.flatnonzero((array < 0) | (array >= sizes))
     if len(bad):
         raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but options 0..{sizes[bad[0]] - 1}")
-    return array
+    return array.astype(np.int64)
 
 
 def first_odd(array: NDArray[Any]) -> int | None:
@@ -119,8 +145,8 @@ def rows_of_one_length(rows: Any, name: str, what: str) -> NDArray[Any]:
     Raises:
         ValueError: a row has another length than the first; the message names it.
     """
-    if not hasattr(rows, "shape"):
-        rows = [as_array(row) for row in rows]
+    if _is_list(rows, name):
+        rows = _rows(rows, name)
         odd = next((i for i, row in enumerate(rows) if row.shape != rows[0].shape), None)
         if odd is not None:
             raise ValueError(f"{name}: row {odd} has {_size(rows[odd])} {what}, row 0 has {_size(rows[0])}")
@@ -139,11 +165,11 @@ def cluster_codes(clusters: Any, n: int) -> tuple[NDArray[np.int64], int]:
     names = as_array(clusters)
     if names.shape != (n,):
         raise ValueError(f"{n} items need {n} clusters (the source video of each), not the shape {names.shape}")
-    if names.dtype == object:
-        missing = [i for i, name in enumerate(names) if name is None]
+    if names.dtype.kind in "fO":
+        missing = [i for i, name in enumerate(listed(names)) if name is None]
         if missing:
             raise ValueError(f"clusters: item {missing[0]} has none")
-        names = names.astype(str)
+        names = names.astype(str) if names.dtype == object else names
     unique, codes = np.unique(names, return_inverse=True)
     return codes.astype(np.int64), len(unique)
 
@@ -154,8 +180,10 @@ def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
     Raises:
         ValueError: a K is not a whole number of at least 1, or larger than the number of `what`.
     """
+    if not hasattr(ks, "__iter__"):
+        raise ValueError(f"the Ks of R@K must be a list such as [1, 5], not {ks!r}")
     for k in ks:
-        if isinstance(k, bool) or int(k) != k or k < 1:
+        if isinstance(k, bool | str) or not k >= 1 or k != k // 1:
             raise ValueError(f"K of R@K must be a whole number from 1 on, not {k!r}")
         if k > most:
             raise ValueError(f"R@{k} needs at least {k} {what}, but there are {most}")
@@ -163,10 +191,30 @@ def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
 
 
 def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    array = as_array(values)
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
     try:
-        return as_array(values).astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from error
+
+
+def _is_list(rows: Any, name: str) -> bool:
+    """Whether rows come one by one: a list of them, or an array or a column of a data frame that holds lists."""
+    if not hasattr(rows, "__iter__"):
+        raise ValueError(f"{name} must be rows of numbers, not {rows!r}")
+    return not hasattr(rows, "shape") or (len(rows.shape) == 1 and str(rows.dtype) == "object")
+
+
+def _rows(rows: Any, name: str) -> list[NDArray[Any]]:
+    arrays = []
+    for i, row in enumerate(rows):
+        try:
+            arrays.append(as_array(row))
+        except ValueError as error:  # numpy's, of lists of unequal lengths
+            raise ValueError(f"{name}: item {i} holds lists of different lengths, or numbers beside lists") from error
+    return arrays
 
 
 def _size(row: NDArray[Any]) -> str:
@@ -174,12 +222,13 @@ def _size(row: NDArray[Any]) -> str:
 
 
 def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    if not hasattr(scores, "shape"):
-        scores = [as_array(row) for row in scores]
+    if _is_list(scores, name):
+        scores = _rows(scores, name)
         lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
         flat = next((i for i, length in enumerate(lengths) if length < 0), None)
         if flat is not None:
-            raise ValueError(f"{name}: item {flat} must be a list of scores, one an option, not {scores[flat]!r}")
+            found = f"the shape {scores[flat].shape}" if scores[flat].ndim else repr(scores[flat].item())
+            raise ValueError(f"{name}: item {flat} must be a list of scores, one an option, not {found}")
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None and ragged:
             return _filled(scores, np.array(lengths), name)

@@ -89,8 +89,9 @@ def cluster_bootstrap(
     columns = _columns(values)
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
-    if draws < 1:
-        raise ValueError(f"draws must be at least 1, not {draws}")
+    if draws < 1 or draws != int(draws):
+        raise ValueError(f"draws must be a whole number of at least 1, not {draws}")
+    draws = int(draws)
     if isinstance(statistic, str) and statistic not in (*_NAMED, "median"):
         raise ValueError(
             f"unknown statistic {statistic!r}: {', '.join(_NAMED)}, median, OfMeans(function) or a function of counts"

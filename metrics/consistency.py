@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.checks import cluster_codes, shares
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 
@@ -32,10 +32,7 @@ def consistency(
     >>> consistency([1, 1, 1, 0], ["a", "a", "b", "b"])["consistency"]
     0.5
     """
-    values = vector(hits, "hits")
-    bad = np.flatnonzero((values < 0) | (values > 1))
-    if len(bad):
-        raise ValueError(f"hits: item {bad[0]} is {values[bad[0]]}, not between 0 and 1")
+    values = shares(hits, "hits")
     codes, n_clusters = cluster_codes(clusters, len(values))
     all_right = np.ones(n_clusters)
     np.multiply.at(all_right, codes, values)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.checks import as_array, vector
 from video_contrast.metrics.cluster_bootstrap import Interval, OfMeans, cluster_bootstrap
 
 
@@ -24,8 +25,9 @@ def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDAr
     >>> round(float(gamma_absolute(10.3, 7.2, percent=True)), 3)
     0.969
     """
-    before, after = _scores(clean, perturbed, 100.0 if percent else 1.0)
-    return 1.0 - (before - after)
+    scale = 100.0 if percent else 1.0
+    before, after = _in_range(scale, clean=clean, perturbed=perturbed)
+    return 1.0 - (before / scale - after / scale)
 
 
 def gamma_relative(clean: Any, perturbed: Any) -> NDArray[np.float64]:
@@ -47,13 +49,20 @@ def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any) -> NDArray[np.fl
     A model that falls to guessing gets 0 here, where the relative gamma still shows chance / clean. NaN where
     the clean score is at or below chance: there is nothing that could be lost.
 
+    Args:
+        clean, perturbed: scores as for `gamma_absolute`, shares or percentages.
+        chance: what guessing scores, on the same scale; one number or an array.
+
+    Raises:
+        ValueError: a score or the chance is not finite or out of range.
+
     >>> float(gamma_corrected(0.8, 0.5, chance=0.5)), float(gamma_corrected(0.5, 0.5, chance=0.5))
     (0.0, nan)
     """
-    before, after = _scores(clean, perturbed, 1.0, highest=100.0)
-    above = before - np.asarray(chance, np.float64)
+    before, after, guess = _in_range(100.0, clean=clean, perturbed=perturbed, chance=chance)
+    above = before - guess
     known = above > 0
-    return np.where(known, (after - chance) / np.where(known, above, 1.0), np.nan)
+    return np.where(known, (after - guess) / np.where(known, above, 1.0), np.nan)
 
 
 def gamma_interval(
@@ -77,7 +86,8 @@ def gamma_interval(
         draws, seed: of the bootstrap.
 
     Returns:
-        The gamma with its interval; NaN throughout where the clean score is at or below chance.
+        The gamma with its interval; NaN throughout where the clean score is at or below chance. Draws in which it is
+        so are left out; if that is more than half of them the interval is NaN.
 
     Raises:
         ValueError: unequal lengths, values that are not finite.
@@ -85,28 +95,30 @@ def gamma_interval(
     >>> gamma_interval([1, 1, 1, 1], [1, 0, 1, 0]).estimate
     0.5
     """
-    before, after = np.asarray(clean_hits, np.float64), np.asarray(perturbed_hits, np.float64)
+    before, after = vector(clean_hits, "clean_hits"), vector(perturbed_hits, "perturbed_hits")
     if before.shape != after.shape:
         raise ValueError(f"clean and perturbed must be the same items, not {before.shape} and {after.shape}")
-    if absolute:
-        loss = OfMeans(lambda means: 1.0 - (means[:, 0] - means[:, 1]))
-        return cluster_bootstrap(np.stack([before, after], axis=-1), clusters, statistic=loss, draws=draws, seed=seed)
-    if before.ndim == 1 and len(before) and before.mean() <= chance:
-        return Interval(float("nan"), float("nan"), float("nan"), float("nan"), len(before))
-    pairs = np.stack([before - chance, after - chance], axis=-1)
-    return cluster_bootstrap(pairs, clusters, statistic="ratio", draws=draws, seed=seed)
+
+    def gamma(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        clean, perturbed = means.T
+        if absolute:
+            return 1.0 - (clean - perturbed)
+        return np.where(clean > chance, (perturbed - chance) / (clean - chance), np.nan)
+
+    pairs = np.stack([before, after], axis=1)
+    found = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed)
+    return found if np.isfinite(found.estimate) else Interval(*[float("nan")] * 4, found.n_clusters)
 
 
-def _scores(
-    clean: Any, perturbed: Any, scale: float, highest: float | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    both = []
-    for name, values in (("clean", clean), ("perturbed", perturbed)):
-        array = np.asarray(values, np.float64)
-        limit = highest or scale
-        bad = np.flatnonzero(~np.isfinite(array) | (array < 0) | (array > limit))
+def _in_range(highest: float, **scores: Any) -> list[NDArray[np.float64]]:
+    """Arrays of finite numbers from 0 to `highest`; the names of the arguments stand in messages."""
+    arrays = []
+    for name, values in scores.items():
+        array = as_array(values).astype(np.float64)
+        bad = np.flatnonzero(~np.isfinite(array) | (array < 0) | (array > highest))
         if len(bad):
             where = f" (position {bad[0]})" if array.ndim else ""
-            raise ValueError(f"the {name} score{where} is {array.ravel()[bad[0]]}, not a number from 0 to {limit:g}")
-        both.append(array / scale)
-    return both[0], both[1]
+            what = name if name == "chance" else f"the {name} score"
+            raise ValueError(f"{what}{where} is {array.ravel()[bad[0]]}, not a number from 0 to {highest:g}")
+        arrays.append(array)
+    return arrays

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array
+from video_contrast.metrics.checks import rows_of_one_length
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.ranks import exact_mean
 
@@ -35,7 +35,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False, se
     >>> result["text_score"], result["video_score"], result["group_score"]
     (1.0, 0.5, 0.5)
     """
-    array = as_array(scores).astype(np.float64)
+    array = rows_of_one_length(scores, "scores", "numbers").astype(np.float64)
     if array.ndim != 3 or array.shape[1:] != (2, 2) or not len(array):
         raise ValueError(f"scores must be [n, 2 captions, 2 videos] with n of at least 1, not the shape {array.shape}")
     bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from video_contrast.metrics.checks import as_array, listed
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 Votes = Sequence[Sequence[Hashable | None]]
@@ -20,7 +21,7 @@ def majority_vote(
     """The answer that most annotators of each item gave, and its accuracy.
 
     Args:
-        votes: `[n][annotators]`, answers (option numbers, "yes" ...); None where an annotator gave none.
+        votes: `[n][annotators]`, answers (option numbers, "yes" ...); None or NaN where an annotator gave none.
         labels: `[n]`, the true answers; None: no accuracy.
         clusters: `[n]`, the source videos, for the interval.
         interval: add 95 % cluster bootstrap intervals of both accuracies.
@@ -31,7 +32,8 @@ def majority_vote(
         answers counts 1/m if the true one is among them) and `individual_accuracy` (of single votes).
 
     Raises:
-        ValueError: no items, an item without votes, not one label an item.
+        ValueError: no items, an item without votes, not one label an item, a label that is missing; the message names
+            the item.
 
     Source: contrast-set paper: its human lines are the majority of three judges.
 
@@ -39,8 +41,12 @@ def majority_vote(
     0.5
     """
     counted = counted_votes(votes)
-    if labels is not None and len(labels) != len(counted):
-        raise ValueError(f"{len(counted)} items need {len(counted)} labels, not {len(labels)}")
+    if labels is not None:
+        labels = listed(labels)
+        if len(labels) != len(counted):
+            raise ValueError(f"{len(counted)} items need {len(counted)} labels, not {len(labels)}")
+        if None in labels:
+            raise ValueError(f"labels: item {labels.index(None)} has none")
     modes = [[answer for answer, n in counts.items() if n == max(counts.values())] for counts in counted]
     result: dict[str, Any] = {
         "majority": [mode[0] if len(mode) == 1 else None for mode in modes],
@@ -63,11 +69,15 @@ def counted_votes(votes: Votes) -> list[Counter[Hashable]]:
     """How often each answer was given, an item.
 
     Raises:
-        ValueError: no items, or an item without votes; the message names it.
+        ValueError: no items, an item that is no list of votes or has none; the message names it.
     """
-    if not len(votes):
+    rows = list(as_array(votes) if hasattr(votes, "shape") else votes)
+    if not rows:
         raise ValueError("votes are empty: there are no items")
-    counted = [Counter(vote for vote in row if vote is not None) for row in votes]
+    odd = next((i for i, row in enumerate(rows) if isinstance(row, str) or not hasattr(row, "__iter__")), None)
+    if odd is not None:
+        raise ValueError(f"votes: item {odd} must be a list of votes, not {rows[odd]!r}")
+    counted = [Counter(vote for vote in listed(row) if vote is not None) for row in rows]
     for i, counts in enumerate(counted):
         if not counts:
             raise ValueError(f"votes: item {i} has none")

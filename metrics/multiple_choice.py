@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import at_most, choices
+from video_contrast.metrics.checks import at_most, choices, cluster_codes, listed
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.ranks import choice_places, exact_mean
 
 Numbers = dict[str, float | int | None]
+_SUFFIXES = ("best", "high", "low", "worst")
 
 
 def multiple_choice(
@@ -29,8 +30,8 @@ def multiple_choice(
     Args:
         scores: `[n][k]`, higher is better; any numbers (cosines, log-likelihoods).
         labels: `[n]`, the position of the true option of each item.
-        kinds: `[n][k]`, the kind of each option ("random", "gender" ...; that of the true option is ignored):
-            adds the accuracy against the options of each kind alone, over the items that have one.
+        kinds: `[n][k]`, the kind of each option ("random", "gender" ...; that of the true option is ignored, as
+            is None): adds the accuracy against the options of each kind alone, over the items that have one.
         clusters: `[n]`, the source video of each item, for the intervals.
         ks: the Ks of R@K, from 1 to the number of options.
         interval: add 95 % cluster bootstrap intervals of every accuracy, R@K, mean and median rank.
@@ -46,7 +47,8 @@ def multiple_choice(
 
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
-            of options, kinds that do not match the scores; the message names the item.
+            of options, kinds that do not match the scores or that are named as another figure is ("best", "worst",
+            "low", "high"); the message names the item.
 
     >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
     >>> result["accuracy"], result["accuracy_worst"], result["accuracy_best"], result["n_ties"], result["chance"]
@@ -57,6 +59,8 @@ def multiple_choice(
     hint = "; pass ragged=True if the items really differ"
     array, truth, sizes = choices(scores, labels, ragged=ragged, hint=hint)
     ks = at_most(ks, int(sizes.min()), "options an item")
+    if clusters is not None:
+        clusters, _ = cluster_codes(clusters, len(array))
     places = choice_places(array, truth)
     result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(places.tied.sum())}
 
@@ -78,12 +82,14 @@ def multiple_choice(
         table = _kind_table(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
         names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
+        taken = next((name for name in names if name in _SUFFIXES), None)
+        if taken is not None:
+            raise ValueError(f"kinds: {taken!r} cannot be a kind: accuracy_{taken} is another figure")
         for kind in names:
             among = (table == kind) & wrong
             has = among.any(axis=1)
             against = choice_places(array[has], truth[has], among[has])
-            groups = None if clusters is None else [c for c, present in zip(clusters, has, strict=True) if present]
-            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), groups)
+            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), None if clusters is None else clusters[has])
             result[f"chance_{kind}"] = exact_mean(1.0 / (1 + among[has].sum(axis=1)))
             result[f"n_{kind}"] = int(has.sum())
     return result
@@ -97,5 +103,5 @@ def _kind_table(kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width:
     for i, row in enumerate(kinds):
         if isinstance(row, str) or len(row) != sizes[i]:
             raise ValueError(f"kinds: item {i} has {sizes[i]} options and needs as many kinds, not {row!r}")
-        rows.append([str(name) for name in row] + [""] * (width - len(row)))
+        rows.append(["" if name is None else str(name) for name in listed(row)] + [""] * (width - len(row)))
     return np.array(rows)

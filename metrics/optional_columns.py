@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from video_contrast.metrics.checks import as_array
+from video_contrast.metrics.checks import as_array, listed
 
 
 class OptionalColumns:
@@ -58,7 +58,7 @@ class OptionalColumns:
         self._refuse_fractions(inputs)
         if "clusters" in inputs:  # names of videos are often numbers
             clusters = inputs["clusters"]
-            inputs["clusters"] = str(clusters) if one else [None if c is None else str(c) for c in clusters]
+            inputs["clusters"] = str(clusters) if one else [None if c is None else str(c) for c in listed(clusters)]
         return inputs
 
     def _refuse_fractions(self, inputs: dict[str, Any]) -> None:

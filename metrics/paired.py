@@ -81,7 +81,8 @@ def pair_by_id(
     """The items of two runs in one order: `(ids, clean, perturbed)`.
 
     Raises:
-        ValueError: an id is in one run only; the message names the first of each side and how many there are.
+        ValueError: an id is in one run only, or its score is not a finite number; the message names the first, and how
+            many there are.
 
     >>> pair_by_id({"a": 1.0, "b": 0.0}, {"b": 0.5, "a": 1.0})[2].tolist()
     [1.0, 0.5]
@@ -94,4 +95,11 @@ def pair_by_id(
                 "score both conditions on the same items, or leave those out of both"
             )
     ids = list(clean)
-    return ids, np.array([clean[i] for i in ids], float), np.array([perturbed[i] for i in ids], float)
+    arrays = []
+    for name, run in (("clean", clean), ("perturbed", perturbed)):
+        array = np.array([run[i] for i in ids], float)
+        bad = np.flatnonzero(~np.isfinite(array))
+        if len(bad):
+            raise ValueError(f"item {ids[bad[0]]!r}: its {name} score is {array[bad[0]]} ({len(bad)} are not finite)")
+        arrays.append(array)
+    return ids, arrays[0], arrays[1]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import choices
 from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_places, exact_mean, exact_std
 
 
 def position_bias(
@@ -42,12 +42,13 @@ def position_bias(
     picked = highest / highest.sum(axis=1, keepdims=True)
     here = (truth[:, None] == np.arange(array.shape[1])).astype(np.float64)
     n_by_position = here.sum(axis=0).astype(np.int64)
-    by_position = [float(hits[truth == p].mean()) if n else None for p, n in enumerate(n_by_position)]
+    by_position = [exact_mean(hits[truth == p]) if n else None for p, n in enumerate(n_by_position)]
+    shares = [exact_mean(column) for column in picked.T]
     result: dict[str, Any] = {
         "accuracy_by_position": by_position,
-        "accuracy_std": float(np.std([value for value in by_position if value is not None])),
-        "picked": picked.mean(axis=0).tolist(),
-        "picked_std": float(picked.mean(axis=0).std()),
+        "accuracy_std": exact_std(np.array([value for value in by_position if value is not None])),
+        "picked": shares,
+        "picked_std": exact_std(np.array(shares)),
         "n_by_position": n_by_position.tolist(),
         "n": len(array),
     }

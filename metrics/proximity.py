@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import vector
+from video_contrast.metrics.checks import cluster_codes, listed, shares, vector
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 
@@ -35,7 +35,8 @@ def proximity(
         `antonym`, `high`, `low` (None where the subset is empty), `n_antonym`, `n_high` (the size of either subset).
 
     Raises:
-        ValueError: empty, unequal lengths, values that are not finite, share out of range.
+        ValueError: empty, unequal lengths, hits outside 0..1, similarities that are not finite, antonym flags that
+            are neither true nor false, share out of range; the message names the item.
 
     Source: contrast-set paper, table 5 (15 %).
 
@@ -43,10 +44,12 @@ def proximity(
     >>> result["antonym"], result["high"], result["low"]
     (0.0, 0.0, 1.0)
     """
-    right, near = vector(hits, "hits"), vector(similarity, "similarity")
-    opposite = np.zeros(len(right), bool) if antonym is None else np.asarray(antonym, bool)
+    right, near = shares(hits, "hits"), vector(similarity, "similarity")
+    opposite = np.zeros(len(right), bool) if antonym is None else _flags(antonym)
     if not len(right) == len(near) == len(opposite):
         raise ValueError(f"{len(right)} hits need as many similarities and flags, not {len(near)} and {len(opposite)}")
+    if clusters is not None:
+        clusters, _ = cluster_codes(clusters, len(right))
     if not 0 < share <= 0.5:
         raise ValueError(f"share must be above 0 and at most 0.5, not {share}")
     size = round(share * int((~opposite).sum()))
@@ -61,9 +64,18 @@ def proximity(
         result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None
         if interval and inside.any():
             pairs = np.stack([weight, weight * right], axis=1)[inside]
-            groups = None if clusters is None else [c for c, chosen in zip(clusters, inside, strict=True) if chosen]
+            groups = None if clusters is None else clusters[inside]
             result.update(interval_keys(name, cluster_bootstrap(pairs, groups, statistic="ratio", seed=seed)))
     return result
+
+
+def _flags(values: Any) -> NDArray[np.bool_]:
+    """Booleans, or numbers 0 and 1."""
+    flags = listed(values)
+    odd = next((i for i, flag in enumerate(flags) if flag not in (0, 1)), None)
+    if odd is not None:
+        raise ValueError(f"antonym: item {odd} is {flags[odd]!r}, neither True nor False")
+    return np.array(flags, bool)
 
 
 def _top(key: NDArray[np.float64], among: NDArray[np.bool_], size: int) -> NDArray[np.float64]:

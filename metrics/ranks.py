@@ -53,13 +53,13 @@ class Places(NamedTuple):
         places = np.maximum(k - self.greater, 0)
         single = np.minimum(places / (self.equal + 1.0), 1.0)
         several = np.flatnonzero((self.same > 1) & (places > 0) & (self.equal > 0))
-        for i in several:
-            wrong, right, room = int(self.equal[i]), int(self.same[i]), int(places[i])
-            if room > wrong:
-                single[i] = 1.0
-            else:
-                drawn = np.arange(room)
-                single[i] = 1.0 - float(np.prod((wrong - drawn) / (wrong + right - drawn)))
+        if len(several):
+            wrong, right, room = self.equal[several], self.same[several], places[several]
+            missed = np.ones(len(several))
+            for drawn in range(int(room.max())):
+                left = np.maximum(wrong - drawn, 0)
+                missed *= np.where(drawn < room, left / (left + right), 1.0)
+            single[several] = 1.0 - missed
         return single
 
     def hit_bounds(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -100,3 +100,13 @@ def exact_mean(values: NDArray[Any]) -> float:
     # Hits and ranks are whole numbers but for ties, and sums of those are exact in any order.
     total = float(above.sum()) if np.array_equal(above, np.floor(above)) else math.fsum(above.tolist())
     return lowest + total / len(values)
+
+
+def exact_std(values: NDArray[Any], ddof: int = 0) -> float:
+    """The standard deviation, which is exactly 0 for equal values.
+
+    >>> exact_std(np.full(7, 0.2)), exact_std(np.array([1.0, 3.0]))
+    (0.0, 1.0)
+    """
+    squares = (values - exact_mean(values)) ** 2
+    return math.sqrt(squares.sum() / (len(values) - ddof))

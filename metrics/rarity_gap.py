@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.metrics.checks import vector
+from video_contrast.metrics.checks import shares, vector
 from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
 
 _GAP = OfMeans(lambda means: means[:, 2] - means[:, 1] / means[:, 0])  # columns: rare, rare and right, right
@@ -33,14 +33,15 @@ def rarity_gap(
         `overall`, `rare` and `gap` (None if no item is rare), `n_rare`, `n`.
 
     Raises:
-        ValueError: empty, unequal lengths, values that are not finite, negative counts; the message names the item.
+        ValueError: empty, unequal lengths, hits outside 0..1, counts that are negative or not finite; the message names
+            the item.
 
     Source: contrast-set paper, table 4.
 
     >>> rarity_gap([1, 1, 0, 1], [5, 9, 1, 2], [3, 3, 3, 3])
     {'overall': 0.75, 'rare': 0.5, 'gap': 0.25, 'n_rare': 2, 'n': 4}
     """
-    right = vector(hits, "hits")
+    right = shares(hits, "hits")
     original, contrast = vector(original_counts, "original_counts"), vector(contrast_counts, "contrast_counts")
     if not len(right) == len(original) == len(contrast):
         raise ValueError(f"{len(right)} hits need as many counts, not {len(original)} and {len(contrast)}")

@@ -21,7 +21,7 @@ def rcad(
     normalise: Literal["videos"] | None = None,
     scale: float = 1.0,
     ties: Literal["expected", "released"] = "expected",
-    ks: Sequence[int] = (1, 2, 3),
+    ks: Sequence[int] | None = None,
     clusters: Any = None,
     interval: bool = False,
     seed: int = 0,
@@ -36,10 +36,11 @@ def rcad(
             texts / videos columns.
         normalise: "videos" reproduces the released metric, whose input is a softmax over the videos of each text's
             similarities. It needs all videos against all texts and changes ranks: a caption that suits every video
-            loses. Computed as logarithms, so that small probabilities do not become equal.
+            loses. Computed as logarithms, so that probabilities near 0 or 1 do not become equal.
         scale: factor of the similarities before the softmax (the model's logit scale, where that is not in them).
         ties: "expected" under random tie-breaking; "released" counts every tie for the model.
-        ks: the Ks of R@K. (The paper's column "R@2" holds R@3 in some rows, so all three are given.)
+        ks: the Ks of R@K; None: those of 1, 2, 3 that a video has captions for. (The paper's column "R@2" holds R@3 in
+            some rows, so all three are given.)
         clusters: `[videos]`, for the intervals.
         interval: add 95 % cluster bootstrap intervals of R@K, the mean and the median rank.
         seed: of the bootstrap.
@@ -50,7 +51,7 @@ def rcad(
 
     Raises:
         ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
-            do not exist; the message names the item.
+            do not exist or that a video names twice; the message names the item.
 
     Source: RCAD paper, section 5.1, and its released evaluation for `normalise` and `ties`.
 
@@ -63,7 +64,8 @@ def rcad(
     if normalise not in (None, "videos"):
         raise ValueError(f"normalise must be None or 'videos', not {normalise!r}")
     array, truth, sizes = choices(_own(similarity, columns, normalise, scale), labels, name="similarity")
-    ks = at_most(ks, int(sizes.min()), "captions a video")
+    most = int(sizes.min())
+    ks = [k for k in (1, 2, 3) if k <= most] if ks is None else at_most(ks, most, "captions a video")
     places = choice_places(array, truth)
     result: Numbers = {"n": len(array), "n_ties": int(places.tied.sum())}
     figures = {"mean_rank": (places.rank, places.worst, places.best)}
@@ -95,9 +97,13 @@ def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> 
         raise ValueError(f"similarity: video {video} and text {text} is {matrix[video, text]}, which has no rank")
     texts = _text_columns(columns, *matrix.shape)
     if normalise == "videos":
+        if not np.isfinite(scale):
+            raise ValueError(f"scale must be a finite number, not {scale}")
         matrix = matrix * scale
-        highest = matrix.max(axis=0)
-        matrix = matrix - (highest + np.log(np.exp(matrix - highest).sum(axis=0)))
+        matrix -= matrix.max(axis=0)
+        odds = np.exp(matrix)
+        odds[matrix.argmax(axis=0), np.arange(matrix.shape[1])] = 0  # log1p has the 1 of the highest
+        matrix -= np.log1p(odds.sum(axis=0))
     return np.take_along_axis(matrix, texts, axis=1)
 
 
@@ -112,4 +118,8 @@ def _text_columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64
     bad = np.argwhere((own < 0) | (own >= n_texts))
     if len(bad):
         raise ValueError(f"columns: video {bad[0][0]} names text {own[tuple(bad[0])]}, but there are 0..{n_texts - 1}")
+    ordered = np.sort(own, axis=1)
+    twice = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
+    if len(twice):
+        raise ValueError(f"columns: video {twice[0][0]} names text {ordered[tuple(twice[0])]} twice")
     return own.astype(np.int64)

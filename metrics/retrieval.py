@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, at_most, cluster_codes, first_odd, rows_of_one_length
+from video_contrast.metrics.checks import as_array, at_most, cluster_codes, first_odd, listed, rows_of_one_length
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 from video_contrast.metrics.embedding_places import embedding_places
 from video_contrast.metrics.ranks import Places, exact_mean
@@ -148,6 +148,7 @@ def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_c
     if len(owners) != n_captions:
         raise ValueError(f"{n_captions} captions need {n_captions} owners, not {len(owners)}")
     if video_ids is not None:
+        video_ids, owners = listed(video_ids), listed(owners)
         if len(video_ids) != n_videos:
             raise ValueError(f"{n_videos} videos need {n_videos} ids, not {len(video_ids)}")
         row_of: dict[Any, int] = {}
@@ -159,6 +160,8 @@ def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_c
             raise ValueError(f"caption {missing} belongs to video {owners[missing]!r}, which is not among the videos")
         return np.array([row_of[name] for name in owners], np.int64)
     rows = as_array(owners)
+    if rows.ndim != 1:
+        raise ValueError(f"owners must be one row number a caption, not the shape {rows.shape}")
     odd = first_odd(rows)
     if odd is not None:
         raise ValueError(

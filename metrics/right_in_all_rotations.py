@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.metrics.checks import as_array
+from video_contrast.metrics.checks import rows_of_one_length
 from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
 
 
@@ -29,15 +29,11 @@ def right_in_all_rotations(
     >>> right_in_all_rotations([[1, 1, 1], [1, 0, 1]])["right_in_all"]
     0.5
     """
-    rows = list(hits)
-    if not rows:
+    array = rows_of_one_length(hits, "hits", "rotations").astype(np.float64)
+    if not len(array):
         raise ValueError("hits are empty: there are no items")
-    odd = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
-    if odd is not None:
-        raise ValueError(f"hits: item {odd} has {len(rows[odd])} rotations, item 0 has {len(rows[0])}")
-    array = np.stack([as_array(row) for row in rows]).astype(np.float64)
-    if not array.shape[1]:
-        raise ValueError("hits have no rotations")
+    if array.ndim != 2 or not array.shape[1]:
+        raise ValueError(f"hits must be one row an item and one column a rotation, not the shape {array.shape}")
     bad = np.argwhere(~((array >= 0) & (array <= 1)))
     if len(bad):
         raise ValueError(f"hits: item {bad[0][0]}, rotation {bad[0][1]} is {array[tuple(bad[0])]}, not between 0 and 1")

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.checks import cluster_codes, listed, vector
 from video_contrast.metrics.cluster_bootstrap import interval_keys, interval_of_draws
 from video_contrast.metrics.drawn_totals import drawn_totals
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
+from video_contrast.metrics.ranks import exact_std
 
 Names = Sequence[Any] | None
 Floats = NDArray[np.float64]
@@ -42,9 +43,9 @@ def robustness(
         clean: `[rows]`, the score without perturbation, of the same items.
         perturbed: `[rows]`, the score with it.
         perturbations: `[rows]`, the name of the perturbation ("shot_noise", "drop_first", "jpeg+drop_first").
-        severities: `[rows]`; None (or None in a row) where there are none.
+        severities: `[rows]`; None (or None or NaN in a row) where there are none.
         categories: `[rows]`, for example "Noise", "DropText".
-        origins: `[rows]`, "natural", "machine" or "synthetic"; None in a row leaves it out of these groups.
+        origins: `[rows]`, "natural", "machine" or "synthetic"; None or NaN in a row leaves it out of these groups.
         modalities: `[rows]`, "video", "text" or "both".
         chance: what guessing scores; adds the chance-corrected gamma.
         percent: the scores are 0..100 instead of 0..1.
@@ -75,28 +76,29 @@ def robustness(
     """
     before, after = vector(clean, "clean"), vector(perturbed, "perturbed")
     rows = len(before)
-    columns = {"perturbations": perturbations, "severities": severities, "categories": categories}
-    columns |= {"origins": origins, "modalities": modalities}
-    for name, column in {"perturbed": after, **columns}.items():
-        if column is not None and len(column) != rows:
+    given: dict[str, Names] = {"perturbations": perturbations, "severities": severities, "categories": categories}
+    given |= {"origins": origins, "modalities": modalities}
+    columns = {name: listed(column) for name, column in given.items() if column is not None}
+    for name, column in {"perturbed": list(after), **columns}.items():
+        if len(column) != rows:
             raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")
-    nameless = next((row for row, name in enumerate(perturbations) if name is None), None)
-    if nameless is not None:
-        raise ValueError(f"perturbations: row {nameless} has none")
+    name_of = columns["perturbations"]
+    if None in name_of:
+        raise ValueError(f"perturbations: row {name_of.index(None)} has none")
     highest = 100 if percent else 1
     if chance is not None and not 0 <= chance < highest:
         raise ValueError(f"chance must be from 0 to below {highest}, not {chance}")
     gamma_absolute(before, after, percent=percent)  # refuses scores out of range, and names the row
-    keys = list(zip(perturbations, severities if severities is not None else [None] * rows, strict=True))
+    keys = list(zip(name_of, columns.get("severities", [None] * rows), strict=True))
     # Sorted, so that the order of the rows has no influence on the draws.
     conditions = {key: j for j, key in enumerate(sorted(set(keys), key=repr))}
     condition = np.array([conditions[key] for key in keys])
-    names = list(dict.fromkeys(perturbations))
+    names = list(dict.fromkeys(name_of))
     members = [np.array([j for (name, _), j in conditions.items() if name == wanted]) for wanted in names]
     groups: dict[str, dict[Any, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
-    for table, column in (("by_category", categories), ("by_origin", origins), ("by_modality", modalities)):
-        if column is not None:
-            groups[table] = _groups(names, perturbations, column, table)
+    for table, kind in (("by_category", "categories"), ("by_origin", "origins"), ("by_modality", "modalities")):
+        if kind in columns:
+            groups[table] = _groups(names, name_of, columns[kind], table)
 
     sizes = np.bincount(condition)
     means = [np.bincount(condition, weights=values) / sizes for values in (before, after)]
@@ -194,7 +196,7 @@ def _mean(values: Floats) -> float:
 
 def _std(values: Floats, ddof: int) -> float:
     defined = values[np.isfinite(values)]
-    return float(defined.std(ddof=ddof)) if len(defined) > ddof else float("nan")
+    return exact_std(defined, ddof) if len(defined) > ddof else float("nan")
 
 
 def _number(value: float) -> float | None:

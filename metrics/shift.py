@@ -83,6 +83,8 @@ def caption_shift(
 
 def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[list[str], list[str]]]:
     """Words after and before, checked."""
+    if isinstance(perturbed, str) or isinstance(originals, str):
+        raise ValueError("captions must be lists of texts, not one text")
     if len(perturbed) != len(originals):
         raise ValueError(f"{len(perturbed)} perturbed captions but {len(originals)} originals: they must be pairs")
     if not len(originals):

@@ -23,7 +23,7 @@ Args:
     normalise: "videos" takes the softmax over the videos of each text's similarities first, as the release does.
     scale: factor of the similarities before that softmax.
     ties: "expected" or "released" (every tie counts for the model).
-    ks: the Ks of R@K, (1, 2, 3) by default.
+    ks: the Ks of R@K; by default those of 1, 2, 3 that a video has captions for.
     interval: True or False; by default intervals are given if there are clusters.
     seed: of the bootstrap.
 Returns:
