@@ -67,6 +67,7 @@ def captions(
         human=human,
     )  # fmt: skip
     facts = {
+        "pretty_name": "Contrast sets of given captions",
         "summary": "Contrast sets made from a table of captions.",
         "sources": [Path(captions).name if Path(captions).is_file() else captions],
         "options": {"caption": caption, "extended": extended, "generator": generator, "model": model},

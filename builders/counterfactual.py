@@ -68,6 +68,7 @@ def counterfactual(
         "counterfactual",
         {},
         {
+            "pretty_name": "Counterfactual retrieval",
             "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
             "sources": [Path(captions).name],
             "citations": [

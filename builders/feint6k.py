@@ -46,6 +46,7 @@ def feint6k(
         "feint6k",
         {},
         {
+            "pretty_name": "Feint6K",
             "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
             "sources": [Path(path).name for path in (msrvtt, vatex) if path is not None],
             "licence": "Feint6K is CC BY-NC 4.0.",

@@ -61,6 +61,7 @@ def lsmdc_ids(
         human=None if five_options else human,
     )  # fmt: skip
     facts: dict[str, Any] = {
+        "pretty_name": "LSMDC contrast sets",
         "summary": "Contrast sets on LSMDC's descriptions with character names. Holds ids and captions, no videos.",
         "sources": [Path(captions).name],
         "licence": "LSMDC's descriptions are licensed; do not publish a set that holds them.",

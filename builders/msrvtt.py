@@ -66,6 +66,7 @@ def msrvtt(
         training=lambda: [text for clip in clips.get("train", ()) for text in clip.captions],
     )  # fmt: skip
     facts = {
+        "pretty_name": "MSR-VTT contrast sets",
         "summary": "Contrast sets on MSR-VTT's captions. Holds ids and captions, no videos.",
         "sources": source.files,
         "licence": "MSR-VTT's captions are for research use.",

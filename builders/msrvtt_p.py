@@ -38,6 +38,7 @@ def msrvtt_p(
         seed, profile, scope, order, models, video_root, files, quality, num_proc, meteor, language_model
     )
     facts = {
+        "pretty_name": "MSRVTT-P",
         "summary": "MSRVTT-P: MSR-VTT's captions and clips under the perturbations of the robustness paper.",
         "sources": source.files,
         "licence": "MSR-VTT's captions are for research use.",

@@ -47,6 +47,7 @@ def youcook2(
         training=lambda: [text for clip in train for text in clip.captions],
     )  # fmt: skip
     facts: dict[str, Any] = {
+        "pretty_name": "YouCook2 contrast sets",
         "summary": "Contrast sets on YouCook2's segments. Holds ids and captions, no videos.",
         "sources": sources,
         "licence": "YouCook2's annotations are for research use.",

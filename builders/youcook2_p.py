@@ -44,6 +44,7 @@ def youcook2_p(
         seed, profile, scope, order, models, video_root, files, quality, num_proc, meteor, language_model
     )
     facts = {
+        "pretty_name": "YouCook2-P",
         "summary": "YouCook2-P: YouCook2's segments under the perturbations of the robustness paper.",
         "sources": sources,
         "licence": "YouCook2's annotations are for research use.",

@@ -43,6 +43,7 @@ def dataset_card(record: dict[str, Any], root: Path) -> str:
         facts=facts,
         title=facts.get("pretty_name") or record["builder"],
         configs={name: _config(name, entry, root) for name, entry in record["configs"].items()},
+        layouts={entry["layout"]: True for entry in record["configs"].values()},
         blind=BLIND,
         canary=canary(record),
         other={key: value for key, value in facts.items() if key not in _SHOWN_TOP},
@@ -130,15 +131,20 @@ def _config(name: str, entry: Mapping[str, Any], root: Path) -> dict[str, Any]:
         "counts": counts,
         "audit": facts.get("audit"),
         "other": {key: value for key, value in facts.items() if key not in _SHOWN},
-        "examples": _examples(root, name, entry),
+        "shown": _shown(entry["splits"]),
+        "examples": _examples(root, name, _shown(entry["splits"])),
     }
 
 
-def _examples(root: Path, config: str, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The first rows of the config's first split, as they are."""
+def _shown(splits: Mapping[str, Any]) -> str:
+    """The split of the examples: one to be scored on, where there is one."""
+    return next((name for name in ("test", "validation") if name in splits), next(iter(splits)))
+
+
+def _examples(root: Path, config: str, split: str) -> list[dict[str, Any]]:
+    """The first rows of a split, as they are."""
     import pyarrow.parquet as pq
 
-    split = "test" if "test" in entry["splits"] else next(iter(entry["splits"]))
     files = sorted((root / config).glob(f"{split}-*.parquet"))
     if not files:
         return []

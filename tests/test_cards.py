@@ -65,6 +65,18 @@ def test_it_says_how_negatives_were_made_and_why_captions_fell_out(card: str) ->
         assert fact in verbs
 
 
+def test_a_visitor_learns_how_to_load_score_and_read_it(made: Path, card: str) -> None:
+    assert 'load_dataset("THIS_REPOSITORY_OR_FOLDER", "random_mc", split="test")' in card
+    assert "--dataset THIS_REPOSITORY_OR_FOLDER --video-root" in card
+    for column in ("candidates", "label", "kinds", "replaced", "captions"):
+        assert f"`{column}`" in section(card, "Configs")
+    record = read_json(made / "set.json")
+    for entry in record["configs"].values():  # a set to train on first, with another name for what is scored
+        entry["splits"] = {"train": entry["splits"]["test"], "validation": entry["splits"]["test"]}
+    other = dataset_card(record, made)
+    assert 'split="validation")' in other and "--split validation --video-root" in other
+
+
 def test_the_audit_is_shown_and_its_absence_is_said(card: str) -> None:
     audit = section(card, "Blind audit")
     assert "| `verb_mc` | 50.0 | 67.8 ± 1.8 | – | – | 50.0 ± 1.0 | – |" in audit
