@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+_FORMULA = re.compile(r"[=+@\t\r]|-(?!\d+(\.\d+)?(e[+-]?\d+)?$)")  # what a spreadsheet would take for one
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -160,7 +162,7 @@ def to_csv(lines: Sequence[Sequence[object]]) -> str:
 
 def _safe(value: object) -> object:
     # A caption that starts with "=" must not become a formula when the file is opened in a spreadsheet.
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "@") else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def _number(value: float | None) -> str:

@@ -174,6 +174,24 @@ def test_absolute_paths_in_a_row_are_refused(made: Path, tmp_path: Path, column:
         plan_set(root)
 
 
+def test_an_absolute_path_inside_of_an_edit_is_refused_and_a_caption_may_look_like_one(
+    made: Path, tmp_path: Path
+) -> None:
+    root = copy_of(made, tmp_path / "set")
+    file = root / "verb_mc" / "test-00000-of-00001.parquet"
+    table = pq.read_table(file)
+    rows = table.to_pylist()
+    rows[2]["candidates"][0] = "/home/me/a.mp4"
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+    plan_set(root)
+    next(edit for edit in rows[2]["edits"] if edit)["generator"] = "/home/me/models/t5"
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), file)
+    with pytest.raises(
+        VideoContrastError, match=r"row 2, column 'edits': holds the absolute path '/home/me/models/t5'"
+    ):
+        plan_set(root)
+
+
 def test_bytes_that_slipped_into_a_table_are_refused(made: Path, tmp_path: Path) -> None:
     root = copy_of(made, tmp_path / "set")
     file = root / "verb_mc" / "test-00000-of-00001.parquet"
