@@ -119,8 +119,8 @@ def _disk_sum(padded: Frame, radius: int) -> tuple[npt.NDArray[Any], int]:
     area = sum((2 * run + 1) * (1 if dy == 0 else 2) for dy, run in enumerate(reach))
     row = padded.shape[1] * 3
     runs = padded.reshape(-1).astype(np.uint16)
-    # 65,535 / 255 = 257 pixels is what 16 bits hold; the largest disk has 317
-    total: npt.NDArray[Any] = np.zeros(runs.size, dtype=np.uint16 if area <= 257 else np.uint32)
+    # 65,535 / 255 = 257 pixels is what 16 bits hold; the largest disk has 317 (and OpenCV 4 takes no uint32)
+    total: npt.NDArray[Any] = np.zeros(runs.size, dtype=np.uint16 if area <= 257 else np.int32)
     single = runs.copy()
     run = 0
     for dy in sorted(range(radius + 1), key=lambda dy: reach[dy]):

@@ -31,7 +31,7 @@ def near(lemma: str) -> frozenset[str]:
     """The verbs that may be true of whatever `lemma` is true of, or the other way round.
 
     >>> sorted(near("film")), "move" in near("dance"), "walk" in near("dance")
-    (['capture', 'record', 'shoot', 'videotape'], True, False)
+    (['capture', 'photograph', 'record', 'shoot', 'videotape'], True, False)
     """
     return _table().get(lemma, frozenset())
 
