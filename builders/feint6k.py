@@ -77,7 +77,7 @@ def feint6k(
         clips = clips_of(blocks, video_pattern)
         for config in wanted:
             tables, facts = _table(config.removesuffix(f"_{source}"), blocks, clips, seed)
-            making.add(built, config, {"test": tables}, facts)
+            making.add(built, config, {"test": tables}, facts, optional=everything)
     return built
 
 
@@ -88,7 +88,7 @@ def read_blocks(path: str | Path) -> list[Block]:
         VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
             the message names the line where the structure breaks.
     """
-    from video_contrast.builders.reading import column, read_table
+    from video_contrast.builders.reading import read_table
 
     blocks: list[Block] = []
     rows: list[tuple[str, str, str]] = []
@@ -115,8 +115,10 @@ def read_blocks(path: str | Path) -> list[Block]:
         rows.clear()
 
     for place, row in read_table(path):
-        video = str(column(row, "video_id", place, "the columns sentence, video_id")).strip()
-        text = " ".join(str(column(row, "sentence", place, "the columns sentence, video_id")).split())
+        if not {"sentence", "video_id"} <= set(row):
+            found = ", ".join(map(str, row))
+            raise VideoContrastError(f"{place}: the columns must be sentence and video_id, not {found}")
+        video, text = str(row["video_id"]).strip(), " ".join(str(row["sentence"]).split())
         if rows and rows[0][1] != video:
             close()
         rows.append((place, video, text))

@@ -306,6 +306,21 @@ def test_feint6k_names_the_line_where_a_block_breaks(feint, tmp_path):
         build("feint6k", ["rcad_vatex"], output=tmp_path / "set", msrvtt=feint)
 
 
+def test_feint6k_says_which_columns_it_needs(tmp_path):
+    path = tmp_path / "feint.csv"
+    path.write_text("a man sings,folder/video1\na man runs,folder/video1\n")
+    with pytest.raises(VideoContrastError, match="line 2: the columns must be sentence and video_id, not a man sings"):
+        build("feint6k", ["rcad_msrvtt"], output=tmp_path / "set", msrvtt=path)
+
+
+def test_feint6k_leaves_random6_out_where_there_are_too_few_videos(tmp_path, capsys):
+    path = tmp_path / "feint.csv"
+    path.write_text("sentence,video_id\n" + "".join(f"a man {verb}s,video1\n" for verb in "abcdef"))
+    root = build("feint6k", output=tmp_path / "set", msrvtt=path)
+    assert (root / "rcad_msrvtt").is_dir() and not (root / "random6_msrvtt").exists()
+    assert "left out: feint6k random6_msrvtt: no item could be built" in capsys.readouterr().err
+
+
 def test_feint6k_leaves_out_blocks_without_one_right_answer(tmp_path):
     path = feint_file(tmp_path / "f.csv", {f"v{k}": f"person {k} walks" for k in range(8)})
     lines = path.read_text().splitlines()
