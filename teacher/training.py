@@ -35,7 +35,8 @@ class Settings:
         epochs, batch_size, accumulate: passes over the captions, clips in a batch (all processes together), batches
             in a step.
         rate, warm_up: highest learning rate, and the share of all steps until it is reached.
-        evaluate_every, patience: steps between validations, and validations without progress before it stops.
+        evaluate_every, patience: steps between validations (0: one at the end), and validations without progress before
+            it stops (0: any).
         precision: "no", "fp16" or "bf16".
         freeze: towers that do not learn: "none", "vision", "text" or "both".
     """
@@ -81,7 +82,7 @@ def train(
     stop_after: int | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Fine-tunes `model` in place; it ends with the weights of its best validation.
+    """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
 
     Args:
         model: a dual encoder or X-CLIP.
@@ -93,7 +94,7 @@ def train(
         progress: show a bar.
 
     Returns:
-        steps, best step, best validation loss and accuracy, whether it stopped early.
+        steps, best step, validation loss and accuracy there, whether it stopped early.
 
     Raises:
         UsageError: a setting is out of range, or there are too few captions for one step.
@@ -166,9 +167,10 @@ def train(
             curves.append({"step": state["step"], **means, **found})
             sums, since = {}, state["step"]
             state["stale"] += 1
-            if found["validation_loss"] < state["best_loss"]:
-                state |= {"stale": 0, "best_step": state["step"], "best_loss": found["validation_loss"]}
-                state["best_accuracy"] = found["validation_accuracy"]
+            accuracy, loss = found["validation_accuracy"], found["validation_loss"]
+            # By accuracy first: with a fixed temperature the loss of labels rises while more captions are told apart.
+            if (accuracy, -loss) > (state["best_accuracy"], -state["best_loss"]):
+                state |= {"stale": 0, "best_step": state["step"], "best_loss": loss, "best_accuracy": accuracy}
             saving.save(accelerator, model.state_dict(), output, state, curves)
             bar.set_postfix(loss=f"{found['validation_loss']:.3f}", accuracy=f"{found['validation_accuracy']:.3f}")
         if stop_after is not None and state["step"] >= stop_after:

@@ -11,7 +11,7 @@ from test_teacher_runs import SETTINGS
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.loading import Tokens
-from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach
+from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach, training
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
@@ -104,6 +104,21 @@ def test_validation_batches_hold_captions_of_different_clips(tmp_path: Path) -> 
         given = {"contrast": contrast, "rate": 1e-9, "evaluate_every": 1}
         losses.append(_train(tmp_path / str(contrast), net, processor, _part(6, 8), **given)["best_loss"])
     assert losses[1] > losses[0] + 0.5  # in the set's own order a batch is one clip, and the in-batch term 0
+
+
+def test_the_best_step_tells_most_captions_apart_and_of_those_has_the_lowest_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validations = iter([(0.5, 1.0), (0.7, 3.0), (0.7, 2.0), (0.6, 0.1), (0.6, 0.1)])
+
+    def given(*_: Any) -> dict[str, float]:
+        return dict(zip(("validation_accuracy", "validation_loss"), next(validations), strict=True))
+
+    monkeypatch.setattr(training, "_validate", given)
+    net, processor, _ = load_checkpoint("temporal-plain")
+    result = _train(tmp_path, net, processor, _part(3, 8), epochs=4, evaluate_every=1, patience=2)
+    assert (result["best_step"], result["best_accuracy"], result["best_loss"]) == (3, 0.7, 2.0)
+    assert result["stopped_early"] and result["step"] == 5
 
 
 # Runs
