@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import teacher_set
-from test_contrast_models import TRAIN, WORDS, _Endpoint, online  # noqa: F401  a fixture
+from contrast_models import TRAIN, WORDS, Endpoint, online  # noqa: F401  a fixture
 
 import video_contrast
 from video_contrast.errors import VideoContrastError
@@ -88,7 +88,7 @@ def test_a_chat_model_makes_counterfactuals(captions: Path, request: pytest.Fixt
             return '{"replacements": ["flying", "flying", "swimming"]}'
         return '{"replacements": ["flying", "swimming", "climbing", "painting", "crawling", "cooking"]}'
 
-    with _Endpoint(answer) as server:
+    with Endpoint(answer) as server:
         rows = build(captions, "llm", generator="llm", model="org/chat", generator_options=f"endpoint={server.url}")
     assert len(rows) == 9
     five_other_actions(rows)

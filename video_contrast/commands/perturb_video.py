@@ -50,7 +50,7 @@ def video(
     if clean is not None:
         write_video(clean, clip.frames, clip.fps, quality=quality)  # type: ignore[arg-type]
     height, width = frames.shape[1:3]
-    print(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity} ({spec.summary})")
+    print(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
 
 
 def sheet(
