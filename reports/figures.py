@@ -25,9 +25,9 @@ INK = "#20262d"
 MUTED = "#6b7480"
 FAINT = "#d9dde2"
 PAPER = "#fffffe"
-SERIES = ("#1f6f8b", "#c8622d", "#5b7f3a", "#7a5195", "#b08a00", "#a23b5b", "#4a6fb5", "#7b6a58")
-# Shapes tell series apart for those who see few colours, and where there are more series than colours: no two of the
-# first 56 share both.
+SERIES = ("#1f6f8b", "#c8622d", "#4b1f7a", "#2f9e7a", "#3f7cf5", "#5e2b20", "#a08400", "#b8488f")
+# Red-blind and green-blind readers tell the first five colours apart (tests/test_report_colours.py). Shapes do the rest
+# and where there are more series than colours: no two of the first 56 share both.
 _SHAPES = "osD^vPX"
 _LONGEST = 46  # characters of a name in a legend
 _VARIABLES = {

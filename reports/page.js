@@ -122,7 +122,7 @@
       groups.set(set, group);
       controls.run.append(group);
     }
-    const option = make("option", "", `${run.model} — ${run.share}`);
+    const option = make("option", "", `${run.model}, ${set.split(" / ").at(-1)} — ${run.share}`);
     option.value = number;
     groups.get(set).append(option);
   });
