@@ -38,7 +38,8 @@ def listed(values: Any) -> list[Any]:
     plain = values.tolist() if hasattr(values, "tolist") else list(values)
     plain = [value.item() if getattr(value, "ndim", None) == 0 else value for value in plain]
     # Not equal to itself: NaN. Neither equal nor unequal: the NA of pandas.
-    return [None if (value != value) is not False else value for value in plain]
+    missing = [not hasattr(value, "__iter__") and (value != value) is not False for value in plain]
+    return [None if gone else value for value, gone in zip(plain, missing, strict=True)]
 
 
 def vector(values: Any, name: str) -> NDArray[np.float64]:

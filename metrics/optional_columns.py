@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from video_contrast.metrics.checks import as_array, listed
+from video_contrast.metrics.checks import listed
 
 
 class OptionalColumns:
@@ -55,17 +55,39 @@ class OptionalColumns:
                 raise ValueError(
                     f"this batch has the optional columns {list(given)}, but the ones before had {list(self._given)}"
                 )
-        self._refuse_fractions(inputs)
-        if "clusters" in inputs:  # names of videos are often numbers
-            clusters = inputs["clusters"]
-            inputs["clusters"] = str(clusters) if one else [None if c is None else str(c) for c in listed(clusters)]
+        for name, feature in self.features.items():
+            key = name if name in inputs else name[:-1]  # `add` may call predictions and references by their singulars
+            if one and inputs.get(key) is not None:
+                inputs[key] = self._checked(name, feature, [inputs[key]])[0]
+            elif inputs.get(name) is not None:
+                inputs[name] = self._checked(name, feature, inputs[name])
         return inputs
 
-    def _refuse_fractions(self, inputs: dict[str, Any]) -> None:
-        """Columns of whole numbers would be cut to them without a word."""
-        for name, feature in self.features.items():
-            if getattr(feature, "dtype", None) == "int64" and inputs.get(name) is not None:
-                values = as_array(inputs[name]).tolist()
-                odd = next((i for i, v in enumerate(values) if isinstance(v, float) and v != v // 1), None)
-                if odd is not None:
-                    raise ValueError(f"{name}: item {odd} is {values[odd]}, not a whole number")
+    def _checked(self, name: str, feature: Any, values: Any) -> Any:
+        """A column as it is stored: NaN is missing in an optional one, and whole numbers are not made of fractions."""
+        if isinstance(values, str):
+            raise ValueError(f"{name} must be a list, not one text")
+        inner = getattr(feature, "feature", None)  # of a column of lists
+        whole = (inner or feature).dtype == "int64"
+        if not whole and name not in self.optional:
+            return values
+        column = listed(values)
+        if inner is not None:
+            for i, row in enumerate(column):
+                if isinstance(row, str) or not hasattr(row, "__iter__"):
+                    raise ValueError(f"{name}: item {i} is {row!r}, not a list")
+            column = [listed(row) for row in column]
+        for i, row in enumerate(column if whole else []):
+            odd = next((value for value in (row if inner is not None else [row]) if not _is_whole(value)), None)
+            if odd is not None:
+                raise ValueError(f"{name}: item {i} {'is' if inner is None else 'holds'} {odd!r}, not a whole number")
+        if name == "clusters":  # names of videos are often numbers
+            return [None if cluster is None else str(cluster) for cluster in column]
+        return column
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return value is None or float(value).is_integer()
+    except ValueError:
+        return False

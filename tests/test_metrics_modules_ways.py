@@ -13,6 +13,7 @@ import pytest
 import video_contrast
 from video_contrast.metrics import modules
 
+NAN, INF = float("nan"), float("inf")
 NAMES = list(modules.MODULES)
 N = 12
 
@@ -115,6 +116,24 @@ def test_lists_arrays_and_tensors_are_one(name: str, loaded: dict[str, Any]) -> 
     assert module.compute(**tensors) == expected
 
 
+def test_examples_may_be_added_one_by_one_under_either_name(loaded: dict[str, Any]) -> None:
+    module = loaded["video_contrast_mc"]
+    module.add(predictions=[0.9, 0.1], references=0, clusters=7)
+    module.add(prediction=[0.9, 0.1], reference=1, clusters=7)
+    assert module.compute()["accuracy"] == 0.5
+    with pytest.raises(ValueError, match=r"references: item 0 is 0.5, not a whole number"):
+        module.add(prediction=[0.9, 0.1], reference=0.5)
+
+
+def test_columns_may_have_gaps_as_data_frames_do(loaded: dict[str, Any]) -> None:
+    robustness = loaded["video_text_robustness"]
+    inputs = {"predictions": [0.1, 0.2], "references": [0.3, 0.3], "perturbations": ["jpeg", "swap"]}
+    gaps = {"severities": [1.0, NAN], "categories": ["Noise", NAN]}
+    expected = robustness.compute(**inputs, severities=[1, None], categories=["Noise", None])
+    assert robustness.compute(**inputs, **gaps) == expected
+    assert list(expected["by_category"]) == ["Noise"]
+
+
 def test_modules_of_the_same_inputs_are_combined(evaluate: Any, loaded: dict[str, Any]) -> None:
     inputs = inputs_of("video_contrast_mc")
     combined = evaluate.combine(["video_contrast_mc", "video_rcad"])
@@ -179,7 +198,6 @@ def test_the_examples_of_card_and_docstring_print_what_they_say(
         assert not said, "".join(said)
 
 
-NAN, INF = float("nan"), float("inf")
 PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
 
 
@@ -193,6 +211,8 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         ),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 2]}, "item 1 has label 2"),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0.5]}, "references: item 1 is 0.5, not a whole"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, "b"]}, "references: item 1 is 'b', not a whole"),
+        ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0], "clusters": [1, NAN]}, "item 1 has none"),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, None]}, "labels: item 1 is None"),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0], "ks": [3]}, "R@3 needs at least 3"),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0], "clusters": ["a", None]}, "item 1 has none"),
@@ -207,6 +227,8 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         ("video_text_retrieval", {"predictions": PAIR, "references": [[0], []]}, "caption 1 belongs to no video"),
         ("video_text_retrieval", {"predictions": PAIR, "references": [[0], [2]]}, "video 1 names caption 2"),
         ("video_text_retrieval", {"predictions": PAIR, "references": [[0], [1]], "ks": [5]}, "R@5 needs at least 5"),
+        ("video_text_retrieval", {"predictions": PAIR, "references": [0, 1]}, "references: item 0 is 0, not a list"),
+        ("video_text_retrieval", {"predictions": PAIR, "references": [[0], [1.5]]}, "item 1 holds 1.5, not a whole"),
         ("video_text_retrieval", {"predictions": [], "references": []}, "empty"),
         (
             "video_text_robustness",
@@ -226,7 +248,11 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         ("video_text_robustness", {"predictions": [0.1], "references": [0.5]}, "'perturbations' is missing"),
         ("video_text_robustness", {"predictions": [], "references": [], "perturbations": []}, "empty"),
         ("video_rcad", {"predictions": [[0.1, INF, 0]], "references": [0]}, "item 0, option 1 is inf"),
-        ("video_rcad", {"predictions": [[0.1, 0.2]], "references": [0]}, "R@3 needs at least 3 captions a video"),
+        (
+            "video_rcad",
+            {"predictions": [[0.1, 0.2]], "references": [0], "ks": [3]},
+            "R@3 needs at least 3 captions a video",
+        ),
         ("video_rcad", {"predictions": [[0.1, 0.2, 0.3]], "references": [3]}, "item 0 has label 3"),
         ("video_rcad", {"predictions": [[0.1] * 3], "references": [0], "columns": [[0, 1, 9]]}, "video 0 names text 9"),
         ("video_rcad", {"predictions": [], "references": []}, "empty"),
