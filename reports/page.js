@@ -179,7 +179,7 @@
     }[controls.sort.value];
     shown = found.sort(order).map(([n]) => n);
     $("count").textContent = `${shown.length.toLocaleString("en")} of ${scored.toLocaleString("en")} items`;
-    list.replaceChildren();
+    list.replaceChildren(...(found.length ? [] : [make("li", "none", "No item fits these filters.")]));
     drawn = 0;
     current = -1;
     draw();

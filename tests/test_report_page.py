@@ -106,6 +106,18 @@ def test_filters_agree_with_the_scores(page: Any) -> None:
     assert hard + int(page.locator("#count").inner_text().split(" ")[0]) == counts["wrong"]
 
 
+def test_filters_that_leave_nothing_say_so(page: Any) -> None:
+    choose(page, "poor", "verb_mc")
+    page.fill("#search", "no caption says this")
+    until(page, 0)
+    assert page.locator("#items").inner_text() == "No item fits these filters."
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")  # nothing to walk to, and no error
+    page.fill("#search", "")
+    page.locator("#items .item").first.wait_for()
+    assert page.locator("#items .none").count() == 0
+
+
 def test_the_keyboard_walks_opens_and_searches(page: Any) -> None:
     choose(page, "poor", "verb_mc")
     page.locator("h2").first.click()
