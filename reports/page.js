@@ -346,7 +346,10 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("zoom").open) return;
     if (event.target.closest?.("input, select, textarea, button, summary, a")) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key !== "Escape") return;
+      // browsers clear the field and tell nobody, since it loses the focus at once
+      if (event.target === controls.search && event.target.value) { event.target.value = ""; filter(); }
+      event.target.blur();
       return;
     }
     // Arrows and Home keep their meaning for the rest of the page: they walk only once an item is chosen.
