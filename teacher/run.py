@@ -17,7 +17,7 @@ from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import Wanted, amounts, negatives, with_similarities
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import plot_curves, same_run
-from video_contrast.teacher.similarity import content
+from video_contrast.teacher.similarity import check_encoder, content
 from video_contrast.teacher.training import Settings, train
 
 DEFAULT_FRAMES = 8
@@ -90,6 +90,7 @@ def teach(
         generator_model, generator_options, constraints, constraint_settings, tagger,
     )  # fmt: skip
     wanted.check()
+    check_encoder(encoder)
     net, processor, revision = load_checkpoint(model)
     count = _frames(net, frames)
     here = _processes()

@@ -77,6 +77,16 @@ class SentenceEncoder:
         return np.asarray(self.model.encode(list(texts), batch_size=64, show_progress_bar=False), np.float32)
 
 
+def check_encoder(name: str) -> None:
+    """Before anything that takes long is made for a teacher that is not there.
+
+    Raises:
+        VideoContrastError: a folder that does not exist.
+    """
+    if name.startswith((".", "/")) and not Path(name).is_dir():
+        raise VideoContrastError(f"--encoder {name}: no such folder")
+
+
 def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
     """The encoder called `name`: "lsa", fitted on `documents` (the captions of each clip), or a model.
 
@@ -85,8 +95,7 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
     """
     if name == "lsa":
         return LatentSemantics.fit(documents)
-    if name.startswith((".", "/")) and not Path(name).is_dir():
-        raise VideoContrastError(f"--encoder {name}: no such folder")
+    check_encoder(name)
     from sentence_transformers import SentenceTransformer
 
     try:

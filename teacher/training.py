@@ -69,6 +69,8 @@ class Settings:
         for name in ("contrast", "evaluate_every", "patience"):
             if getattr(self, name) < 0:
                 raise UsageError(f"--{name.replace('_', '-')} must not be negative, not {getattr(self, name)}")
+        if self.precision == "fp16" and not torch.cuda.is_available():
+            raise UsageError("--precision fp16 needs a GPU; on a CPU give bf16 or no")
 
 
 def train(
@@ -104,7 +106,7 @@ def train(
     from accelerate.utils import set_seed
 
     settings.check()
-    accelerator = _accelerator(model, settings)
+    accelerator = _accelerator(settings)
     device = accelerator.device
     set_seed(int.from_bytes(digest("teach", settings.seed)[:4], "little"))
     per_epoch = -(-len(train_part.clips) // settings.batch_size)
@@ -162,6 +164,8 @@ def train(
         bar.update(1)
         if state["step"] == total or (settings.evaluate_every and state["step"] % settings.evaluate_every == 0):
             found = _validate(accelerator, pairs, tokens, validation, settings)
+            if not np.isfinite(found["validation_loss"]):
+                raise _no_number("validation loss", number, state["step"], batch, saving.newest(output))
             count = settings.accumulate * (state["step"] - since)
             means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
             curves.append({"step": state["step"], **means, **found})
@@ -233,18 +237,15 @@ def _no_number(what: str, number: int, step: int, batch: Batch, saved: Path | No
     )
 
 
-def _accelerator(model: Any, settings: Settings) -> Any:
+def _accelerator(settings: Settings) -> Any:
     from accelerate import Accelerator, DistributedDataParallelKwargs
     from accelerate.state import AcceleratorState
 
     AcceleratorState._reset_state()  # a training earlier in this process may have had another precision
-    on_cpu = not torch.cuda.is_available() and next(model.parameters()).device.type == "cpu"
-    if settings.precision == "fp16" and on_cpu:
-        raise UsageError("--precision fp16 needs an accelerator; on a CPU give bf16 or no")
     return Accelerator(
         mixed_precision=settings.precision,
         gradient_accumulation_steps=settings.accumulate,
-        cpu=on_cpu,
+        cpu=not torch.cuda.is_available(),
         # an X-CLIP whose prompts add nothing has layers that no loss reaches
         kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
     )

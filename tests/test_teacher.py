@@ -258,6 +258,8 @@ def test_wrong_calls_say_what_is_wrong(arguments: dict[str, Any], message: str, 
 def test_the_command_asks_for_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["teach", "--output", str(tmp_path)]) == 2
     assert "--model and --dataset" in capsys.readouterr().err
+    assert main(["teach", "--demo", "--epochs", "9", "--output", str(tmp_path)]) == 2
+    assert "--demo has its own model, set and settings; leave out --epochs" in capsys.readouterr().err
     missing = ["teach", "--model", "temporal", "--dataset", str(tmp_path / "no"), "--output", str(tmp_path / "o")]
     assert main(missing) == 1
     assert "no set there" in capsys.readouterr().err

@@ -91,6 +91,13 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_are_lost(tmp_path
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
 
 
+def test_weights_that_a_step_blew_up_are_not_saved(tmp_path: Path) -> None:
+    net, processor, _ = load_checkpoint("temporal-plain")
+    with pytest.raises(VideoContrastError, match=r"the validation loss is not a number at batch 0 .*a lower --rate"):
+        _train(tmp_path, net, processor, _part(4, 2), rate=1e30, evaluate_every=1)
+    assert not (tmp_path / "state").exists() and not (tmp_path / "best.pt").exists()
+
+
 def test_more_batches_a_step_than_there_are_is_said(tmp_path: Path) -> None:
     net, processor, _ = load_checkpoint("temporal-plain")
     with pytest.raises(UsageError, match=r"8 captions give 1 batches, fewer than one step of --accumulate 2"):

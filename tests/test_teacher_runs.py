@@ -87,9 +87,9 @@ def test_bfloat16_runs_on_a_cpu_and_is_near_float32(place: Path) -> None:
     assert all(value.dtype == torch.float32 for value in weights(place, "bf16").values())
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without an accelerator")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 def test_fp16_without_an_accelerator_is_refused(place: Path) -> None:
-    with pytest.raises(UsageError, match="--precision fp16 needs an accelerator"):
+    with pytest.raises(UsageError, match="--precision fp16 needs a GPU"):
         run(place, "fp16", precision="fp16")
 
 

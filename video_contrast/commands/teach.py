@@ -43,6 +43,7 @@ def add(app: typer.Typer) -> None:
 
     @app.command("teach", epilog="Example: video-contrast teach --demo --output teach")
     def teach(
+        context: typer.Context,
         output: Annotated[Path, _option(DATA, "The run's folder; the same call goes on in it.")],
         model: Annotated[str, _option(DATA, "Hub id, folder or packaged checkpoint.")] = "",
         dataset: Annotated[str, _option(DATA, "Folder or Hub id of a set with a retrieval config.")] = "",
@@ -85,6 +86,10 @@ def add(app: typer.Typer) -> None:
         if demo:
             from video_contrast.teacher import demo as it
 
+            sources = {name: context.get_parameter_source(name) for name in context.params}
+            given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+            if other := [f"--{name.replace('_', '-')}" for name in given if name not in ("demo", "output", "seed")]:
+                raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(other)}")
             print(it.run(output, seed=seed))
             return
         if not model or not dataset:
