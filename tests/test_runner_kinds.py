@@ -163,13 +163,25 @@ def test_precomputed_embeddings_are_normalised_unless_told_otherwise(tmp_path: P
         ({"similarity": "m.npy", "videos": ["v0", "v0"]}, "1 names in 'videos' stand twice"),
         ({"similarity": "../m.npy"}, "must be relative"),
         ({}, "names neither 'similarity' nor"),
+        ({"similarity": "m.npy", "videos": 5}, "'videos' must be a list of names"),
+        ({"similarity": "m.npy", "videos": "cut.json"}, "cut.json is not valid JSON"),
+        ({"similarity": "m.npy", "conditions": ["visual:jumble@3"]}, "must hold an object"),
+        ({"similarity": "cut.npy"}, "cut.npy cannot be read as a matrix"),
+        ({"similarity": "cut.safetensors"}, "cut.safetensors cannot be read as a matrix"),
+        ({"similarity": "cut.parquet"}, "cut.parquet cannot be read as a matrix"),
+        ({"similarity": "one.safetensors:other"}, "one.safetensors holds sims; name one as 'one.safetensors:NAME'"),
     ],
 )
 def test_a_precomputed_folder_that_does_not_fit_says_what_is_wrong(
     tmp_path: Path, manifest: dict[str, object], message: str
 ) -> None:
+    from safetensors.numpy import save_file
+
     folder = precomputed(tmp_path / "made", **manifest)
     np.save(folder / "m.npy", np.zeros((2, 3)))
+    save_file({"sims": np.zeros((2, 3), np.float32)}, folder / "one.safetensors")
+    for ending in ("npy", "safetensors", "parquet", "json"):
+        (folder / f"cut.{ending}").write_bytes(b"[1,")
     with pytest.raises(VideoContrastError, match=message):
         all_kinds()["precomputed"].load(locate(str(folder)), Settings())
 

@@ -41,11 +41,15 @@ class Precomputed(TextScorer):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.whole = read_json(folder / MANIFEST)
+        if not isinstance(self.whole, dict) or not all(
+            isinstance(entry, dict) for entry in _conditions(self.whole).values()
+        ):
+            raise UsageError(f"{folder / MANIFEST} must hold an object of names, and one a condition in 'conditions'")
         self.begin([])
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Reads the matrices of a condition."""
-        others = self.whole.get("conditions", {})
+        others = _conditions(self.whole)
         if condition != "clean" and condition not in others:
             raise UsageError(
                 f"{self.folder / MANIFEST} has no entry for the condition {condition!r} under 'conditions' (it has: "
@@ -115,7 +119,12 @@ class Precomputed(TextScorer):
                 text = path.read_text(encoding="utf-8")
             except OSError as error:
                 raise VideoContrastError(f"cannot read {path}: {error.strerror}") from error
-            given = json.loads(text) if path.suffix == ".json" else text.splitlines()
+            try:
+                given = json.loads(text) if path.suffix == ".json" else text.splitlines()
+            except ValueError as error:
+                raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
+        if not isinstance(given, list):
+            raise UsageError(f"{self.folder / MANIFEST}: {field!r} must be a list of names, or a file of one")
         found = {str(name): n for n, name in enumerate(given)}
         if len(found) != len(given):
             raise VideoContrastError(f"{self.folder}: {len(given) - len(found)} names in {field!r} stand twice")
@@ -126,24 +135,46 @@ class Precomputed(TextScorer):
         path = resolve_under(self.folder, given)
         if not path.exists():
             raise VideoContrastError(f"{self.folder / MANIFEST}: {field} {given!r} is not there")
-        if path.suffix == ".npy":
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        elif path.suffix == ".safetensors":
-            from safetensors.numpy import load_file
-
-            tensors = load_file(path)
-            if len(tensors) > 1 and tensor not in tensors:
-                raise UsageError(f"{path} holds {', '.join(tensors)}; name one as '{given}:NAME'")
-            array = tensors[tensor] if tensor else next(iter(tensors.values()))
-        elif path.suffix == ".parquet":
-            import pyarrow.parquet as pq
-
-            array = np.stack([column.to_numpy() for column in pq.read_table(path).columns], axis=1)
-        else:
+        if path.suffix not in READERS:
             raise UsageError(f"{path}: a matrix is .npy, .safetensors or .parquet")
+        try:
+            array = READERS[path.suffix](path, tensor)
+        except VideoContrastError:
+            raise
+        except Exception as error:  # each library has errors of its own for a damaged file
+            raise VideoContrastError(
+                f"{path} cannot be read as a matrix ({error}); was it written to its end, as float32 or float16?"
+            ) from error
         if array.ndim != 2 or array.dtype.kind not in "fiu":
             raise VideoContrastError(f"{path} must be a matrix of numbers, not {array.dtype} {array.shape}")
         return np.asarray(array) if array.dtype != np.float16 else array.astype(np.float32)
+
+
+def _conditions(whole: Any) -> dict[str, Any]:
+    found = whole.get("conditions", {}) if isinstance(whole, dict) else {}
+    return found if isinstance(found, dict) else {"conditions": None}
+
+
+def _npy(path: Path, tensor: str) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _safetensors(path: Path, tensor: str) -> np.ndarray:
+    from safetensors.numpy import load_file
+
+    tensors = load_file(path)
+    if tensor not in tensors and (tensor or len(tensors) != 1):
+        raise UsageError(f"{path} holds {', '.join(tensors) or 'nothing'}; name one as '{path.name}:NAME'")
+    return tensors[tensor] if tensor else next(iter(tensors.values()))
+
+
+def _parquet(path: Path, tensor: str) -> np.ndarray:
+    import pyarrow.parquet as pq
+
+    return np.stack([column.to_numpy() for column in pq.read_table(path).columns], axis=1)
+
+
+READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
