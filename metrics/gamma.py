@@ -107,7 +107,8 @@ def gamma_interval(
 
     pairs = np.stack([before, after], axis=1)
     found = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed)
-    return found if np.isfinite(found.estimate) else Interval(*[float("nan")] * 4, found.n_clusters)
+    nan = float("nan")
+    return found if np.isfinite(found.estimate) else Interval(nan, nan, nan, nan, found.n_clusters)
 
 
 def _in_range(highest: float, **scores: Any) -> list[NDArray[np.float64]]:
