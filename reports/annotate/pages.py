@@ -159,15 +159,17 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
 
 
 def launch_options(desk: Desk, video_root: str | Path) -> dict[str, Any]:
-    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read, and nothing else:
-    the tables beside them hold the truth.
+    """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read, but not the
+    tables beside them, which hold the truth.
     """
     root = Path(video_root).resolve()
-    clips = {str(resolve_under(root, str(row["video_path"]))) for row in desk.rows.values()}
+    clips = {resolve_under(root, str(row["video_path"])) for row in desk.rows.values()}
+    # Folders of clips as such, since Gradio tries one entry after the other; what lies beside the tables by itself.
+    open_to_all = {str(clip if clip.parent == root else clip.parent) for clip in clips}
     return {
         "css": CSS,
         "head": KEYS,
-        "allowed_paths": [*sorted(clips), str(shown_folder().resolve())],
+        "allowed_paths": [*sorted(open_to_all), str(shown_folder().resolve())],
         "footer_links": [],
     }
 
