@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling, blank, held_bytes, views_of
 
+T = TypeVar("T")
 VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels
 TEXTS_A_CHUNK = 1024
 FRAMES_HELD = 4 << 30  # bytes; 91 views of a clip at 1920x1080 hold up to 1.9 GB
@@ -87,19 +88,18 @@ class Batcher:
         begin = 0
         while begin < len(things):
             part = things[begin : begin + self.size]
+            rows: np.ndarray | None = None
             try:
                 rows = np.asarray(encode(part), np.float32)
             except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 if self.size <= 1 or len(part) <= 1:
-                    raise VideoContrastError(
-                        "out of memory with one clip or text at a time; give --dtype bfloat16, --device-map auto, "
-                        "fewer --frames, or another --device"
-                    ) from error
+                    raise VideoContrastError(NO_ROOM) from error
+            if rows is None:  # out of the except clause, since the error's frames hold what is to be freed
                 self.size = max(1, len(part) // 2)
                 self.tally.notes.append(f"out of memory: the batch was halved to {self.size}")
-                _free()
+                free_memory()
                 continue
             self.tally.batches += 1
             found.append(rows)
@@ -107,12 +107,20 @@ class Batcher:
         return np.concatenate(found)
 
 
-def _out_of_memory(error: BaseException) -> bool:
+NO_ROOM = (
+    "out of memory with one clip or text at a time; give --dtype bfloat16, --device-map auto, fewer --frames, or "
+    "another --device"
+)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error, of whichever device, says that the memory does not suffice."""
     words = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu")
     return isinstance(error, MemoryError) or any(word in str(error).lower() for word in words)
 
 
-def _free() -> None:
+def free_memory() -> None:
+    """Gives back what a failed pass held."""
     import gc
 
     import torch
@@ -213,16 +221,13 @@ def encode_videos(
             if not missing[clip]:
                 continue
             _, views = next(source)
-            try:
-                for name, number, ready in views:
-                    names.append(name)
-                    numbers.append(number)
-                    waiting.append(ready)
-                    if len(waiting) >= batcher.size:
-                        rows.append(batcher(model.encode_prepared, waiting))
-                        waiting = []
-            except _BROKEN as error:
-                tally.broken[clip] = str(error)
+            for name, number, ready in until_broken(views, clip, tally):
+                names.append(name)
+                numbers.append(number)
+                waiting.append(ready)
+                if len(waiting) >= batcher.size:
+                    rows.append(batcher(model.encode_prepared, waiting))
+                    waiting = []
             progress(len(missing[clip]))
         if waiting:
             rows.append(batcher(model.encode_prepared, waiting))
@@ -244,6 +249,17 @@ def affordable(workers: int, path: Path, clip: ClipRef, visuals: Sequence[Visual
 
 # What a broken clip may raise from decoding, perturbing or preparing. If every clip does, the run fails with it.
 _BROKEN = (VideoContrastError, ValueError, OSError)
+
+
+def until_broken(views: Iterator[T], clip: ClipRef, tally: Tally) -> Iterator[T]:
+    """The views of a clip; where they break off, the tally says why.
+
+    What the consumer raises (the model, a full disk) is no fault of the clip, and passes.
+    """
+    try:
+        yield from views
+    except _BROKEN as error:
+        tally.broken[clip] = str(error)
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> None:

@@ -98,11 +98,11 @@ def pair_cells(plan: Plan, keys: Keys, answers: Answers, together: bool = False)
             frames = tuple(one.numbers for one in found if one is not None)
             return CellScores(cell, kept, matrix=_checked(matrix, cell), columns=columns, frames=frames)
         rows, parts, frames_, replaced = [], [], [], []
-        stream = iter(asked)
+        stream, inside = iter(asked), frozenset(kept)
         for n, item in enumerate(cell.group.items):
             other = next(stream) if not together and asks_replaced(cell, item) else None
             own = next(stream)
-            if n in set(kept) and own is not None:
+            if n in inside and own is not None:
                 rows.append(_wrong(np.array(own.scores, np.float64), [item.label]))
                 parts.append(own.parts)
                 frames_.append(own.numbers)

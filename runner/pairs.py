@@ -20,9 +20,9 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.decode import Counter
-from video_contrast.runner.encode import _BROKEN, Keys, Progress, Tally
+from video_contrast.runner.encode import NO_ROOM, Keys, Progress, Tally, free_memory, out_of_memory, until_broken
 from video_contrast.runner.feed import feed
-from video_contrast.runner.kinds.base import Clip, PairScorer
+from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
 from video_contrast.runner.plan import Cell, Plan
 from video_contrast.runner.prefilter import Prefilter
 from video_contrast.runner.sets import ClipRef, Item
@@ -160,39 +160,51 @@ def score_pairs(
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     jobs = [clip for clip in clips if todo[clip]]
     for clip, views in feed(jobs, work, workers=workers, ahead=workers + 1, depth=2):
-        try:
-            for visual, shown, numbers in views:
-                tally.visual_encodings += 1
-                for ask in todo[clip]:
-                    if ask.visual == visual:
-                        answers.put(ask.key, _answer(model, prefilter, shown, ask, numbers))
-                        tally.text_encodings += len(ask.texts)
-        except _BROKEN as error:
-            if isinstance(error, ScorerFailed):
-                raise
-            tally.broken[clip] = str(error)
+        for visual, shown, numbers in until_broken(views, clip, tally):
+            tally.visual_encodings += 1
+            for ask in todo[clip]:
+                if ask.visual == visual:
+                    try:
+                        answer = _answer(model, prefilter, shown, ask, numbers, tally)
+                    except VideoContrastError:
+                        raise
+                    except ValueError as error:  # pictures that its processor does not take: this clip's affair
+                        tally.broken[clip] = str(error)
+                        continue
+                    answers.put(ask.key, answer)
+                    tally.text_encodings += len(ask.texts)
         progress(1)
 
 
-class ScorerFailed(VideoContrastError):
-    """The model, not the video, is at fault; the run stops."""
-
-
-def _answer(model: PairScorer, prefilter: Prefilter | None, shown: Clip, ask: Ask, numbers: np.ndarray) -> Answer:
-    blind = ask.visual.name == "blind"
-    try:
-        clip = None if blind else shown
-        if clip is not None and prefilter is not None and prefilter.applies(clip, ask.texts):
-            scored = prefilter.score(clip, ask.texts, ask.position)
-        else:
-            scored = model.score(clip, ask.texts, position=ask.position)
-    except VideoContrastError as error:
-        raise ScorerFailed(str(error)) from error
+def _answer(
+    model: PairScorer, prefilter: Prefilter | None, shown: Clip, ask: Ask, numbers: np.ndarray, tally: Tally
+) -> Answer:
+    clip = None if ask.visual.name == "blind" else shown
+    scored = _scored(model, prefilter, clip, ask)
+    while scored is None:
+        if model.batch_size <= 1:
+            raise VideoContrastError(NO_ROOM)
+        model.batch_size //= 2
+        tally.notes.append(f"out of memory: the batch was halved to {model.batch_size}")
+        free_memory()
+        scored = _scored(model, prefilter, clip, ask)
     scores = [float(value) for value in np.asarray(scored.scores, np.float64)]
     no_option = scored.parts is not None and any(part.get("unparseable") for part in scored.parts)
     if len(scores) != len(ask.texts) or not (no_option or all(map(math.isfinite, scores))):
-        raise ScorerFailed(
+        raise VideoContrastError(
             f"the model gave {scores} for {len(ask.texts)} captions of {shown.video_id}; scores must be one finite "
             "number a caption"
         )
     return Answer(tuple(scores), scored.parts, tuple(int(n) for n in numbers))
+
+
+def _scored(model: PairScorer, prefilter: Prefilter | None, clip: Clip | None, ask: Ask) -> Scored | None:
+    """The scores, or None where the memory does not suffice."""
+    try:
+        if clip is not None and prefilter is not None and prefilter.applies(clip, ask.texts):
+            return prefilter.score(clip, ask.texts, ask.position)
+        return model.score(clip, ask.texts, position=ask.position)
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        return None

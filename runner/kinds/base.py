@@ -193,11 +193,14 @@ class PairScorer(Model):
         prefilter: with `coarse`, in retrieval only the best `prefilter` texts of a clip (by `coarse`) are scored;
             the others rank below them, in the order of `coarse`. 0 scores all.
         together: scores of one call are comparable with each other only (option letters), so no text is scored alone.
+        batch_size: how much goes through the model at once; the engine halves it where the memory does not suffice.
+            1 where a scorer has no batches to halve.
     """
 
     coarse: Encoder | None = None
     prefilter: int = 0
     together: bool = False
+    batch_size: int = 1
 
     @abstractmethod
     def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:

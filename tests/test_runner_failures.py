@@ -1,0 +1,102 @@
+"""What fails while a model runs is told apart: the video, the memory, the disk, the model."""
+
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import runner_set
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner import RunResult, score
+from video_contrast.runner.kinds.base import KINDS, Clip, DualEncoder, PairScorer, Scored, kind
+from video_contrast.runner.pairs import Answers
+
+
+class Lengths(PairScorer):
+    """Scores captions by their length, and fails where it is told to."""
+
+    def __init__(self, fails: Callable[["Lengths", str], None], batch_size: int) -> None:
+        self.fails = fails
+        self.batch_size = batch_size
+
+    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+        self.fails(self, clip.video_id if clip else "")
+        return Scored(np.array([float(len(caption)) for caption in captions]))
+
+
+Run = Callable[..., RunResult]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    runner_set.write(tmp_path / "set")
+
+    def scored(fails: Callable[[Lengths, str], None], batch_size: int = 1) -> RunResult:
+        @kind("lengths", family="pair", summary="for this test", names=("lengths",))
+        def load(source: object, settings: object) -> Lengths:
+            return Lengths(fails, batch_size)
+
+        return score("lengths", tmp_path / "set", "verb_mc", output=tmp_path / "run", progress=False)
+
+    yield scored
+    KINDS.pop("lengths", None)
+
+
+def test_a_pair_scorer_out_of_memory_halves_its_batch_and_says_so(run: Run) -> None:
+    def small(model: Lengths, video: str) -> None:
+        if model.batch_size > 2:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+    result = run(small, batch_size=8)
+    assert result.record["notes"] == [f"out of memory: the batch was halved to {size}" for size in (4, 2)]
+    assert result["verb_mc"]["conditions"]["clean"]["n"] == 7
+
+
+def test_a_pair_scorer_without_a_batch_to_halve_says_what_helps(run: Run) -> None:
+    def never(model: Lengths, video: str) -> None:
+        raise MemoryError
+
+    with pytest.raises(VideoContrastError, match="out of memory with one clip or text at a time; give --dtype"):
+        run(never)
+
+
+def test_a_full_disk_is_not_taken_for_broken_videos(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Answers, key: str, answer: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Answers, "put", full)
+    with pytest.raises(VideoContrastError, match="no space left on the device of"):
+        run(lambda model, video: None)
+
+
+def test_a_clip_that_the_models_processor_refuses_is_missing_and_the_others_go_on(run: Run) -> None:
+    def refuses(model: Lengths, video: str) -> None:
+        if video == "video3":
+            raise ValueError("absolute aspect ratio must be smaller than 200")
+
+    record = run(refuses).record
+    assert record["n_missing"] == 1
+    assert record["missing"] == {"clips/03.mp4": "absolute aspect ratio must be smaller than 200"}
+
+
+def test_an_encoder_that_fails_is_not_taken_for_broken_videos(tmp_path: Path) -> None:
+    class Fails(DualEncoder):
+        def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
+            if len(calls) < 1:
+                calls.append(len(prepared))
+                raise OSError("the model's own file went away")
+            return np.ones((len(prepared), 2), np.float32)
+
+        def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+            return np.ones((len(texts), 2), np.float32)
+
+    calls: list[int] = []
+    runner_set.write(tmp_path / "set")
+    try:
+        kind("fails", family="encoder", summary="for this test", names=("fails",))(lambda source, settings: Fails())
+        with pytest.raises(OSError, match="own file went away"):
+            score("fails", tmp_path / "set", "verb_mc", store=tmp_path / "own", batch_size=2, progress=False)
+    finally:
+        KINDS.pop("fails", None)
