@@ -177,6 +177,9 @@ def test_the_commands_score_compare_and_reproduce(
     assert "accuracy 0.333" in capsys.readouterr().out
     assert main([*base, "--dry-run"]) == 0
     assert "visual_encodings" in capsys.readouterr().out
+    assert main([*base, "--dry-run", "--conditions", "clean,visual:*,controls"]) == 0
+    shown = capsys.readouterr().out
+    assert " 95: clean, visual:shot_noise@1, " in shown and max(map(len, shown.splitlines())) < 140
     assert main(["compare", str(tmp_path / "run"), str(place / "random"), "--config", "verb_mc"]) == 0
     assert "McNemar" in capsys.readouterr().out
     assert main(["reproduce", "rcad"]) == 0

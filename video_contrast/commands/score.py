@@ -152,6 +152,10 @@ def _summary(result: Any) -> dict[str, Any]:
 def _print_plan(plan: dict[str, Any]) -> None:
     skipped = plan.pop("skipped")
     for name, value in plan.items():
-        print(f"{name:34} {', '.join(value) if isinstance(value, list) else value}")
+        shown = value
+        if isinstance(value, list):
+            first = ", ".join(value[:3])
+            shown = ", ".join(value) if len(value) <= 8 else f"{len(value)}: {first} ... {value[-1]} (all: --json)"
+        print(f"{name:34} {shown}")
     for name, why in skipped.items():
         print(f"left out: {name}: {why}")
