@@ -109,7 +109,7 @@ def test_quiet_says_nothing(shapes: Path, tmp_path: Path, capfd: pytest.CaptureF
 
 def test_the_table_is_plain_and_whole_in_a_file(shapes: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "video_contrast.cli", "score", "--model", "random", "--dataset", str(shapes), "--config",
+        [sys.executable, "-m", "video_contrast", "score", "--model", "random", "--dataset", str(shapes), "--config",
          "verb_mc,retrieval", "--output", str(tmp_path / "run"), "--conditions", "clean,visual:*"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip

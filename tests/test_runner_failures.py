@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import runner_set
+import tiny_models
+from safetensors.numpy import load_file, save_file
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
@@ -100,3 +102,13 @@ def test_an_encoder_that_fails_is_not_taken_for_broken_videos(tmp_path: Path) ->
             score("fails", tmp_path / "set", "verb_mc", store=tmp_path / "own", batch_size=2, progress=False)
     finally:
         KINDS.pop("fails", None)
+
+
+def test_a_checkpoint_without_all_weights_is_no_model(tmp_path: Path) -> None:
+    folder = tiny_models.clip(tmp_path / "torn")
+    weights = load_file(folder / "model.safetensors")
+    absent = [name for name in weights if name.startswith("text_model.encoder.layers.0.")]
+    save_file({name: weights[name] for name in weights if name not in absent}, folder / "model.safetensors")
+    runner_set.write(tmp_path / "set")
+    with pytest.raises(VideoContrastError, match=f"lacks {len(absent)} weights of CLIPModel.*would be random"):
+        score(folder, tmp_path / "set", "verb_mc", progress=False)

@@ -132,20 +132,16 @@ class CausalLM:
     """Mean log-probability a token under a causal language model of transformers."""
 
     def __init__(self, name: str, settings: Settings) -> None:
-        import torch
         import transformers
 
-        from video_contrast.runner.kinds.loading import explained
+        from video_contrast.runner.kinds.loading import explained, load_model
         from video_contrast.runner.locate import locate
 
         self.name = name
         source = locate(name, option="--lm")
         with explained(source):
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, local_files_only=True)
-            self.model = transformers.AutoModelForCausalLM.from_pretrained(
-                source.path, dtype=getattr(torch, settings.dtype), local_files_only=True
-            )
-        self.model = self.model.to(settings.device).eval()
+        self.model = load_model(source, settings, "AutoModelForCausalLM")
         self.start = next(
             token
             for token in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id, self.tokenizer.pad_token_id, 0)

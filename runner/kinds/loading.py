@@ -21,6 +21,10 @@ def load_model(source: Source, settings: Settings, class_name: str | None = None
 
     Args:
         class_name: the transformers class; AutoModel where not given.
+
+    Raises:
+        VideoContrastError: the checkpoint lacks weights of its class. The library would draw them at random, and the
+            scores would say nothing.
     """
     import torch
     import transformers
@@ -29,16 +33,31 @@ def load_model(source: Source, settings: Settings, class_name: str | None = None
     loader = getattr(transformers, class_name) if class_name else transformers.AutoModel
     placed = {"device_map": settings.device_map} if settings.device_map else {}
     with explained(source):
-        model = loader.from_pretrained(
+        loaded = loader.from_pretrained(
             source.path,
             dtype=getattr(torch, settings.dtype),
             trust_remote_code=settings.trust_remote_code,
             local_files_only=True,
+            output_loading_info=True,
             **placed,
         )
+    # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
+    model, found = loaded if isinstance(loaded, tuple) else (loaded, {})
+    _refuse_random_weights(source, model, found)
     if not settings.device_map:
         model = model.to(settings.device)
     return model.eval()
+
+
+def _refuse_random_weights(source: Source, model: Any, found: dict[str, Any]) -> None:
+    """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
+    absent = {*found.get("missing_keys", ()), *(name for name, *_ in found.get("mismatched_keys", ()))}
+    if absent:
+        few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
+        raise VideoContrastError(
+            f"{source.name} lacks {len(absent)} weights of {type(model).__name__} ({few}), which would be random: "
+            "it is another model's checkpoint or was not saved whole; save it again with save_pretrained"
+        )
 
 
 def load_processor(source: Source, settings: Settings, backend: str | None = "pil") -> Any:
