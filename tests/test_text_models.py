@@ -282,7 +282,7 @@ def test_active_to_passive_falls_back_to_rules_with_a_note_but_not_for_a_named_c
     with pytest.raises(VideoContrastError, match="nobody/nothing, which is neither a folder nor in the Hub cache"):
         perturb_captions(["a man"], "active_to_passive", ids=["x"], models={"active_to_passive": "nobody/nothing"})
     (tmp_path / "empty").mkdir()
-    with pytest.raises(VideoContrastError, match=r"is no whole checkpoint|does not load as"):
+    with pytest.raises(VideoContrastError, match=r"is no whole checkpoint|does not load as|asks for a package"):
         perturb_captions(["a man"], "mlm_suggestion", ids=["x"], models={"mlm_suggestion": str(tmp_path / "empty")})
 
 
