@@ -28,7 +28,7 @@ def space_card(name: str, *, body: str = "") -> str:
     try:
         gradio = version("gradio")
     except PackageNotFoundError:
-        gradio = "5.0.0"
+        gradio = "6.20.0"
     about = module(name)
     return render("space.md.jinja", module=about, gradio=gradio, version=__version__, body=body)
 

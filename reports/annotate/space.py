@@ -11,7 +11,7 @@ from video_contrast.files import read_json, resolve_under, write_json, write_tex
 from video_contrast.reports.annotate.results import rows_of
 from video_contrast.version import __version__
 
-_GRADIO = "6.0.0"  # written where Gradio is not installed
+_GRADIO = "6.20.0"
 
 
 def write_space(
