@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 VLM := $(VENV)/vlm
 STAMP := $(VENV)/.installed
-ROOMS := builders hub_cards metrics perturbations reports runner teacher
+ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
 .PHONY: demo test lint typecheck format bench docs teach clean help
 
@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 # The generative classes need torchvision, whose wheel is a CUDA build: it is kept apart from the CPU torch, and only
-# the tests of those classes see it (tests/torchvision_shim lets the two work together).
+# the tests of those classes see it (tests/support/torchvision_shim lets the two work together).
 $(VLM)/.installed: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VLM) \
 		torchvision==0.28.0 timm==1.0.31 num2words docopt
@@ -42,8 +42,8 @@ typecheck: $(STAMP)
 	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
 
 test: lint typecheck $(VLM)/.installed
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 PYTHONPATH=tests/torchvision_shim:$(VLM) $(BIN)/python -m pytest -q tests/vlm
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope --ignore tests/vlm
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(BIN)/python -m pytest -q tests/runner/vlm
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope --ignore tests/runner/vlm
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from video_contrast.perturbations.contrast import gender, person_id, verb
-from video_contrast.perturbations.contrast.verb.perplexity import LanguageModel
+from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
 from video_contrast.perturbations.contrast.verb.pipeline import VerbPipeline
 from video_contrast.perturbations.language import tag, tagging
 

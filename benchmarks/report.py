@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 import fabricate
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.reports import write_report
+from video_contrast.rows import edit, multiple_choice_row
 from video_contrast.seeds import stream
-from video_contrast.tables import edit, multiple_choice_row
-from video_contrast.video_io import write_video
+from video_contrast.video.files import write_video
 
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/google-chrome") if Path(path).exists()), None)
 WORDS = (

@@ -43,7 +43,7 @@ from video_contrast.runner.kinds.base import kind
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.results import read_matrix
 from video_contrast.runner.sets import load_set
-from video_contrast.video_io import write_video
+from video_contrast.video.files import write_video
 
 CODECS = ("codec1", "codec2")
 FULL = "clean,visual:*,text:*,pairs"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast.builders.human import read_released
+from video_contrast.builders.sources.released import read_released
+from video_contrast.perturbations.contrast.constraints.sentence_cosine import SentenceCosine
 from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.verb.phrases import Phrase
-from video_contrast.perturbations.contrast.verb.sentences import SentenceCosine
 from video_contrast.perturbations.contrast.verb.settings import Settings
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from video_contrast import tables
-from video_contrast.builders.audit import audit
-from video_contrast.builders.human import changed_words, difference, read_released
+from video_contrast import rows as tables
+from video_contrast.audit.blind_audit import audit
+from video_contrast.builders.sources.released import changed_words, difference, read_released
 from video_contrast.perturbations.contrast import Edit, verb
 from video_contrast.perturbations.contrast.verb.phrases import verb_lemmas
 from video_contrast.perturbations.language import lemma, tag

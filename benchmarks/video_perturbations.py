@@ -29,7 +29,7 @@ from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video import NAMES, SEVERITIES, VideoCondition, perturb_clip
 from video_contrast.perturbations.video.noise import PHOTONS, SPREAD
 from video_contrast.seeds import NoiseStreams
-from video_contrast.video_io import read_video, write_video
+from video_contrast.video.files import read_video, write_video
 
 # our name -> (name in imagecorruptions, least ratio we hold ourselves to at 224x224)
 KERNELS = {

@@ -28,7 +28,7 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
         UsageError: no such builder, config or option.
         VideoContrastError: the input is broken; the message names file and row.
     """
-    from video_contrast.builders.sharding import is_writer, wait_for_writer
+    from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
     from video_contrast.errors import UsageError
 

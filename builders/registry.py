@@ -15,20 +15,20 @@ from importlib import import_module
 from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.tables import Row
+from video_contrast.rows import Row
 
 # One file of this folder a line.
 MODULES = (
-    "shapes",
-    "captions",
-    "msrvtt",
-    "lsmdc_ids",
-    "youcook2",
-    "feint6k",
-    "counterfactual",
-    "msrvtt_p",
-    "youcook2_p",
-    "perturbed",
+    "shapes.shapes",
+    "sources.captions",
+    "sources.msrvtt",
+    "sources.lsmdc_ids",
+    "sources.youcook2",
+    "sources.feint6k",
+    "sources.counterfactual",
+    "robustness.msrvtt_p",
+    "robustness.youcook2_p",
+    "robustness.perturbed",
 )
 
 
@@ -38,7 +38,7 @@ class BuiltSet:
 
     Attributes:
         name: the builder's name.
-        tables: config -> split -> rows (`video_contrast.tables`).
+        tables: config -> split -> rows (`video_contrast.rows`).
         facts: JSON-able facts for the card: keys every card shows are `summary`, `sources`, `licence`, `citations`,
             `seed`, `options`; per config facts are under `configs[config]` (how negatives were made, counts by
             reason, thresholds, filter models, audit).

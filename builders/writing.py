@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast import tables
+from video_contrast import rows as tables
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_bytes, write_json, write_text
@@ -68,7 +68,7 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
 
 def audit_of(splits: Mapping[str, Sequence[Mapping[str, Any]]], seed: int = 0) -> dict[str, Any]:
     """The blind audit that a card shows: of the split `test`, or of the first if there is none."""
-    from video_contrast.builders.audit import audit
+    from video_contrast.audit.blind_audit import audit
 
     split = "test" if "test" in splits else next(iter(splits))
     return {"split": split, **audit(splits[split], seed=seed)}

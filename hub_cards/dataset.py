@@ -60,7 +60,7 @@ def front_matter(record: dict[str, Any]) -> dict[str, Any]:
     from datasets.info import DatasetInfosDict
     from huggingface_hub import DatasetCardData
 
-    from video_contrast import tables
+    from video_contrast import rows as tables
 
     facts = record.get("facts", {})
     infos = {}

@@ -7,7 +7,7 @@ with which checksums it was made. Field names and the context are the specificat
 from pathlib import Path
 from typing import Any
 
-from video_contrast import tables
+from video_contrast import rows as tables
 from video_contrast.files import sha256
 
 _CONTEXT: dict[str, Any] = {

@@ -123,8 +123,8 @@ def _tables() -> tuple[tuple[str, str, tuple[tuple[str, str, Figures], ...]], ..
 
 
 def _read() -> Iterator[tuple[str, str, tuple[tuple[str, str, Figures], ...]]]:
-    from video_contrast.runner.reproduce import NAMES
-    from video_contrast.runner.reproduce import published as paper_of
+    from video_contrast.reports.reproduce import NAMES
+    from video_contrast.reports.reproduce import published as paper_of
 
     for name in NAMES:
         paper = paper_of(name)

@@ -45,7 +45,7 @@ def clip_frames(
     """
     from PIL import Image
 
-    from video_contrast.video_io import frame_times, read_video
+    from video_contrast.video.files import frame_times, read_video
 
     path = resolve_under(root, relative)
     if not path.is_file():

@@ -6,7 +6,7 @@ score("openai/clip-vit-base-patch32", "sets/msrvtt", "gender_mc", output="runs/c
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from video_contrast.runner.engine import RunResult, read_result, score
+    from video_contrast.runner.job import RunResult, read_result, score
 
 __all__ = ["RunResult", "read_result", "score"]
 

@@ -12,13 +12,13 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.decode import Counter
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import Clip, Encoder
 from video_contrast.runner.plan import Plan, visual_key
 from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling, blank, held_bytes, views_of
+from video_contrast.video.decode import Counter
 
 T = TypeVar("T")
 VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels

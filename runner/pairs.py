@@ -19,7 +19,6 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.decode import Counter
 from video_contrast.runner.encode import NO_ROOM, Keys, Progress, Tally, free_memory, out_of_memory, until_broken
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
@@ -27,6 +26,7 @@ from video_contrast.runner.plan import Cell, Plan
 from video_contrast.runner.prefilter import Prefilter
 from video_contrast.runner.sets import ClipRef, Item
 from video_contrast.runner.views import views_of
+from video_contrast.video.decode import Counter
 
 
 @dataclass(frozen=True)

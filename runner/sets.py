@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_contrast import tables
+from video_contrast import rows as tables
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
+from video_contrast.rows import Layout
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
-from video_contrast.tables import Layout
 
 
 @dataclass(frozen=True, order=True)

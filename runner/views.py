@@ -16,9 +16,9 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.decode import Counter, VideoIndex, decode, index_of
-from video_contrast.runner.sampling import Policy, frame_indices
 from video_contrast.runner.sets import ClipRef
+from video_contrast.video.decode import Counter, VideoIndex, decode, index_of
+from video_contrast.video.sampling import Policy, frame_indices
 
 BLANK_SIZE = 224
 

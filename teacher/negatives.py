@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.rows import Row
 from video_contrast.seeds import Streams, digest
-from video_contrast.tables import Row
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
 GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm")
@@ -63,7 +63,7 @@ class Wanted:
             target: what is changed.
             corpus: gives the captions whose words are counted.
         """
-        from video_contrast.builders.verbs import Verbs
+        from video_contrast.builders.assembly.verbs import Verbs
 
         mine = target == "verb" or self.generator == "mlm"
         names = self.constraints
@@ -154,9 +154,9 @@ def with_similarities(
 
 def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
     """From the grammar of the shapes world, each checked against the scene."""
-    from video_contrast.builders.shapes import scene_of
-    from video_contrast.builders.shapes_captions import claim, write
-    from video_contrast.builders.shapes_contrasts import negatives as of_scene
+    from video_contrast.builders.shapes.captions import claim, write
+    from video_contrast.builders.shapes.contrasts import negatives as of_scene
+    from video_contrast.builders.shapes.shapes import scene_of
 
     streams, made = Streams(), []
     for row in rows:
@@ -180,9 +180,9 @@ def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
 
 def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> list[dict[str, Any]]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
-    from video_contrast.builders.clips import Clip
-    from video_contrast.builders.contrasts import Attempt
-    from video_contrast.builders.verbs import tag_cache
+    from video_contrast.builders.assembly.clips import Clip
+    from video_contrast.builders.assembly.contrasts import Attempt
+    from video_contrast.builders.assembly.verbs import tag_cache
 
     clips = [
         Clip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"]) for row in rows
@@ -206,7 +206,7 @@ def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> 
 
 def _edited(source: Any, attempts: Sequence[Any], count: int) -> list[list[str]]:
     """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
-    from video_contrast.builders.clips import normal
+    from video_contrast.builders.assembly.clips import normal
 
     found: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
     for again in range(PASSES):

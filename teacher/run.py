@@ -9,8 +9,8 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
+from video_contrast.rows import Row
 from video_contrast.seeds import digest
-from video_contrast.tables import Row
 from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.frozen import with_outputs

@@ -22,18 +22,18 @@ import torch
 from torch.nn import functional
 
 import video_contrast
-from video_contrast.builders.shapes_captions import claim, write
-from video_contrast.builders.shapes_contrasts import negatives
-from video_contrast.builders.shapes_render import render
-from video_contrast.builders.shapes_world import Scene, scenes
+from video_contrast.builders.shapes.captions import claim, write
+from video_contrast.builders.shapes.contrasts import negatives
+from video_contrast.builders.shapes.render import render
+from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
-from video_contrast.runner.sampling import frame_indices
 from video_contrast.seeds import digest, stream
 from video_contrast.teacher import tiny_models
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.run import load_checkpoint, teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
+from video_contrast.video.sampling import frame_indices
 
 SEED = 1000
 BATCH = 64

@@ -13,9 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from video_contrast.builders.shapes_captions import Claim, claim, write
-from video_contrast.builders.shapes_render import SIZE, draw, layout
-from video_contrast.builders.shapes_world import (
+from video_contrast.builders.shapes.captions import Claim, claim, write
+from video_contrast.builders.shapes.render import SIZE, draw, layout
+from video_contrast.builders.shapes.world import (
     ACTIONS,
     COLOURS,
     FORWARD,

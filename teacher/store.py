@@ -13,10 +13,10 @@ from tqdm import tqdm
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
-from video_contrast.runner.decode import BrokenVideo, decode, index_of
-from video_contrast.runner.sampling import frame_indices, frame_range
+from video_contrast.rows import Row
 from video_contrast.seeds import digest
-from video_contrast.tables import Row
+from video_contrast.video.decode import BrokenVideo, decode, index_of
+from video_contrast.video.sampling import frame_indices, frame_range
 
 
 @dataclass

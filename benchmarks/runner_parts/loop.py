@@ -22,10 +22,10 @@ from video_contrast.files import write_json
 from video_contrast.perturbations.text import perturb_captions
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner.conditions import Condition, parse
-from video_contrast.runner.decode import decode, index_of
 from video_contrast.runner.kinds import Clip, Settings, choose
 from video_contrast.runner.locate import locate
-from video_contrast.runner.sampling import frame_indices
+from video_contrast.video.decode import decode, index_of
+from video_contrast.video.sampling import frame_indices
 
 CLIPS_A_BATCH = 32  # as the runner's
 

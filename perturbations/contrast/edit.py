@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from video_contrast import tables
+from video_contrast import rows as tables
 
 
 @dataclass(frozen=True, slots=True)

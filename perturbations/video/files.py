@@ -17,7 +17,7 @@ from video_contrast.perturbations.registry import video_spec
 from video_contrast.perturbations.video.clip import perturb_clip
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.seeds import digest
-from video_contrast.video_io import Clip, Quality, frame_times, read_video, write_video
+from video_contrast.video.files import Clip, Quality, frame_times, read_video, write_video
 
 # Changes when the bytes written for an unchanged perturbation do (encoder settings).
 _WRITER = "1"

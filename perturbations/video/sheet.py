@@ -17,7 +17,7 @@ from video_contrast.files import write_bytes
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.clip import index_map
 from video_contrast.perturbations.video.condition import VideoCondition
-from video_contrast.video_io import frame_times, read_video
+from video_contrast.video.files import frame_times, read_video
 
 Frame = npt.NDArray[np.uint8]
 _SHAKING = ("rotate", "translate")

@@ -11,7 +11,7 @@ from video_contrast.files import read_json, resolve_under, write_json
 from video_contrast.reports.annotate.judging import judged, valid_items
 from video_contrast.reports.annotate.votes import Votes
 from video_contrast.reports.annotate.writing import written_rows
-from video_contrast.tables import Row
+from video_contrast.rows import Row
 
 Task = Literal["judge", "write"]
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from video_contrast import tables
-from video_contrast.builders.clips import normal
-from video_contrast.builders.human import difference
+from video_contrast import rows as tables
+from video_contrast.builders.assembly.clips import normal
+from video_contrast.builders.sources.released import difference
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
-from video_contrast.tables import Row
+from video_contrast.rows import Row
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 RULES = (

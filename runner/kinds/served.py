@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from video_contrast.answers import AnswerStore, ChatModel
+from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
 from video_contrast.runner.kinds import prompts

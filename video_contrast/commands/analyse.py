@@ -45,9 +45,9 @@ def rarity(
     condition: Condition = "clean",
 ) -> None:
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
-    from video_contrast.builders import analyses
-    from video_contrast.builders.auditing import read_rows
-    from video_contrast.builders.reading import column, read_table, texts
+    from video_contrast.audit.set_audit import read_rows
+    from video_contrast.builders.sources.caption_table import column, read_table, texts
+    from video_contrast.reports.paper_analyses import analyses
 
     if training is None:
         captions = [text for row in read_rows(folder, "retrieval", "train") for text in row["captions"]]
@@ -68,8 +68,8 @@ def proximity(
     device: Annotated[str, typer.Option(help="Where the encoders run.")] = "auto",
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""
-    from video_contrast.builders import analyses
-    from video_contrast.builders.auditing import read_rows
+    from video_contrast.audit.set_audit import read_rows
+    from video_contrast.reports.paper_analyses import analyses
 
     hits = analyses.read_hits(run, config, condition)
     encoders = {name: analyses.sentence_encoder(name, device) for name in encoder}
@@ -86,9 +86,9 @@ def verbs(
     tagger: Annotated[str, typer.Option(help="auto, hanta, nltk or spacy:MODEL.")] = "auto",
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
-    from video_contrast.builders import analyses
-    from video_contrast.builders.auditing import read_rows
-    from video_contrast.builders.human import edit_agreement
+    from video_contrast.audit.set_audit import read_rows
+    from video_contrast.builders.sources.released import edit_agreement
+    from video_contrast.reports.paper_analyses import analyses
 
     rows = read_rows(first, config, split), read_rows(second, other_config, split)
     counts = [analyses.verb_counts(part, tagger=tagger) for part in rows]
@@ -105,9 +105,9 @@ def judges(
     split: Split = "test",
 ) -> None:
     """Accuracy of judges by majority vote, and their agreement."""
-    from video_contrast.builders import analyses
-    from video_contrast.builders.auditing import read_rows
-    from video_contrast.builders.reading import read_table
+    from video_contrast.audit.set_audit import read_rows
+    from video_contrast.builders.sources.caption_table import read_table
+    from video_contrast.reports.paper_analyses import analyses
 
     _print(analyses.judges(read_rows(folder, config, split), read_table(votes)))
 

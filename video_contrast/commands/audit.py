@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from video_contrast.talk import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, hush, print_json
 
 
 def add(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def audit(
 ) -> None:
     """Audit a set blindly: accuracy of scorers that never see the video. Written to set.json and the card."""
     hush(quiet)
-    from video_contrast.builders import auditing
+    from video_contrast.audit import set_audit as auditing
 
     results = auditing.audit_set(
         folder, configs, split=split, refine=refine, language_model=language_model, seed=seed, device=device

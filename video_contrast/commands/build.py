@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from video_contrast.builders.registry import Builder, all_builders, chosen_configs
-from video_contrast.talk import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, hush, print_json
 
 SHOWN = 12  # configs named in a help
 MANY = 12  # options of a builder, from which on each has one line
@@ -43,7 +43,7 @@ def _command(builder: Builder) -> Callable[..., None]:
     def run(configs: list[str], output: Path, quiet: bool, as_json: bool, **options: Any) -> None:
         hush(quiet)
         from video_contrast import builders
-        from video_contrast.builders.sharding import is_writer
+        from video_contrast.builders.assembly.sharding import is_writer
 
         given = {name: value for name, value in options.items() if value is not None}
         root = builders.build(builder.name, configs or None, output=output, **given)

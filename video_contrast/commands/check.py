@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from video_contrast.talk import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, hush, print_json
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
@@ -30,7 +30,7 @@ def check(
     Missing and unreadable videos are named. Exit code 1 if anything is wrong.
     """
     hush(quiet)
-    from video_contrast.builders import checking
+    from video_contrast.audit import check as checking
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json
 

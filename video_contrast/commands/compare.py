@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_contrast.talk import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, Quiet, print_json
 
 
 def add(app: typer.Typer) -> None:
@@ -29,7 +29,7 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Second less first on paired items: difference with its 95 % interval, McNemar's test, Holm over all rows."""
         from video_contrast.files import write_json
-        from video_contrast.runner.compare import compare_runs, lines
+        from video_contrast.reports.compare import compare_runs, lines
 
         rows = compare_runs(first, second, config, seed=seed)
         if as_json:

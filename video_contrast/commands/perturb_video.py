@@ -29,7 +29,7 @@ def video(
     from video_contrast.errors import UsageError
     from video_contrast.perturbations.video import perturb_clip
     from video_contrast.perturbations.video.clip import resolve
-    from video_contrast.video_io import read_video, write_video
+    from video_contrast.video.files import read_video, write_video
 
     spec, _, _ = resolve(name, severity, profile)
     for path in (target, clean):

@@ -35,7 +35,7 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Score what a paper's tables need, and print ours beside theirs, with their known errors."""
         from video_contrast.files import write_json
-        from video_contrast.runner import reproduce as runner
+        from video_contrast.reports import reproduce as runner
 
         tables = runner.published(paper)  # an unknown paper is named before anything else is asked for
         if model is None:

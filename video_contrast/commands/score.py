@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from video_contrast.talk import AsJson, Quiet, hush, print_json, print_table
+from video_contrast.console import AsJson, Quiet, hush, print_json, print_table
 
 EXAMPLE = "Example: video-contrast score --model temporal --dataset shapes --config antonym_mc --output runs/temporal"
 MODEL = "Model"
@@ -137,7 +137,7 @@ def score(given: dict[str, Any], *, quiet: bool = False, as_json: bool = False) 
     elif given["dry_run"]:
         _print_plan(dict(result.record))
     elif not quiet:
-        from video_contrast.runner.show import remarks, table
+        from video_contrast.reports.run_table import remarks, table
 
         print_table(table(result))
         print("\n".join([*remarks(result), f"written to {result.output}"]))

@@ -35,7 +35,7 @@ def tune_t5(
 
     Uses every device that accelerate sees: start it with `torchrun` for several.
     """
-    from video_contrast.perturbations.contrast.verb.tuning import Tuning, tune_t5
+    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
 
     tuning = Tuning(model, epochs, batch_size, learning_rate, seed, tagger)
     texts = read_captions(captions, caption_column)
@@ -46,8 +46,8 @@ def tune_t5(
 
 def read_captions(path: Path, column: str) -> list[str]:
     """The captions of a text file, one a line, or of a column of a table."""
-    from video_contrast.builders.reading import column as cell
-    from video_contrast.builders.reading import read_table, texts
+    from video_contrast.builders.sources.caption_table import column as cell
+    from video_contrast.builders.sources.caption_table import read_table, texts
     from video_contrast.errors import UsageError
 
     if path.suffix.lower() != ".txt":

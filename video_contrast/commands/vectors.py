@@ -25,7 +25,7 @@ def shrink(
     output: Annotated[Path, typer.Option(help="File to write; its name ends in .npz.")],
 ) -> None:
     """Keep the vectors of English verbs as float16: 3 MB of the 76,427 counter-fitted vectors."""
-    from video_contrast.perturbations.contrast.verb.vectors import shrink as keep_verbs
+    from video_contrast.perturbations.contrast.constraints.word_cosine import shrink as keep_verbs
 
     total, kept = keep_verbs(source, output)
     print(f"{output}: {kept} verbs of {total} words")

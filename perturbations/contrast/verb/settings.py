@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.perturbations.contrast.constraints.rules import Frequency, HasWord, Inflection, OtherLemma, Siblings
 from video_contrast.perturbations.contrast.verb.candidate import Constraint, Generator
 from video_contrast.perturbations.contrast.verb.counts import WordCounts
-from video_contrast.perturbations.contrast.verb.rules import Frequency, HasWord, Inflection, OtherLemma, Siblings
 from video_contrast.perturbations.contrast.verb.target import VERB, Target
 
 GENERATORS = ("lexical", "t5", "mlm", "llm")
@@ -109,19 +109,19 @@ def make_constraint(name: str, settings: Settings, counts: WordCounts | None) ->
     if name in plain:
         return plain[name]()
     if name == "perplexity":
-        from video_contrast.perturbations.contrast.verb.perplexity import Perplexity
+        from video_contrast.perturbations.contrast.constraints.perplexity import Perplexity
 
         return Perplexity(settings)
     if name == "word_vectors":
-        from video_contrast.perturbations.contrast.verb.vectors import WordVectors
+        from video_contrast.perturbations.contrast.constraints.word_cosine import WordVectors
 
         return WordVectors(settings)
     if name == "sentence":
-        from video_contrast.perturbations.contrast.verb.sentences import SentenceCosine
+        from video_contrast.perturbations.contrast.constraints.sentence_cosine import SentenceCosine
 
         return SentenceCosine(settings)
     if name == "nli":
-        from video_contrast.perturbations.contrast.verb.nli import NotEntailed
+        from video_contrast.perturbations.contrast.constraints.nli import NotEntailed
 
         return NotEntailed(settings)
     raise unknown_name("verb constraint", name, constraint_names(None, None))
@@ -146,7 +146,7 @@ def make_generator(
         raise unknown_name("verb generator", generator, GENERATORS)
     maker: Callable[..., Generator]
     if generator == "lexical":
-        from video_contrast.perturbations.contrast.verb.lexical import LexicalGenerator
+        from video_contrast.perturbations.contrast.generators.lexical import LexicalGenerator
 
         known = _needed(counts, "the generator 'lexical'")
 
@@ -154,17 +154,17 @@ def make_generator(
             return LexicalGenerator(known, target=target, **chosen)
 
     elif generator == "t5":
-        from video_contrast.perturbations.contrast.verb.t5 import T5Generator
+        from video_contrast.perturbations.contrast.generators.t5 import T5Generator
 
         maker = T5Generator
         options.setdefault("device", settings.device)
     elif generator == "mlm":
-        from video_contrast.perturbations.contrast.verb.mlm import MaskedGenerator
+        from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
 
         maker = MaskedGenerator
         options.setdefault("device", settings.device)
     else:
-        from video_contrast.perturbations.contrast.verb.llm import ChatGenerator
+        from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
 
         maker = ChatGenerator
         options.setdefault("device", settings.device)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from video_contrast.perturbations.contrast.verb.near import vague
+from video_contrast.perturbations.contrast.constraints.near_verbs import vague
 from video_contrast.perturbations.contrast.verb.phrases import Phrase, is_content_verb, phrases, verb_lemmas
 from video_contrast.perturbations.language import Token, inflect, lemma
 from video_contrast.perturbations.language.morphology import verb_tags

@@ -1,0 +1,223 @@
+"""Checks a set on disk: its tables, its card, and the videos that it names."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_contrast import rows as tables
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
+from video_contrast.video.files import frame_times, read_video
+
+MANIFEST = "manifest.json"
+
+
+@dataclass
+class Checked:
+    """What a check found.
+
+    Attributes:
+        rows: config -> split -> number of rows.
+        problems: of tables and card, a sentence each.
+        videos: path -> what is known of the file: `bytes`, `sha256`, `frames`, `seconds`.
+        missing: paths of which there is no file.
+        unreadable: path -> why.
+        short: "path: what" of clips that begin after their video ends.
+        looked: whether videos were looked for at all.
+    """
+
+    rows: dict[str, dict[str, int]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    videos: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    short: list[str] = field(default_factory=list)
+    looked: bool = True
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found wrong."""
+        return not (self.problems or self.missing or self.unreadable or self.short)
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest: every video with its sha256, and those that are missing or cannot be read."""
+        return {
+            "rows": self.rows,
+            "videos": {path: self.videos[path] for path in sorted(self.videos)},
+            "missing": sorted(self.missing),
+            "unreadable": dict(sorted(self.unreadable.items())),
+            "short": sorted(self.short),
+        }
+
+
+def check(
+    folder: str | Path,
+    *,
+    video_root: str | Path | None = None,
+    decode: bool = True,
+    num_proc: int = 1,
+    progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
+) -> Checked:
+    """Checks every table of a set, and every video that they name.
+
+    Args:
+        folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back.
+        video_root: what `video_path` is relative to; the set's own folder by default. Without it, and where the
+            folder holds none of the videos, they are not looked for (`looked` is False).
+        decode: decode every frame (a file that breaks off in the middle is found); else only read the index.
+        num_proc: files that are read at the same time.
+        progress: wraps the loop over the videos (given it and its length), for a progress bar.
+
+    Raises:
+        UsageError: no such folder, or no table in it.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(f"no such folder: {root}")
+    if video_root is not None and not Path(video_root).is_dir():
+        raise UsageError(f"--video-root {video_root}: no such folder")
+    files = sorted(path for path in root.glob("*/*.parquet") if not path.parent.name.startswith("."))
+    if not files:
+        raise UsageError(f"{root} holds no set: no <config>/<split>-*.parquet in it")
+    found = Checked()
+    clips: dict[str, set[tuple[float | None, float | None]]] = defaultdict(set)
+    for config, split, paths in _splits(files):
+        rows = _rows(paths, found)
+        if rows is None:
+            continue
+        found.rows.setdefault(config, {})[split] = len(rows)
+        _check_table(rows, f"{config}, {split}", found)
+        for row in rows:
+            if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
+                clips[row["video_path"]].add((row.get("start"), row.get("end")))
+    _check_record(root, found)
+    _check_videos(Path(video_root) if video_root is not None else root, video_root is not None, clips, decode, num_proc,
+                  progress, found)  # fmt: skip
+    return found
+
+
+def _splits(files: list[Path]) -> list[tuple[str, str, list[Path]]]:
+    groups: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for path in files:
+        groups[path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")].append(path)
+    return [(config, split, paths) for (config, split), paths in sorted(groups.items())]
+
+
+def _rows(paths: list[Path], found: Checked) -> list[dict[str, Any]] | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        try:
+            # The file alone: a folder would be read as a partitioned set, with a column more.
+            rows += pq.ParquetFile(path).read().to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            found.problems.append(f"{path}: cannot be read as parquet: {error}")
+            return None
+    return rows
+
+
+def _check_table(rows: list[dict[str, Any]], where: str, found: Checked) -> None:
+    if not rows:
+        found.problems.append(f"{where}: no rows")
+        return
+    try:
+        tables.validate(rows, where)
+    except VideoContrastError as error:
+        found.problems.append(str(error))
+        return
+    known = set(tables.columns(tables.layout_of(rows[0]), perturbed=True))
+    extra = sorted(set(rows[0]) - known)
+    if extra:
+        found.problems.append(f"{where}: unknown columns {', '.join(extra)}")
+
+
+def _check_record(root: Path, found: Checked) -> None:
+    """Whether record and card speak of the tables that are there."""
+    if not (root / "README.md").is_file():
+        found.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
+    if not (root / "set.json").is_file():
+        return  # a set from the Hub may come without
+    try:
+        record = read_json(root / "set.json")
+    except VideoContrastError as error:
+        found.problems.append(str(error))
+        return
+    said = {
+        config: {split: size["num_examples"] for split, size in entry["splits"].items()}
+        for config, entry in record.get("configs", {}).items()
+    }
+    for config in sorted(set(said) | set(found.rows)):
+        if said.get(config) != found.rows.get(config):
+            found.problems.append(
+                f"{config}: set.json speaks of {said.get(config) or 'nothing'}, the tables hold "
+                f"{found.rows.get(config) or 'nothing'}; build the config again"
+            )
+
+
+def _check_videos(
+    root: Path,
+    given: bool,
+    clips: dict[str, set[tuple[float | None, float | None]]],
+    decode: bool,
+    num_proc: int,
+    progress: Callable[[Iterable[Any], int], Iterable[Any]] | None,
+    found: Checked,
+) -> None:
+    if not given and not any((root / path).is_file() for path in clips):
+        found.looked = False
+        return
+
+    def look(path: str) -> tuple[str, dict[str, Any] | None, str]:
+        try:
+            full = resolve_under(root, path)
+        except VideoContrastError as error:
+            return path, {}, str(error)
+        if not full.is_file():
+            return path, None, ""
+        facts = {"bytes": full.stat().st_size, "sha256": sha256(full)}
+        try:
+            frames, seconds = _measured(full) if decode else _indexed(full)
+        except VideoContrastError as error:
+            return path, facts, str(error).removeprefix(f"{full}: ")
+        return path, facts | {"frames": frames, "seconds": round(seconds, 3)}, ""
+
+    with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
+        results: Iterable[Any] = pool.map(look, sorted(clips))
+        for path, facts, why in progress(results, len(clips)) if progress else results:
+            if facts is None:
+                found.missing.append(path)
+                continue
+            found.videos[path] = facts
+            if why:
+                found.unreadable[path] = why
+                continue
+            for start, _ in sorted(clips[path], key=str):
+                if start is not None and start >= facts["seconds"]:
+                    found.short.append(
+                        f"{path}: a clip begins at {start:g} s, the video ends at {facts['seconds']:g} s"
+                    )
+
+
+def _measured(path: Path) -> tuple[int, float]:
+    """Frames and seconds of a file, every frame decoded."""
+    count = 0
+
+    def keep(index: int) -> bool:
+        nonlocal count
+        count = index + 1
+        return index == 0
+
+    clip = read_video(path, keep=keep)
+    return count, count / clip.fps
+
+
+def _indexed(path: Path) -> tuple[int, float]:
+    """Frames and seconds of a file by its index."""
+    times = frame_times(path)
+    step = float(times[-1]) / (len(times) - 1) if len(times) > 1 else 0.04
+    return len(times), float(times[-1]) + step

@@ -1,0 +1,1 @@
+"""How a multiple-choice set is put together: clips, contrasts, distractors, options, processes."""

@@ -1,0 +1,1 @@
+"""Robustness sets: any set under perturbations of its texts and videos."""

@@ -1,0 +1,171 @@
+"""The language of the shapes world: scenes to captions, and captions back to what they claim.
+
+A caption is `SUBJECT [PLACE] ACTION [OBJECT] [SETTING]`, say "a red circle above a tree slides to the left on the
+sand". `read` understands every caption that `write` can make, and the product's own edits of them ("a guy in red").
+"""
+
+import re
+from dataclasses import dataclass
+from typing import get_args
+
+from video_contrast.builders.shapes.world import (
+    ACTIONS,
+    COLOURS,
+    NAMES,
+    PEOPLE,
+    SETTINGS,
+    SHAPES,
+    THINGS,
+    TRANSITIVE,
+    Figure,
+    Scene,
+    Side,
+)
+
+# action -> its phrases; the first is the usual one, the second the paraphrase
+PHRASES: dict[str, tuple[str, str]] = {
+    "slides_right": ("slides to the right", "glides rightwards"),
+    "slides_left": ("slides to the left", "glides leftwards"),
+    "rises": ("rises", "goes up"),
+    "falls": ("falls", "goes down"),
+    "grows": ("grows", "gets bigger"),
+    "shrinks": ("shrinks", "gets smaller"),
+    "appears": ("appears", "fades in"),
+    "vanishes": ("vanishes", "fades out"),
+    "turns_clockwise": ("turns clockwise", "rotates clockwise"),
+    "turns_counter_clockwise": ("turns counterclockwise", "rotates counterclockwise"),
+    "approaches": ("moves towards", "approaches"),
+    "leaves": ("moves away from", "retreats from"),
+    "pushes": ("pushes", "shoves"),
+    "pulls": ("pulls", "drags"),
+    "lifts": ("lifts", "raises"),
+    "lowers": ("lowers", "lets down"),
+    "blinks": ("blinks", "flashes"),
+    "bounces": ("bounces", "jumps up and down"),
+    "shakes": ("shakes", "trembles"),
+    "stays_still": ("stays still", "does not move"),
+}
+PLACES: dict[str, str] = {  # where the other stands, seen from the subject -> where the subject stands
+    "left": "to the right of",
+    "right": "to the left of",
+    "above": "below",
+    "below": "above",
+}
+SETTING_PHRASES = {"grass": "on the grass", "sand": "on the sand", "snow": "in the snow", "night": "at night"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a caption says. What it leaves out is None.
+
+    Attributes:
+        subject, other: kind and colour; the kind "guy" stands for any male.
+        action: one of `ACTIONS`.
+        side: where the other stands, seen from the subject (only with intransitive actions).
+        setting: one of `SETTINGS`.
+    """
+
+    subject: Figure
+    action: str
+    other: Figure | None = None
+    side: Side | None = None
+    setting: str | None = None
+
+
+def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
+    """Everything a caption can say of the scene; without the landmark or the setting where asked.
+
+    The object of a transitive action is never left out.
+    """
+    transitive = scene.action in TRANSITIVE
+    other = scene.other if transitive or place else None
+    side = None if transitive or not place else scene.side
+    return Claim(scene.subject, scene.action, other, side, scene.setting if setting else None)
+
+
+def write(said: Claim, *, names: bool = False, phrase: int = 0) -> str:
+    """The claim in English.
+
+    Args:
+        said: what to say.
+        names: call people of the cast by their name.
+        phrase: 0 for the usual phrase of the action, 1 for the paraphrase.
+
+    >>> write(Claim(Figure("man", "red"), "pushes", Figure("box"), setting="sand"))
+    'a man in red pushes a box on the sand'
+    >>> write(Claim(Figure("circle", "blue"), "rises", Figure("tree"), "below"), phrase=1)
+    'a blue circle above a tree goes up'
+    """
+    words = [noun_phrase(said.subject, names)]
+    if said.other and said.side:
+        words += [PLACES[said.side], noun_phrase(said.other, names)]
+    words.append(PHRASES[said.action][phrase])
+    if said.other and not said.side:
+        words.append(noun_phrase(said.other, names))
+    if said.setting:
+        words.append(SETTING_PHRASES[said.setting])
+    return " ".join(words)
+
+
+def noun_phrase(figure: Figure, names: bool = False) -> str:
+    """A figure in English: its name, "a woman in blue", "a red circle" or "a tree"."""
+    if names and figure.name:
+        return figure.name
+    if figure.kind in (*PEOPLE, "guy"):
+        return f"a {figure.kind} in {figure.colour}"
+    return f"a {figure.colour} {figure.kind}" if figure.colour else f"a {figure.kind}"
+
+
+def read(caption: str) -> Claim:
+    """What a caption claims.
+
+    Raises:
+        ValueError: the caption is not in the language of the shapes world.
+
+    >>> read("Adam shoves a box")
+    Claim(subject=Figure(kind='man', colour='red'), action='pushes', other=Figure(kind='box', colour=None), \
+side=None, setting=None)
+    """
+    match = _CAPTION.fullmatch(caption.strip())
+    if match is None:
+        raise ValueError(f"not a caption of the shapes world: {caption!r}")
+    action = _ACTION_OF[match["action"]]
+    if (match["object"] is not None) != (action in TRANSITIVE) or (match["object"] and match["landmark"]):
+        raise ValueError(f"not a caption of the shapes world (its object does not fit its verb): {caption!r}")
+    other = match["object"] or match["landmark"]
+    return Claim(
+        _figure(match["subject"]),
+        action,
+        _figure(other) if other else None,
+        _SIDE_OF[match["place"]] if match["place"] else None,
+        _SETTING_OF[match["setting"]] if match["setting"] else None,
+    )
+
+
+def _figure(words: str) -> Figure:
+    named = _FIGURE_OF_NAME.get(words)
+    if named:
+        return named
+    _, first, *rest = words.split()
+    if not rest:
+        return Figure(first)
+    return Figure(first, rest[1]) if rest[0] == "in" else Figure(rest[0], first)
+
+
+def _either(words: "tuple[str, ...] | list[str]") -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+_FIGURE_OF_NAME = {name: Figure(kind, colour) for (kind, colour), name in NAMES.items()}
+_ACTION_OF = {phrase: action for action in ACTIONS for phrase in PHRASES[action]}
+_SIDE_OF: dict[str, Side] = {PLACES[side]: side for side in get_args(Side)}
+_SETTING_OF = {SETTING_PHRASES[setting]: setting for setting in SETTINGS}
+_NOUN = (
+    rf"(?:a (?:{_either(COLOURS)}) (?:{_either(SHAPES)})|a (?:{_either((*PEOPLE, 'guy'))}) in (?:{_either(COLOURS)})"
+    rf"|a (?:{_either(THINGS)})|{_either(list(_FIGURE_OF_NAME))})"
+)
+_CAPTION = re.compile(
+    rf"(?P<subject>{_NOUN})(?: (?P<place>{_either(list(_SIDE_OF))}) (?P<landmark>{_NOUN}))?"
+    rf" (?P<action>{_either(list(_ACTION_OF))})(?: (?P<object>{_NOUN}))?"
+    rf"(?: (?P<setting>{_either(list(_SETTING_OF))}))?"
+)

@@ -1,0 +1,121 @@
+"""The truth checker of the shapes world: is a caption true of a scene, false of it, or open to argument?
+
+It decides from the scene's fields alone, knows nothing of how a caption was made, and is strict both ways: a caption
+is "true" only if everything it says is so, and "false" only if something it says is plainly not so. Captions in
+between ("moves towards a box" of someone who pushes it) are "unclear", and no set uses them.
+"""
+
+from typing import Literal
+
+from video_contrast.builders.shapes.captions import Claim, read
+from video_contrast.builders.shapes.world import TRANSITIVE, Figure, Scene
+
+Verdict = Literal["true", "false", "unclear"]
+
+# action shown -> actions that a viewer could also call it
+_ARGUABLE: dict[str, set[str]] = {
+    "approaches": {"pushes"},
+    "leaves": {"pulls"},
+    "pushes": {"approaches"},
+    "pulls": {"leaves"},
+    "lifts": {"stays_still", "pushes"},
+    "lowers": {"stays_still", "pulls"},
+    "grows": {"stays_still", "appears"},
+    "shrinks": {"stays_still", "vanishes"},
+    "appears": {"stays_still", "blinks", "grows"},
+    "vanishes": {"stays_still", "blinks", "shrinks"},
+    "turns_clockwise": {"stays_still"},
+    "turns_counter_clockwise": {"stays_still"},
+    "blinks": {"stays_still", "appears", "vanishes"},
+    "bounces": {"rises", "falls", "shakes"},
+    "shakes": {"slides_left", "slides_right", "bounces"},
+}
+# An intransitive verb for what the subject of a transitive one does: it runs towards or away from the other's side.
+_TOWARDS = ("approaches", "pushes")
+_AWAY = ("leaves", "pulls")
+_SLIDE = {"left": "slides_left", "right": "slides_right"}
+_OPPOSITE = {"left": "right", "right": "left"}
+
+
+def verdict(scene: Scene, caption: str) -> Verdict:
+    """Whether the caption is true of the scene.
+
+    Raises:
+        ValueError: the caption is not in the language of the shapes world.
+
+    >>> lifting = Scene(Figure("man", "red"), "lifts", "sand", Figure("box"), "above")
+    >>> verdict(lifting, "Adam raises a box"), verdict(lifting, "a man in red lowers a box on the sand")
+    ('true', 'false')
+    >>> verdict(lifting, "a man in red stays still")
+    'unclear'
+    """
+    said = read(caption)
+    parts = [_of_subject(scene, said), _of_other(scene, said), _of_place(scene, said), _of_setting(scene, said)]
+    # The box that a man lifts rises, and rises above him: what holds of the other figure is no plain falsehood.
+    if scene.other is not None and _same(said.subject, scene.other) == "true" and _arguable_of_other(scene, said):
+        return "unclear"
+    parts.append(_of_action(scene, said))
+    if "false" in parts:
+        return "false"
+    return "unclear" if "unclear" in parts else "true"
+
+
+def _arguable_of_other(scene: Scene, said: Claim) -> bool:
+    """Whether what is said of the scene's other figure could be so: who is pushed from behind might also pull."""
+    if said.other is None:
+        return True
+    swapped = _same(said.other, scene.subject) == "true"
+    return swapped and {said.action, scene.action} <= {"pushes", "pulls", "leaves"} and said.action != scene.action
+
+
+def _same(said: Figure, shown: Figure) -> Verdict:
+    kind_fits = shown.kind in ("man", "boy") if said.kind == "guy" else said.kind == shown.kind
+    return "true" if kind_fits and said.colour == shown.colour else "false"
+
+
+def _of_subject(scene: Scene, said: Claim) -> Verdict:
+    return _same(said.subject, scene.subject)
+
+
+def _of_other(scene: Scene, said: Claim) -> Verdict:
+    if said.other is None:
+        return "true"
+    return "false" if scene.other is None else _same(said.other, scene.other)
+
+
+def _of_place(scene: Scene, said: Claim) -> Verdict:
+    if said.side is None or scene.other is None:
+        return "true"
+    if scene.action in TRANSITIVE:
+        return "unclear"
+    if said.side == scene.side:
+        return "true"
+    # Whoever is above a tree may also stand a little to its left.
+    opposite = {frozenset(("left", "right")), frozenset(("above", "below"))}
+    return "false" if frozenset((said.side, scene.side)) in opposite else "unclear"
+
+
+def _of_setting(scene: Scene, said: Claim) -> Verdict:
+    return "true" if said.setting in (None, scene.setting) else "false"
+
+
+def _of_action(scene: Scene, said: Claim) -> Verdict:
+    if said.action == scene.action:
+        return "true"
+    if said.action in _ARGUABLE.get(scene.action, ()):
+        return "unclear"
+    if scene.side in _OPPOSITE and scene.action in TRANSITIVE:
+        way = scene.side if scene.action in _TOWARDS else _OPPOSITE[scene.side]
+        if said.action == _SLIDE[way]:
+            return "unclear"
+    if said.action in TRANSITIVE and scene.action not in TRANSITIVE:
+        return _of_transitive_claim(scene, said)
+    return "false"
+
+
+def _of_transitive_claim(scene: Scene, said: Claim) -> Verdict:
+    """Of someone who moves beside a landmark: does he move towards or away from it?"""
+    if scene.other is None or said.action not in ("approaches", "leaves"):
+        return "false"
+    moves = ("slides_left", "slides_right", "rises", "falls", "bounces", "shakes")
+    return "unclear" if scene.action in moves else "false"

@@ -1,0 +1,1 @@
+"""One file a data set: captioned videos in, tables of contrast sets out."""

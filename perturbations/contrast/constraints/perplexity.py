@@ -1,0 +1,132 @@
+"""Fluency by the perplexity of a causal language model (paper: GPT2-XL, 3.2 criterion 3 and A.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.generators.batches import by_length, device_of, load, tokens_a_batch
+from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.contrast.verb.settings import Settings
+
+_KEPT = 500_000  # perplexities that stay in memory
+FORMS = ("rise", "printed")
+
+
+class LanguageModel:
+    """Perplexities of texts under a causal model: exp of the mean negative log-likelihood of tokens 2, 3 ...
+
+    The beginning-of-text token is put before a text of a single token only, which would have no perplexity without.
+    """
+
+    def __init__(self, model: str, *, device: str = "auto", batch_tokens: int | None = None) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.name = model
+        self._device = device_of(device)
+        self._budget = tokens_a_batch(batch_tokens, self._device)
+        self._tokenizer: Any = load(model, AutoTokenizer, "language_model")
+        self._model: Any = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
+        self._known: dict[str, float] = {}
+
+    def perplexity(self, texts: Sequence[str]) -> list[float]:
+        """One perplexity a text, in float32 or better; equal texts are computed once."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if len(self._known) > _KEPT:
+            self._known, new = {}, list(dict.fromkeys(texts))
+        if new:
+            self._known.update(zip(new, self._compute(new), strict=True))
+        return [self._known[text] for text in texts]
+
+    def _compute(self, texts: list[str]) -> list[float]:
+        limit = int(getattr(self._model.config, "max_position_embeddings", 1024) or 1024)
+        start = self._tokenizer.bos_token_id
+        if start is None:
+            start = self._tokenizer.eos_token_id
+        encoded = [self._tokenizer(text)["input_ids"][:limit] for text in texts]
+        rows = [ids if len(ids) > 1 else [start or 0, *(ids or [start or 0])] for ids in encoded]
+        found = np.empty(len(rows))
+        for batch in by_length([len(row) for row in rows], self._budget):
+            found[batch] = self._batch([rows[n] for n in batch])
+        return [float(value) for value in found]
+
+    def _batch(self, rows: list[list[int]]) -> Any:
+        import torch
+
+        width = max(map(len, rows))
+        ids = torch.zeros((len(rows), width), dtype=torch.long)
+        mask = torch.zeros((len(rows), width), dtype=torch.long)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)] = torch.tensor(row)
+            mask[place, : len(row)] = 1
+        ids, mask = ids.to(self._device), mask.to(self._device)
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
+            flat = torch.nn.functional.cross_entropy(
+                logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1), reduction="none"
+            )
+        losses, counted = flat.view(len(rows), width - 1), mask[:, 1:].double()
+        mean = (losses.double() * counted).sum(1) / counted.sum(1)
+        return mean.exp().cpu().numpy()
+
+
+def is_fluent(
+    original: float, new: float, *, rise: float = 0.6, loose_rise: float = 1.4, cap: float = 750.0, form: str = "rise"
+) -> tuple[bool, float]:
+    """Whether a contrast of perplexity `new` is plausible beside the original, and the difference that decides.
+
+    The paper prints (original - new) / original, which cannot exceed 1, so that neither threshold would bite
+    ("printed"); the limits make sense for the rise (new - original) / original, our default.
+
+    >>> is_fluent(100, 150), is_fluent(100, 230), is_fluent(400, 900), is_fluent(400, 900, form="printed")
+    ((True, 0.5), (True, 1.3), (False, 1.25), (True, -1.25))
+    """
+    difference = (original - new) / original if form == "printed" else (new - original) / original
+    return difference < rise or (difference < loose_rise and new < cap), difference
+
+
+class Perplexity:
+    """Rejects contrasts that read worse than their original (`is_fluent`). Score: the difference."""
+
+    name = "perplexity"
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.perplexity_form not in FORMS:
+            raise UsageError(f"perplexity_form must be one of {', '.join(FORMS)}, not {settings.perplexity_form!r}")
+        self._settings = settings
+        self._model = LanguageModel(settings.language_model, device=settings.device, batch_tokens=settings.batch_tokens)
+
+    def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
+        """Each unique sentence goes through the model once."""
+        texts = [original.caption for original in originals] + [made.text for made in candidates]
+        found = self._model.perplexity(texts)
+        limits = self._settings
+        return [
+            Verdict(
+                *is_fluent(
+                    old,
+                    new,
+                    rise=limits.perplexity_rise,
+                    loose_rise=limits.perplexity_loose_rise,
+                    cap=limits.perplexity_cap,
+                    form=limits.perplexity_form,
+                )
+            )
+            for old, new in zip(found[: len(originals)], found[len(originals) :], strict=True)
+        ]
+
+    def record(self) -> dict[str, object]:
+        """The model, the limits and the form."""
+        limits = self._settings
+        return {
+            "model": self._model.name,
+            "rise_below": limits.perplexity_rise,
+            "or_rise_below": limits.perplexity_loose_rise,
+            "with_perplexity_below": limits.perplexity_cap,
+            "form": limits.perplexity_form,
+        }

@@ -1,0 +1,1 @@
+"""Generators of contrast captions, one a file: they propose."""

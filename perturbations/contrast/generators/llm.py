@@ -1,0 +1,124 @@
+"""Replacements from a chat model: in-context examples, one JSON answer, every answer stored."""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator as Random
+
+from video_contrast.chat_model import AnswerStore, ChatModel, Cost
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat, Message
+from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
+
+_TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
+The phrase to change stands in [brackets]. Propose {k} replacements of one to three words each.
+A replacement must name a different action (an opposite is good, a synonym is wrong), keep the tense and form of the
+phrase, and leave a caption that is as natural and as likely as the original.
+Answer with one JSON object and nothing else: {{"replacements": ["...", ...]}}"""
+_EXAMPLES = (
+    ("a woman is [pushing] her stroller", ["pulling", "carrying", "folding", "repairing"]),
+    ("two men [sit on] a bench in the park", ["stand on", "climb over", "paint", "carry"]),
+    ("Jenko [lowers] his gun", ["raises", "drops", "cleans", "hides"]),
+)
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_PHRASE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,3}")
+
+
+class ChatGenerator:
+    """Asks a chat model for replacements.
+
+    Args:
+        model: a Hub id or folder of a chat model; with `endpoint` the name that the endpoint knows it by.
+        endpoint: base address of an OpenAI-compatible server ("http://localhost:8000/v1"); None: run it here. A key,
+            where the server wants one, comes from the variable OPENAI_API_KEY or HF_TOKEN, so that no record holds it.
+        k: replacements asked for.
+        store: JSON-lines file that keeps every answer: an interrupted build goes on there, a rebuild asks nothing.
+            None: answers are kept in memory only.
+        chat: something else with the methods of `chat.Chat`, in place of model and endpoint.
+        device, workers, max_new_tokens: of the model run here, and of the endpoint's requests.
+
+    `invalid` counts the answers that were no JSON object with a list of replacements; `cost` what was asked and what
+    came from the store.
+    """
+
+    draw = "uniform"
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        endpoint: str | None = None,
+        k: int = 10,
+        store: str | os.PathLike[str] | None = None,
+        chat: Chat | None = None,
+        device: str = "auto",
+        workers: int = 8,
+        max_new_tokens: int = 200,
+    ) -> None:
+        if chat is None:
+            if not model:
+                raise UsageError("the generator 'llm' needs a model: give its name (and endpoint= if it is served)")
+            answers = AnswerStore(store)
+            if endpoint:
+                chat = ChatModel(
+                    model,
+                    endpoint,
+                    api_key=os.environ.get("OPENAI_API_KEY") or os.environ.get("HF_TOKEN") or None,
+                    store=answers,
+                    concurrency=workers,
+                    parameters={"max_tokens": max_new_tokens, "temperature": 0.0, "seed": 0},
+                )
+            else:
+                chat = LocalChat(model, store=answers, max_new_tokens=max_new_tokens, device=device)
+        self._chat, self._k = chat, k
+        self.name = chat.model.rstrip("/").rpartition("/")[2]
+        self.invalid = 0
+
+    @property
+    def cost(self) -> Cost:
+        """Requests sent and answers taken from the store."""
+        return self._chat.cost
+
+    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
+        """The replacements of each valid answer, in its order; an invalid answer proposes nothing and is counted."""
+        answers = self._chat.ask([self._messages(original) for original in originals])
+        proposed = []
+        for original, answer in zip(originals, answers, strict=True):
+            replacements = parse(answer["text"])
+            self.invalid += replacements is None
+            proposed.append([fill(original, new) for new in (replacements or [])[: self._k]])
+        return proposed
+
+    def _messages(self, original: Original) -> list[Message]:
+        caption, phrase = original.caption, original.phrase
+        shown = f"{caption[: phrase.start]}[{caption[phrase.start : phrase.end]}]{caption[phrase.end :]}"
+        messages = [{"role": "system", "content": _TASK.format(k=self._k)}]
+        for example, replacements in _EXAMPLES:
+            messages.append({"role": "user", "content": example})
+            messages.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})
+        return [*messages, {"role": "user", "content": shown}]
+
+
+def parse(answer: str) -> list[str] | None:
+    """The replacements of an answer, without what is no phrase of one to four words; None if the answer is invalid.
+
+    Text around the JSON object (a code fence, a polite sentence) is forgiven.
+
+    >>> parse('Sure! ```json {"replacements": ["pulling", "pulling", "", "2x"]}```'), parse("pulling"), parse("{}")
+    (['pulling'], None, None)
+    """
+    found = _OBJECT.search(answer)
+    if not found:
+        return None
+    try:
+        value: Any = json.loads(found.group())
+    except ValueError:
+        return None
+    items = value.get("replacements") if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        return None
+    words = [" ".join(item.split()) for item in items if isinstance(item, str)]
+    return list(dict.fromkeys(word for word in words if _PHRASE.fullmatch(word)))

@@ -1,0 +1,90 @@
+"""A local chat model that is asked like a served one (`video_contrast.chat_model`) and keeps its answers too."""
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from video_contrast.chat_model import AnswerStore, Cost
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.contrast.generators.batches import by_length, device_of, load
+
+Message = dict[str, str]
+
+
+class Chat(Protocol):
+    """Answers conversations: `ChatModel` for an endpoint, `LocalChat` for a model here."""
+
+    model: str
+    cost: Cost
+
+    def ask(self, conversations: Sequence[Sequence[Message]]) -> list[dict[str, Any]]:
+        """One answer a conversation, with its `text`."""
+
+
+class LocalChat:
+    """A causal model with a chat template, greedy, in left-padded batches of like length.
+
+    Args:
+        model: a Hub id or folder.
+        store: where answers are kept; a stored answer is not asked for again.
+        max_new_tokens, batch_tokens, device: of the generation.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        store: AnswerStore | None = None,
+        max_new_tokens: int = 200,
+        batch_tokens: int = 16_384,
+        device: str = "auto",
+    ) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.model, self.cost = model, Cost()
+        self._store = store if store is not None else AnswerStore(None)
+        self._max_new_tokens, self._budget, self._device = max_new_tokens, batch_tokens, device_of(device)
+        self._tokenizer: Any = load(model, AutoTokenizer, "model of the generator llm", padding_side="left")
+        if self._tokenizer.chat_template is None:
+            raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
+        if self._tokenizer.pad_token_id is None:
+            self._tokenizer.pad_token = self._tokenizer.eos_token
+        self._network: Any = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
+        self._network = self._network.to(self._device).eval()
+
+    def ask(self, conversations: Sequence[Sequence[Message]]) -> list[dict[str, Any]]:
+        """One answer a conversation, in order: `{"text": str}`. Each batch is stored when it is done."""
+        keys = [self._key(messages) for messages in conversations]
+        missing = {key: c for key, c in zip(keys, conversations, strict=True) if self._store.get(key) is None}
+        self.cost.stored += len(keys) - len(missing)
+        pending = list(missing.items())
+        prompts = [
+            self._tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
+            for _, messages in pending
+        ]
+        lengths = [len(self._tokenizer(prompt, add_special_tokens=False)["input_ids"]) for prompt in prompts]
+        for batch in by_length(lengths, self._budget):
+            for n, text in zip(batch, self._generate([prompts[n] for n in batch]), strict=True):
+                self._store.put(pending[n][0], {"text": text})
+            self.cost.requests += len(batch)
+        return [answer for answer in (self._store.get(key) for key in keys) if answer is not None]
+
+    def _generate(self, prompts: list[str]) -> list[str]:
+        import torch
+
+        inputs = self._tokenizer(prompts, padding=True, add_special_tokens=False, return_tensors="pt")
+        inputs = inputs.to(self._device)
+        with torch.inference_mode():
+            made = self._network.generate(
+                **inputs,
+                max_new_tokens=self._max_new_tokens,
+                do_sample=False,
+                pad_token_id=self._tokenizer.pad_token_id,
+            )
+        new = made[:, inputs["input_ids"].shape[1] :]
+        return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
+
+    def _key(self, messages: Sequence[Message]) -> str:
+        asked = json.dumps([self.model, self._max_new_tokens, list(messages)], sort_keys=True)
+        return blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,101 @@
+"""Replacements from a sequence-to-sequence model that fills a masked span (paper: T5-base, beam 50, K 50)."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.random import Generator as Random
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
+
+SENTINEL, END = "<extra_id_0>", "<extra_id_1>"
+_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
+
+
+class T5Generator:
+    """Masks the phrase with a sentinel and takes the beams that fill it with one to three words.
+
+    Args:
+        model: any T5-like checkpoint with sentinels, also one made by `video-contrast tune-t5`.
+        beams, k: beam width, and how many beams are read (k <= beams).
+        max_new_tokens: longest filling.
+        batch_tokens: tokens in one batch, counting every beam.
+        device: "auto", "cpu", "cuda" ...
+    """
+
+    draw = "uniform"
+
+    def __init__(
+        self,
+        model: str = "google-t5/t5-base",
+        *,
+        beams: int = 50,
+        k: int = 50,
+        max_new_tokens: int = 8,
+        batch_tokens: int = 20_000,
+        device: str = "auto",
+    ) -> None:
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        if not 1 <= k <= beams:
+            raise UsageError(f"k must be in 1..beams ({beams}), not {k}")
+        self.name = model.rstrip("/").rpartition("/")[2]
+        self._beams, self._k, self._max_new_tokens, self._budget = beams, k, max_new_tokens, batch_tokens
+        self._device = device_of(device)
+        self._tokenizer: Any = load(model, AutoTokenizer, "model of the generator t5")
+        if self._tokenizer.convert_tokens_to_ids(SENTINEL) in (None, self._tokenizer.unk_token_id):
+            raise VideoContrastError(f"the tokenizer of {model!r} has no {SENTINEL}: the generator t5 needs sentinels")
+        self._model: Any = load(model, AutoModelForSeq2SeqLM, "model of the generator t5").to(self._device).eval()
+
+    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
+        """Up to k different fillings an original, the likeliest first. Equal inputs are run once."""
+        inputs = [masked(original, SENTINEL) for original in originals]
+        unique = list(dict.fromkeys(inputs))
+        encoded = [self._tokenizer(text, truncation=True)["input_ids"] for text in unique]
+        found: dict[str, list[str]] = {}
+        for batch in by_length([len(ids) * self._beams for ids in encoded], self._budget):
+            for text, fillings in zip([unique[n] for n in batch], self._batch([unique[n] for n in batch]), strict=True):
+                found[text] = fillings
+        return [[fill(original, new) for new in found[text]] for original, text in zip(originals, inputs, strict=True)]
+
+    def _batch(self, texts: list[str]) -> list[list[str]]:
+        import torch
+
+        inputs = self._tokenizer(texts, padding=True, truncation=True, return_tensors="pt").to(self._device)
+        with torch.inference_mode():
+            made = self._model.generate(
+                **inputs,
+                num_beams=self._beams,
+                num_return_sequences=self._k,
+                max_new_tokens=self._max_new_tokens,
+                do_sample=False,
+                early_stopping=True,
+            )
+        decoded = self._tokenizer.batch_decode(made, skip_special_tokens=False)
+        fillings = [filling(text, self._tokenizer.pad_token, self._tokenizer.eos_token) for text in decoded]
+        return [
+            list(dict.fromkeys(new for new in fillings[first : first + self._k] if new))
+            for first in range(0, len(fillings), self._k)
+        ]
+
+
+def masked(original: Original, mask: str) -> str:
+    """The caption with its phrase masked."""
+    return original.caption[: original.phrase.start] + mask + original.caption[original.phrase.end :]
+
+
+def filling(decoded: str, *specials: str | None) -> str | None:
+    """What stands between the first two sentinels, if it is one to three words.
+
+    >>> filling("<pad><extra_id_0> standing up<extra_id_1> on</s>", "<pad>", "</s>"), filling("<extra_id_0> 2 ,</s>")
+    ('standing up', None)
+    """
+    _, _, after = decoded.partition(SENTINEL)
+    inside = after.partition("<extra_id_")[0]
+    for special in specials:
+        if special:
+            inside = inside.partition(special)[0]
+    words = " ".join(inside.split())
+    return words if _WORDS.fullmatch(words) else None

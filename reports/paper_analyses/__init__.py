@@ -1,0 +1,1 @@
+"""Analyses of the papers on stored scores: rarity, proximity, distributions."""

@@ -1,0 +1,116 @@
+"""Where the set comes from that a paper's tables need: named, made before, or made now from the annotations."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """How a paper's set is made.
+
+    Attributes:
+        builder: the builder's name; the set is kept under `sets/<builder>`.
+        needs: what a folder of annotations holds, for messages.
+        command: the command that makes the set.
+        options: the builder's options and configs for a folder; None where it holds no annotations.
+    """
+
+    builder: str
+    needs: str
+    command: str
+    options: Callable[[Path, Sequence[str]], tuple[list[str], dict[str, Any]] | None]
+
+
+def find_set(
+    annotations: Annotations,
+    configs: Sequence[str],
+    *,
+    data_dir: str | Path | None = None,
+    video_root: str | Path | None = None,
+    kept: Path = Path("sets"),
+    said: Callable[[str], None] = print,
+) -> Path:
+    """The folder of the set, made on first use.
+
+    Args:
+        annotations: how it is made.
+        configs: which configs are wanted; those whose source is not there are left out.
+        data_dir: folder of the annotations; where None they are looked for beside the videos.
+        video_root: folder of the videos.
+        kept: where sets are kept.
+        said: told what is being made.
+
+    Raises:
+        UsageError: neither a set nor annotations; the message names what is looked for and the command.
+    """
+    folder = kept / annotations.builder
+    if data_dir is None and (folder / "set.json").exists():
+        return folder
+    places = [Path(data_dir)] if data_dir is not None else []
+    if data_dir is None and video_root is not None:
+        places = [Path(video_root), Path(video_root).parent]
+    for place in places:
+        found = annotations.options(place, configs) if place.is_dir() else None
+        if found is None:
+            continue
+        wanted, options = found
+        lacking = [config for config in wanted if not (folder / config).is_dir()]
+        if lacking:
+            from video_contrast.builders import build
+
+            said(f"building {', '.join(lacking)} of {annotations.builder} from {place} into {folder} ...")
+            build(annotations.builder, lacking, output=folder, **options)
+        return folder
+    if data_dir is not None:
+        raise UsageError(f"--data-dir {data_dir} does not hold {annotations.needs}")
+    raise UsageError(
+        f"no set at {folder}, and no annotations beside the videos; give --data-dir FOLDER with {annotations.needs}, "
+        f"or --dataset with a set made by `{annotations.command}`"
+    )
+
+
+def _msrvtt(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
+    from video_contrast.builders.sources.msrvtt import ANNOTATIONS, RELEASED
+
+    if not any((folder / name).is_file() for name in ANNOTATIONS):
+        return None
+    there = [config for config in configs if config not in RELEASED or (folder / RELEASED[config]).is_file()]
+    return there, {"data_dir": folder, "splits": "test"}
+
+
+def _feint6k(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
+    found: dict[str, Path] = {}
+    for source in ("msrvtt", "vatex"):
+        for path in sorted(folder.glob("*.csv")):
+            if source in path.name.lower() and _has_columns(path):
+                found[source] = path
+    if not found:
+        return None
+    return [config for config in configs if config.rpartition("_")[2] in found], dict(found)
+
+
+def _has_columns(path: Path) -> bool:
+    with path.open(encoding="utf-8", newline="") as handle:
+        return {"sentence", "video_id"} == set(next(csv.reader(handle), ()))
+
+
+MSRVTT = Annotations(
+    "msrvtt",
+    "MSR-VTT's annotations (test_videodatainfo.json, MSRVTT_JSFUSION_test.csv, and where you have it the released "
+    "msrvtt_lm_contrast_set.tsv)",
+    "video-contrast build msrvtt --data-dir ANNOTATIONS --output sets/msrvtt",
+    _msrvtt,
+)
+FEINT6K = Annotations(
+    "feint6k",
+    "Feint6K's csv files (columns sentence and video_id, with msrvtt or vatex in their names)",
+    "video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k",
+    _feint6k,
+)

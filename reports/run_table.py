@@ -1,0 +1,86 @@
+"""A run's numbers as a table, and what has to be said about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.runner.job import RunResult
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+MANY = 40  # conditions of a config, from which on perturbations are shown by their means
+
+
+def table(result: RunResult) -> Table:
+    """A row a config and condition, then one a mean gamma; of many conditions the means by category instead.
+
+    Gammas and accuracies are shares; an interval is 95 %, by bootstrap over videos.
+    """
+    from rich import box
+    from rich.table import Table
+
+    rows: list[tuple[str, ...] | None] = []
+    for config, entry in result.metrics["configs"].items():
+        many = len(entry["conditions"]) > MANY
+        for condition, numbers in entry["conditions"].items():
+            if not many or condition == "clean" or condition.startswith("control:"):
+                rows.append((config, condition, *_cells(entry["layout"], numbers)))
+        for score, robust in entry.get("robustness", {}).items():
+            if score.endswith("R@5"):
+                continue
+            for group, means in robust.items():
+                if group in ("visual", "text", "pairs") or (many and group not in ("clean", "conditions")):
+                    rows.append((config, f"gamma {group}, {score}", _gammas(means), "", "", str(means["n"])))
+        rows.append(None)
+    columns = ("config", "condition", "score", "chance", "by kind", "n")
+    used = [n for n in range(len(columns)) if any(row is not None and row[n] for row in rows)]
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for n in used:
+        found.add_column(columns[n], justify="right" if columns[n] in ("chance", "n") else "left", overflow="fold")
+    for row in rows:
+        if row is None:
+            found.add_section()
+        else:
+            found.add_row(*(row[n] for n in used))
+    return found
+
+
+def remarks(result: RunResult) -> list[str]:
+    """What was left out, halved or missing; nothing where all went as asked."""
+    record = result.record
+    lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
+    lines += [f"note: {note}" for note in record.get("notes", ())]
+    if record.get("n_missing"):
+        lines.append(
+            f"{record['n_missing']} clips are missing; every figure is over the clips that all conditions have:"
+        )
+        lines += [f"  {path}: {why}" for path, why in list(record["missing"].items())[:5]]
+    return lines
+
+
+def _cells(layout: str, found: dict[str, Any]) -> tuple[str, str, str, str]:
+    """Score, chance, by kind, n."""
+    if layout == "retrieval":
+        both = "  ".join(f"{way} {_share(found, f'{way}_R@1')}" for way in ("t2v", "v2t"))
+        return both, "", "", str(found["n_captions"])
+    kinds = [name.removeprefix("n_") for name in found if name.startswith("n_") and name != "n_ties"]
+    by_kind = "  ".join(f"{kind} {found[f'accuracy_{kind}']:.3f}" for kind in kinds) if len(kinds) > 1 else ""
+    return f"accuracy {_share(found, 'accuracy')}", f"{found['chance']:.3f}", by_kind, str(found["n"])
+
+
+def _share(found: dict[str, Any], key: str) -> str:
+    low, high = found.get(f"{key}_low"), found.get(f"{key}_high")
+    # `\[`: rich takes a bracket for the beginning of a style
+    interval = f" \\[{low:.3f}, {high:.3f}]" if low is not None and high is not None else ""
+    name = "" if key == "accuracy" else key.partition("_")[2] + " "
+    return f"{name}{found[key]:.3f}{interval}"
+
+
+def _gammas(found: dict[str, Any]) -> str:
+    def shown(name: str) -> str:
+        value, spread = found[name], found[f"{name}_sd"]
+        return "undefined" if value is None else f"{value:.3f} (sd {spread:.3f})"
+
+    return f"absolute {shown('gamma_absolute')}, relative {shown('gamma_relative')}"

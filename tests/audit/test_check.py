@@ -1,0 +1,138 @@
+"""`check` finds what is wrong with a set and its videos, names it, and writes a manifest."""
+
+import hashlib
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from video_contrast.audit import check as checking
+from video_contrast.builders import build
+from video_contrast.cli import main
+from video_contrast.video.files import write_video
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A set of six clips whose videos lie in its own folder."""
+    root = tmp_path_factory.mktemp("check")
+    rng = np.random.default_rng(0)
+    for n in range(6):
+        frames = rng.integers(0, 255, (6, 48, 64, 3), dtype=np.uint8)
+        (root / "set" / "clips").mkdir(parents=True, exist_ok=True)
+        write_video(root / "set" / "clips" / f"v{n}.mp4", frames, 12)
+    (root / "c.csv").write_text("video,caption\n" + "\n".join(f"clips/v{n}.mp4,a man does thing {n}" for n in range(6)))
+    build("captions", ["retrieval", "random_mc", "gender_mc"], output=root / "set", captions=str(root / "c.csv"))
+    return root / "set"
+
+
+@pytest.fixture
+def folder(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "set")
+
+
+def test_a_sound_set_passes_and_its_manifest_holds_every_video(folder, capsys):
+    assert main(["check", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "gender_mc: test 6 rows" in said and "videos: 6 readable" in said
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["rows"]["retrieval"] == {"test": 6} and not manifest["missing"] and not manifest["unreadable"]
+    for n in range(6):
+        data = (folder / f"clips/v{n}.mp4").read_bytes()
+        entry = manifest["videos"][f"clips/v{n}.mp4"]
+        assert entry["sha256"] == hashlib.sha256(data).hexdigest() and entry["bytes"] == len(data)
+        assert entry["frames"] == 6 and entry["seconds"] == 0.5
+    first = (folder / "manifest.json").read_bytes()
+    assert main(["check", str(folder), "--num-proc", "2", "--no-decode"]) == 0
+    assert (folder / "manifest.json").read_bytes() == first
+
+
+def test_missing_and_unreadable_videos_are_named(folder, capsys):
+    (folder / "clips/v1.mp4").unlink()
+    (folder / "clips/v2.mp4").write_bytes(b"not a video")
+    whole = (folder / "clips/v3.mp4").read_bytes()
+    (folder / "clips/v3.mp4").write_bytes(whole[: len(whole) // 2])
+    (folder / "clips/v4.mp4").write_bytes(b"")
+    assert main(["check", str(folder)]) == 1
+    said = capsys.readouterr()
+    assert "missing: clips/v1.mp4" in said.out
+    assert all(f"unreadable: clips/v{n}.mp4: " in said.out for n in (2, 3, 4))
+    assert "1 video(s) missing, 3 unreadable" in said.err
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["missing"] == ["clips/v1.mp4"] and sorted(manifest["unreadable"]) == [
+        f"clips/v{n}.mp4" for n in (2, 3, 4)
+    ]
+
+
+def test_a_link_out_of_the_root_is_not_followed(folder, tmp_path, capsys):
+    (tmp_path / "secret.mp4").write_bytes((folder / "clips/v1.mp4").read_bytes())
+    (folder / "clips/v1.mp4").unlink()
+    (folder / "clips/v1.mp4").symlink_to(tmp_path / "secret.mp4")
+    assert main(["check", str(folder)]) == 1
+    assert "leads outside" in capsys.readouterr().out
+
+
+def test_videos_may_lie_elsewhere_or_nowhere(folder, tmp_path, capsys):
+    shutil.move(folder / "clips", tmp_path / "videos" / "clips")
+    assert main(["check", str(folder)]) == 0  # a set of ids: nothing to look at
+    assert "give --video-root to check them" in capsys.readouterr().out and not (folder / "manifest.json").exists()
+    where = tmp_path / "m.json"
+    assert main(["check", str(folder), "--video-root", str(tmp_path / "videos"), "--manifest", str(where)]) == 0
+    assert len(json.loads(where.read_text())["videos"]) == 6
+    (tmp_path / "empty").mkdir()
+    assert main(["check", str(folder), "--video-root", str(tmp_path / "empty")]) == 1
+    assert "6 video(s) missing" in capsys.readouterr().err
+
+
+def change(folder, config, edit):
+    path = folder / config / "test-00000-of-00001.parquet"
+    table = pq.ParquetFile(path).read()
+    rows = table.to_pylist()
+    edit(rows)
+    pq.write_table(type(table).from_pylist(rows, schema=table.schema), path)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda rows: rows[2].update(label=9), r"random_mc, test: row 2 \(id 'clips/v2'\), column 'label'"),
+        (lambda rows: rows[1].update(id="clips/v0"), "column 'id': is a duplicate of row 0"),
+        (lambda rows: rows[0].update(video_path="../x.mp4"), "column 'video_path'"),
+        (lambda rows: rows.pop(), "set.json speaks of {'test': 6}, the tables hold {'test': 5}"),
+        (lambda rows: rows.clear(), "random_mc, test: no rows"),
+    ],
+)
+def test_broken_tables_are_named_with_row_and_column(folder, edit, message):
+    change(folder, "random_mc", edit)
+    problems = checking.check(folder, decode=False).problems
+    assert any(__import__("re").search(message.replace("{", r"\{"), problem) for problem in problems), problems
+
+
+def test_a_clip_that_begins_after_its_video_ends_is_named(folder):
+    change(folder, "retrieval", lambda rows: rows[0].update(start=3.0, end=4.0))
+    found = checking.check(folder)
+    assert found.short == ["clips/v0.mp4: a clip begins at 3 s, the video ends at 0.5 s"] and not found.ok
+
+
+def test_broken_folders_are_named(folder, tmp_path, capsys):
+    assert main(["check", str(tmp_path / "no")]) == 2 and "no such folder" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["check", str(tmp_path / "empty")]) == 2 and "holds no set" in capsys.readouterr().err
+    assert main(["check", str(folder), "--video-root", str(tmp_path / "no")]) == 2
+    assert "--video-root" in capsys.readouterr().err
+    (folder / "random_mc/test-00000-of-00001.parquet").write_bytes(b"PAR1")
+    (folder / "README.md").unlink()
+    problems = checking.check(folder, decode=False).problems
+    assert any("cannot be read as parquet" in problem for problem in problems)
+    assert any("README.md is missing" in problem for problem in problems)
+
+
+def test_the_real_clips_are_all_readable(tmp_path, shared_data):
+    root = build(
+        "captions", ["retrieval"], output=tmp_path / "set", captions=str(shared_data / "videos/captions.csv"),
+        video_column="file",
+    )  # fmt: skip
+    found = checking.check(root, video_root=shared_data / "videos", decode=False)
+    assert found.ok and len(found.videos) == 28

@@ -1,0 +1,191 @@
+"""Perturbed files: they hold what the recipes say, work is shared and resumed, nothing is left half."""
+# ruff: noqa: F811  (fixtures are imported and then named as arguments)
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robustness_sets import clean, rows_of, tree, videos  # noqa: F401  fixtures
+
+from video_contrast import cli
+from video_contrast.builders import build
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import read_json
+from video_contrast.perturbations.video import NAMES, VideoCondition, perturb_clip
+from video_contrast.perturbations.video.files import Span, file_name, perturbed_clip, write_perturbed
+from video_contrast.video.files import read_video
+
+
+def test_files_hold_what_the_recipes_say_and_point_at_themselves(clean: Path, videos: Path, tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    build("perturbed", ["clean", "pairs"], output=root, from_=clean, video_root=videos, files=root, quality="lossless")
+    for row in rows_of(root, "pairs")[:20] + rows_of(root, "clean"):
+        assert row["video_perturbation"] is None and row["start"] is None
+        recipe = json.loads(row["meta"])["perturbed_file"]
+        frames = read_video(videos / f"{row['video_id']}.mp4", 0.25, 1.5).frames
+        if recipe != "clean, re-encoded":
+            frames = perturb_clip(
+                frames, recipe["name"], recipe["severity"], video_id=row["video_id"], start=0.25, end=1.5
+            )
+        assert np.array_equal(read_video(root / row["video_path"]).frames, frames)
+
+
+def test_any_number_of_processes_writes_the_same_set_and_a_second_run_writes_nothing(
+    clean: Path, videos: Path, tmp_path: Path
+) -> None:
+    def make(root: Path, num_proc: int) -> Path:
+        return build(
+            "perturbed", ["clean", "pairs"], output=root, from_=clean, video_root=videos, files=root / "videos",
+            num_proc=num_proc,
+        )  # fmt: skip
+
+    one, two = make(tmp_path / "one", 1), make(tmp_path / "two", 2)
+    assert tree(one) == tree(two)
+    stamps = {path: path.stat().st_mtime_ns for path in (one / "videos").rglob("*.mp4")}
+    assert len(stamps) == 3 * 7
+    gone = sorted(stamps)[4]
+    gone.unlink()
+    make(one, 1)
+    now = {path: path.stat().st_mtime_ns for path in (one / "videos").rglob("*.mp4")}
+    assert {path for path in now if now[path] != stamps[path]} == {gone}
+    assert tree(one) == tree(two)
+
+
+def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code = (
+        "import sys, itertools; from video_contrast.perturbations.video import *;"
+        "from video_contrast.perturbations.video.files import *\n"
+        "for name in NAMES: print(write_perturbed(Span(sys.argv[1], 'v0'), [VideoCondition(name, 1)], sys.argv[2]),"
+        " flush=True)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(videos / "v0.mp4"), str(out)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    process.kill()
+    process.wait()
+    whole = [path for path in out.rglob("*.mp4") if not path.name.startswith(".")]
+    assert len(whole) >= 3
+    for path in whole:
+        assert len(read_video(path).frames) == 40
+    conditions = [VideoCondition(name, 1) for name in NAMES]
+    span = Span(str(videos / "v0.mp4"), "v0")
+    names = write_perturbed(span, conditions, out)
+    fresh = write_perturbed(span, conditions, tmp_path / "fresh")
+    assert names == fresh
+    assert all((out / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes() for name in names)
+
+
+@pytest.mark.processes
+def test_torchrun_shares_the_files(clean: Path, videos: Path, tmp_path: Path) -> None:
+    arguments = ["perturbed", "clean", "--from", str(clean), "--video-root", str(videos)]
+    command = Path(sys.executable).parent / "video-contrast"
+    torchrun = Path(sys.executable).parent / "torchrun"
+    if not torchrun.exists() or not command.exists():
+        pytest.skip("torchrun is not installed beside python")
+    out = tmp_path / "two"
+    environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [torchrun, "--nproc_per_node", "2", "--standalone", command, "build", *arguments, "--files", out / "videos",
+         "--output", out],
+        check=True, env=environment, timeout=180, capture_output=True,
+    )  # fmt: skip
+    one = tmp_path / "one"
+    build("perturbed", ["clean"], output=one, from_=clean, video_root=videos, files=one / "videos")
+    assert tree(out) == tree(one)
+
+
+def test_an_unreadable_video_is_left_out_and_counted(clean: Path, videos: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "videos"
+    shutil.copytree(videos, broken)
+    (broken / "v1.mp4").write_bytes((broken / "v1.mp4").read_bytes()[:700])
+    root = build("perturbed", ["clean"], output=tmp_path / "p", from_=clean, video_root=broken, files=tmp_path / "p")
+    assert [row["video_id"] for row in rows_of(root, "clean")] == ["v0", "v2"]
+    facts = read_json(root / "set.json")["facts"]
+    assert facts["counts"]["clips whose video could not be read"] == 1
+    assert "v1.mp4" in facts["warnings"][0]
+    with pytest.raises(VideoContrastError, match="no video could be read"):
+        build("perturbed", ["clean"], output=tmp_path / "q", from_=clean, video_root=tmp_path, files=tmp_path / "q")
+
+
+def test_scope_video_perturbs_the_whole_file_and_cuts_it(videos: Path) -> None:
+    path = str(videos / "v0.mp4")
+    whole = read_video(path).frames
+    for name in NAMES:
+        done = perturbed_clip(Span(path, "v0", 0.5, 1.5), VideoCondition(name, 2, scope="video"))
+        assert np.array_equal(done.frames, perturb_clip(whole, name, 2, video_id="v0")[10:30]), name
+
+
+def test_file_names_tell_clips_and_recipes_apart() -> None:
+    spans = [Span("a", "x/y"), Span("a", "x y"), Span("a", "x_y"), Span("a", "x_y", 1), Span("a", "x_y", 1, 2)]
+    conditions = [
+        None, VideoCondition("jpeg", 1), VideoCondition("jpeg", 2), VideoCondition("jpeg", 1, seed=1),
+        VideoCondition("jpeg", 1, "monotone"), VideoCondition("jpeg", 1, scope="video"),
+    ]  # fmt: skip
+    names = [file_name(span, c, quality) for span in spans for c in conditions for quality in ("high", "lossless")]
+    assert len(set(names)) == len(names)
+    assert all(".." not in name and not name.startswith("/") for name in names)
+    assert file_name(Span("a", "../../etc"), None).count("/") == 1
+
+
+def test_perturb_video_writes_what_perturb_clip_makes(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    out, reference = tmp_path / "o.mp4", tmp_path / "c.mp4"
+    call = [
+        "perturb",
+        "video",
+        str(videos / "v0.mp4"),
+        str(out),
+        "--name",
+        "shot_noise",
+        "--severity",
+        "2",
+        "--seed",
+        "4",
+    ]
+    assert cli.main([*call, "--quality", "lossless", "--clean", str(reference)]) == 0
+    assert "40 frames 48x32, shot_noise at severity 2" in capsys.readouterr().out
+    source = read_video(videos / "v0.mp4").frames
+    assert np.array_equal(read_video(out).frames, perturb_clip(source, "shot_noise", 2, seed=4, video_id="v0"))
+    assert np.array_equal(read_video(reference).frames, source)
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "code"),
+    [
+        (["--name", "shot_nose"], "did you mean 'shot_noise'", 2),
+        (["--severity", "9"], "1 to 5", 2),
+        (["--profile", "papr"], "did you mean 'paper'", 2),
+        (["--start", "90"], "no frame between 90 s and the end", 1),
+    ],
+)
+def test_perturb_video_says_what_is_wrong(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture, change: list[str], says: str, code: int
+) -> None:
+    base = ["perturb", "video", str(videos / "v0.mp4"), str(tmp_path / "o.mp4"), "--name", "jpeg", "--severity", "1"]
+    assert cli.main([*base, *change]) == code
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_sheet_shows_every_condition(videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    import cv2
+
+    out = tmp_path / "sheet.png"
+    assert cli.main(["perturb", "sheet", str(videos / "v0.mp4"), str(out), "--width", "96"]) == 0
+    sheet = cv2.imread(str(out))
+    tile, plot = 64, 40
+    assert sheet.shape[0] == 26 + 18 * (tile + 4) + 5 * plot
+    assert sheet.shape[1] == 120 + 6 * (96 + 4)
+    assert cli.main(["perturb", "sheet", str(videos / "v0.mp4"), str(tmp_path / "s.jpg")]) == 2
+    assert "ends in .png" in capsys.readouterr().err

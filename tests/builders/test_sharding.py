@@ -1,0 +1,79 @@
+"""Work that is dealt out to ranks or processes comes back in order, whole, and the same."""
+
+import sys
+import types
+
+import pytest
+
+from video_contrast.builders.assembly import sharding
+from video_contrast.builders.assembly.verbs import _merged
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.cli import main
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast import verb
+
+
+def doubled(chunk):
+    return [2 * item for item in chunk]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_every_rank_gets_all_results_in_order(ranks, monkeypatch):
+    """Ranks are played one after the other: what the earlier ones gave is put together when the last one gathers."""
+    items = list(range(23))
+    alone = sharding.spread(doubled, items, chunk=4)
+    assert [item for chunk in alone for item in chunk] == [2 * item for item in items]
+    given: list = []
+    work = []
+
+    for rank in range(ranks):
+        state = types.SimpleNamespace(process_index=rank, num_processes=ranks)
+        fake = types.ModuleType("accelerate")
+        fake.PartialState = lambda state=state: state
+        utils = types.ModuleType("accelerate.utils")
+
+        def gather(done):
+            given.extend(done)
+            return list(given)
+
+        utils.gather_object = gather
+        monkeypatch.setitem(sys.modules, "accelerate", fake)
+        monkeypatch.setitem(sys.modules, "accelerate.utils", utils)
+        monkeypatch.setenv("WORLD_SIZE", str(max(ranks, 2)))
+        before = len(given)
+        last = sharding.spread(doubled, items, chunk=4)
+        work.append(len(given) - before)
+    assert last == alone and sum(work) == len(alone) and max(work) - min(work) <= 1
+
+
+def test_two_processes_give_what_one_gives():
+    offset = 3  # a closure cannot be pickled; forked workers need not
+    items = list(range(40))
+    one = sharding.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6)
+    assert sharding.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6, num_proc=2) == one
+    with pytest.raises(UsageError, match="num_proc must be at least 1"):
+        sharding.spread(doubled, items, num_proc=0)
+
+
+def test_only_one_rank_writes(monkeypatch):
+    assert sharding.is_writer() and sharding.world_size() == 1
+    monkeypatch.setenv("RANK", "1")
+    assert not sharding.is_writer()
+
+
+def test_counts_of_parts_are_the_counts_of_the_whole():
+    captions = [f"a {who} {does} on the grass" for who in ("man", "dog") for does in ("runs", "sits", "sat down")] * 3
+    whole = verb.count(captions, tagger="hanta")
+    parts = _merged([verb.count(captions[first : first + 5], tagger="hanta") for first in range(0, len(captions), 5)])
+    assert parts == whole
+
+
+def test_a_name_that_is_no_file_and_no_data_set_is_a_usage_error(tmp_path, capsys):
+    command = ["build", "captions", "retrieval", "--captions", "nobody/no-such-set", "--output", str(tmp_path / "o")]
+    assert main(command) == 2
+    assert "no such file, and no data set 'nobody/no-such-set'" in capsys.readouterr().err
+    (tmp_path / "c.txt").write_text("a")
+    with pytest.raises(UsageError, match="unknown kind of table"):
+        next(read_table(tmp_path / "c.txt"))
+    with pytest.raises(UsageError, match="is a folder"):
+        next(read_table(tmp_path))

@@ -1,0 +1,176 @@
+"""Rule constraints of verb contrasts: each rejects what it is for, and is counted."""
+# ruff: noqa: F811  (fixtures are imported and then named as arguments)
+
+from collections import Counter
+
+import pytest
+from contrast_verbs import CAPTIONS, IDS, RULES, TABLE_1_VERB, TRAIN, Given, check, contrasts_of, counts, tokens_of  # noqa: F401  fixtures
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast import verb
+from video_contrast.perturbations.contrast.verb.candidate import Original, fill
+from video_contrast.perturbations.contrast.verb.phrases import Phrase, phrases, verb_lemmas
+
+
+@pytest.mark.parametrize(
+    ("caption", "found"),
+    [
+        ("a man is walking up to the door", ["walk", "walk up", "walk up to"]),
+        ("a woman is pushing her stroller", ["push"]),
+        ("two men sit in a car and are talking", ["sit", "sit in", "talk"]),
+        ("a man has been running", ["run"]),
+        ("the dog doesn't bark", ["bark"]),
+        ("there is a red ball", []),
+        ("a man has a hat", []),
+        ("two men are doing wrestling", ["do wrestling"]),
+        ("a girl sings while a boy dances", ["sing", "dance"]),
+    ],
+)
+def test_phrases_are_verbs_with_particles_and_prepositions_but_no_auxiliaries(caption, found):
+    assert [phrase.base for phrase in phrases(tokens_of(caption))] == found
+
+
+@pytest.mark.parametrize(("caption", "contrast", "antonym"), TABLE_1_VERB)
+def test_lm_rows_of_table_1_pass_the_rule_constraints(caption, contrast, antonym):
+    known = verb.WordCounts(10**6, Counter(dance=90, run=90, **{"raise": 90}, stand=90), Counter(), {}, {}, "")
+    siblings = [["people in a scene", "somebody speaks"]]
+    for seed in range(8):  # whichever phrase is chosen of the verb's patterns, the row must fit one of them
+        try:
+            edits, reasons = verb.contrasts(
+                [caption], ["1"], counts=known, generator=Given([contrast]), constraints=[*RULES, "siblings"],
+                siblings=siblings, seed=seed, tagger="hanta",
+            )  # fmt: skip
+        except StopIteration:
+            continue
+        if edits[0]:
+            break
+    assert edits[0].text == contrast and edits[0].antonym is antonym, reasons
+
+
+@pytest.mark.parametrize(
+    ("contrast", "constraint"),
+    [
+        ("a man is guitar", "has_verb"),
+        ("a man is walked", "lemma"),
+        ("a man is flying", "frequency"),
+        ("a man is sings", "inflection"),
+    ],
+)
+def test_each_constraint_rejects_what_it_is_for_and_counts_it(counts, contrast, constraint):
+    assert check("a man is walking", [contrast], counts, RULES) == (None, {constraint: 1})
+    # What is no verb has no count and no form either, and the same verb in another form does not agree.
+    also = {"has_verb": {"frequency", "inflection"}, "lemma": {"inflection"}}.get(constraint, set())
+    others = [name for name in RULES if name not in {constraint} | also]
+    assert check("a man is walking", [contrast], counts, others)[0] == contrast.split()[-1]
+
+
+def test_another_verb_of_the_same_caption_is_no_contrast(counts):
+    assert check("the dog is running", ["the dog is singing"], counts, RULES)[0] == "singing"
+    pipeline = verb.VerbPipeline("lexical", RULES, counts=counts, tagger="hanta")
+    lists, _ = pipeline.run_many(["a man is singing and dancing"] * 20, [str(n) for n in range(20)], n=50)
+    assert all(edit.new not in ("singing", "dancing") for edits in lists for edit in edits)
+
+
+def test_a_verb_that_a_sibling_caption_uses_is_rejected(counts):
+    constraints = [*RULES, "siblings"]
+    for sibling in ("she sings a song", "a woman was singing", "a singing woman"):
+        found = check(
+            "a woman is walking", ["a woman is singing"], counts, constraints, [[sibling, "a woman is walking"]]
+        )
+        assert found == (None, {"siblings": 1})
+    assert check("a woman is walking", ["a woman is singing"], counts, constraints, [["a woman walks"]])[0] == "singing"
+
+
+class _Synset:
+    def __init__(self, *names):
+        self.names = names
+
+    def lemma_names(self):
+        return list(self.names)
+
+
+def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, monkeypatch):
+    import nltk.corpus
+
+    from video_contrast.perturbations.contrast.constraints import rules
+
+    class WordNet:
+        @staticmethod
+        def synsets(name, pos):
+            assert pos == "v"
+            return [_Synset("jump", "vault"), _Synset("jump", "hurdle_over")] if name == "jump" else []
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", WordNet)
+    rules._synonyms.cache_clear()
+    constraints = [*RULES, "siblings"]
+    for sibling, senses, accepted in [
+        ("a woman vaults", 0, True),
+        ("a woman vaults", 1, False),
+        ("they hurdle", 1, True),
+    ]:
+        arguments = ("a woman is walking", ["a woman is jumping"], counts, constraints, [[sibling]])
+        assert (check(*arguments, sibling_senses=senses)[0] == "jumping") is accepted
+    rules._synonyms.cache_clear()
+
+
+def test_absent_wordnet_is_an_error_that_names_the_command(counts, monkeypatch):
+    import nltk.corpus
+
+    from video_contrast.perturbations.contrast.constraints import rules
+
+    class Absent:
+        @staticmethod
+        def synsets(name, pos):
+            raise LookupError("Resource wordnet not found")
+
+    monkeypatch.setattr(nltk.corpus, "wordnet", Absent)
+    rules._synonyms.cache_clear()
+    with pytest.raises(VideoContrastError, match=r"python -m nltk\.downloader wordnet"):
+        verb.VerbPipeline("lexical", counts=counts, settings=verb.Settings(sibling_senses=2))
+    rules._synonyms.cache_clear()
+
+
+def test_default_sets_and_the_record_of_what_was_not_applied(counts):
+    assert verb.constraint_names("lexical", None) == ["has_verb", "lemma", "frequency", "siblings", "inflection"]
+    for name in ("t5", "mlm", "llm"):
+        assert verb.constraint_names(name, None) == [
+            "has_verb", "lemma", "frequency", "siblings", "inflection", "perplexity", "word_vectors", "sentence",
+        ]  # fmt: skip
+    record = verb.VerbPipeline("lexical", counts=counts, tagger="hanta").record()
+    assert record["not_applied"] == ["perplexity", "word_vectors", "sentence", "nli"]
+    assert record["constraints"]["frequency"] == {"more_than": 2.0, "training_captions": len(TRAIN)}
+    assert record["tagger"].startswith("hanta-")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"constraints": ["frequncy"]}, "did you mean 'frequency'"),
+        ({"generator": "t6"}, "unknown verb generator 't6'"),
+        ({"counts": None}, "needs training captions"),
+        ({"constraints": None}, "constraint 'siblings' needs the other captions"),
+        ({"word_cosin": 0.3}, "did you mean 'word_cosine'"),
+        ({"generator_options": {"k": 0}}, "k must be at least 1"),
+        ({"generator_options": {"beams": 2}}, "does not take these options"),
+        ({"ids": ["a"]}, "same length"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(counts, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        contrasts_of(**({"counts": counts} | arguments))
+
+
+def test_a_corpus_too_small_for_the_limit_rejects_everything_and_counts_it():
+    edits, reasons = verb.contrasts(
+        CAPTIONS, IDS, train_captions=["a man sings", "a dog runs"], constraints=RULES, tagger="hanta"
+    )
+    assert edits == [None] * 4 and reasons["candidates:rejected:frequency"] > 0
+    assert reasons["all_rejected"] + reasons["no_proposal"] == 4
+
+
+def test_articles_and_case_fit_what_follows():
+    tokens = tokens_of("A smiling girl")
+    original = Original("A smiling girl", tokens, Phrase(2, 9, "smile", "VBG", (), 1), verb_lemmas(tokens))
+    made = fill(original, "annoying")
+    assert made.text == "An annoying girl" and made.text[made.start : made.start + len(made.new)] == "An annoying"
+    assert fill(original, "using").text == "A using girl"

@@ -1,0 +1,88 @@
+"""Every command and snippet of the README and the docs runs as printed, in order, in a fresh folder, offline.
+
+Blocks marked `bash` and `python` run; `text` blocks are output, or commands that a test cannot run (downloads).
+A block that names $MSRVTT or $YOUCOOK2 (folders with the data sets' annotations) is left out where there is none.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = sorted([REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *(REPOSITORY / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```$", re.M | re.S)
+DATA = {"MSRVTT": "msrvtt", "YOUCOOK2": "youcook2", "CLIPS": "videos", "RELEASED_SETS": "park_contrast_sets"}
+
+
+def data_variables() -> dict[str, str]:
+    root = Path(os.environ.get("VIDEO_CONTRAST_DATA") or REPOSITORY.parent / "shared" / "data")
+    return {name: str(root / folder) for name, folder in DATA.items() if (root / folder).is_dir()}
+
+
+def run_bash(code: str, variables: dict[str, str]) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code],
+        env={**os.environ, **variables, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, f"{code}\n--- exited with {done.returncode}:\n{(done.stdout + done.stderr)[-3000:]}"
+
+
+@pytest.fixture
+def _registries() -> Iterator[None]:
+    """What a page registers (CONTRIBUTING adds one of everything) is gone when its test ends."""
+    import video_contrast.perturbations.text
+    import video_contrast.perturbations.video  # noqa: F401  fills the registry
+    from video_contrast.builders.registry import all_builders
+    from video_contrast.perturbations.registry import TEXT, VIDEO
+    from video_contrast.runner.kinds import all_kinds
+
+    before = [(registry, dict(registry)) for registry in (all_builders(), TEXT, VIDEO, all_kinds())]
+    yield
+    for registry, entries in before:
+        registry.clear()
+        registry.update(entries)  # type: ignore[call-overload]
+
+
+@pytest.mark.usefixtures("_registries")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    variables = data_variables()
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if any(f"${name}" in code or f'"{name}"' in code for name in DATA if name not in variables):
+            continue
+        # The two commands of the set-up make an environment and run this very suite; test_demo.py covers them.
+        if all(line.startswith(("make ", "git clone", "cd ", "#")) or not line for line in code.splitlines()):
+            continue
+        if language == "bash":
+            run_bash(code, variables)
+        else:
+            exec(compile(code, str(page), "exec"), namespace)
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target and not target.startswith("mailto:"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_demo_runs_the_commands_that_the_tests_run() -> None:
+    shown = subprocess.run(["make", "-n", "demo"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert "video-contrast metrics install" in shown
+    assert "video-contrast demo --output demo" in shown

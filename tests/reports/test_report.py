@@ -1,0 +1,375 @@
+"""The report: what stands in the file, whatever the runs and captions are."""
+
+import csv
+import io
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import fabricate
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, write_json
+from video_contrast.reports import embeddings, reference, write_report
+from video_contrast.reports.annotate.results import rows_of
+from video_contrast.reports.controls import hit, retrieval_hits
+from video_contrast.reports.finding import finding
+from video_contrast.reports.reproduce import published
+from video_contrast.reports.runs import SetKey, load_runs
+from video_contrast.reports.write import left_out
+
+CONFIGS = ["random_mc", "verb_mc", "retrieval"]
+CONDITIONS = {
+    "visual:jumble@1": 1.4, "visual:jumble@5": 0.4, "visual:jpeg@1": 1.5, "visual:jpeg@5": 1.2, "text:keyboard": 1.0,
+    "visual:jumble@3+text:drop_first": 0.4, "visual:jpeg@3+text:drop_first": 0.8,
+    "control:shuffled": 0.5, "control:blind": 0.0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("report")
+    fabricate.make_set(root / "set", 40, captions=fabricate.HOSTILE, videos=6)
+    fabricate.make_run(root / "runs/good", root / "set", CONFIGS, model="good", skill=1.8, conditions=CONDITIONS)
+    fabricate.make_run(root / "runs/poor", root / "set", CONFIGS, model="poor", skill=0.4, conditions=CONDITIONS)
+    return root
+
+
+@pytest.fixture(scope="module")
+def page(world: Path) -> str:
+    return write_report([world / "runs"], world / "report.html").read_text(encoding="utf-8")
+
+
+def embedded(page: str, name: str) -> Any:
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def table(page: str, name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(embedded(page, "csv")[name])))
+
+
+def test_nothing_is_loaded_from_anywhere(page: str) -> None:
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)  # their JSON holds captions with markup in them
+    for address in re.findall(r"""(?:src|href|action)=["']?([^"'\s>]+)""", markup):
+        assert address.startswith(("#", "data:")), address
+    assert "default-src 'none'" in page
+    assert not re.search(r"@import|url\((?!#|data:)", page)
+
+
+def test_the_summary_shows_what_the_runner_measured(world: Path, page: str) -> None:
+    metrics = json.loads((world / "runs/good/metrics.json").read_text())["configs"]
+    row = next(row for row in table(page, "accuracy") if row["model"] == "good")
+    clean = metrics["verb_mc"]["conditions"]["clean"]
+    for ending, key in (("", "accuracy"), (" low", "accuracy_low"), (" high", "accuracy_high")):
+        assert float(row[f"verb_mc{ending}"]) == pytest.approx(100 * clean[key], rel=1e-4)
+    retrieval = next(row for row in table(page, "retrieval") if row["model"] == "good")
+    assert float(retrieval["text to video R@1"]) == pytest.approx(
+        100 * metrics["retrieval"]["conditions"]["clean"]["t2v_R@1"], rel=1e-4
+    )
+    assert next(row for row in table(page, "accuracy") if row["model"] == "chance")["verb_mc"] == "20"
+
+
+def test_every_section_of_a_full_run_is_there(page: str) -> None:
+    assert re.findall(r'<section id="(\w+)"', page) == [
+        "summary", "kinds", "robustness", "controls", "behaviour", "similarity", "audit", "gallery", "record",
+    ]  # fmt: skip
+    names = set(embedded(page, "csv"))
+    assert {"gamma-verb_mc", "gamma-bars-verb_mc", "severity-verb_mc", "scatter-verb_mc", "pairs-verb_mc-good",
+            "controls-verb_mc", "sensitivity-verb_mc", "positions-verb_mc", "audit", "kinds-verb_mc",
+            "similarity-retrieval-good-clean"} <= names  # fmt: skip
+    assert "not audited" in page
+
+
+def test_gamma_in_the_heat_map_is_the_ratio_of_the_scores(world: Path, page: str) -> None:
+    found = json.loads((world / "runs/good/metrics.json").read_text())["configs"]["verb_mc"]["conditions"]
+    lines = list(csv.reader(io.StringIO(embedded(page, "csv")["pairs-verb_mc-good"])))
+    values = {
+        (line[0], visual): float(v) for line in lines[1:] for visual, v in zip(lines[0][1:], line[1:], strict=True)
+    }
+    expected = found["visual:jpeg@3+text:drop_first"]["accuracy"] / found["clean"]["accuracy"]
+    assert values["drop_first", "jpeg@3"] == pytest.approx(expected)
+
+
+def test_each_figure_also_comes_as_svg_png_and_csv(world: Path, tmp_path: Path) -> None:
+    write_report([world / "runs/good"], tmp_path / "r.html", assets=tmp_path / "figures")
+    names = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
+    assert names and names == {path.stem for path in (tmp_path / "figures").glob("*.png")}
+    assert names < {path.stem for path in (tmp_path / "figures").glob("*.csv")}
+    svg = (tmp_path / "figures" / "accuracy-dots.svg").read_text()
+    assert svg.startswith("<svg") and "var(--" not in svg and 'style="width' not in svg
+    ElementTree.fromstring(svg)
+
+
+def test_the_gallery_agrees_with_the_scores(world: Path, page: str) -> None:
+    data = embedded(page, "data")
+    stored = [
+        line
+        for line in pq.read_table(world / "runs/poor/scores.parquet").to_pylist()
+        if line["config"] == "verb_mc" and line["condition"] == "clean"
+    ]
+    number = next(
+        n for n, r in enumerate(data["runs"]) if r["model"] == "poor" and "verb_mc" in data["sets"][r["set"]]["name"]
+    )
+    run = data["runs"][number]
+    items = data["sets"][run["set"]]["items"]
+    shown = {items[n]["i"]: scores for n, scores in enumerate(run["scores"])}
+    for line in stored:
+        assert shown[line["id"]] == pytest.approx(line["scores"], rel=1e-5)
+    wrong = sum(max(line["scores"]) > line["scores"][line["label"]] for line in stored)
+    assert run["share"] == f"{wrong} of {len(stored)} wrong"
+
+
+def test_edits_point_at_the_new_words_by_characters(page: str) -> None:
+    data = embedded(page, "data")
+    items = next(s["items"] for s in data["sets"] if "verb_mc" in s["name"])
+    seen = 0
+    for item in items:
+        for text, edit in zip(item["c"], item["e"], strict=True):
+            if edit:
+                assert text[edit[0] : edit[1]] == "silently"
+                seen += 1
+    assert seen == len(items)
+
+
+def test_a_missing_video_is_said_where_its_frames_would_be(page: str) -> None:
+    data = embedded(page, "data")
+    assert any("no such video file" in reason and "video6" in reason for reason in data["missing"].values())
+    assert data["strips"]
+
+
+def test_hostile_captions_cannot_leave_the_data(page: str) -> None:
+    assert "<script>window.hacked" not in page
+    assert page.count("</script>") == page.count("<script")
+    assert any(fabricate.HOSTILE[0] in item["c"] for s in embedded(page, "data")["sets"] for item in s["items"])
+
+
+def test_equal_runs_give_equal_bytes(world: Path, page: str, tmp_path: Path) -> None:
+    again = write_report([world / "runs"], tmp_path / "again.html")
+    assert again.read_text(encoding="utf-8") == page
+
+
+def test_sets_that_differ_under_one_name_are_not_compared(world: Path, tmp_path: Path) -> None:
+    fabricate.make_set(tmp_path / "set", 30)
+    fabricate.make_run(tmp_path / "other", tmp_path / "set", ["verb_mc"], model="good", conditions=CONDITIONS)
+    html = write_report([world / "runs/good", tmp_path / "other"], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 different sets called verb_mc" in html
+    fingerprints = [
+        read_json(folder / "run.json")["set"]["fingerprints"]["verb_mc"][:6]
+        for folder in (world / "runs/good", tmp_path / "other")
+    ]
+    names = embedded(html, "csv")
+    for mark, root in zip(fingerprints, (world / "runs/good", tmp_path / "other"), strict=True):
+        found = next(row for row in table(html, "accuracy") if row["model"] == "good")[f"verb_mc ({mark})"]
+        clean = read_json(root / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
+        assert float(found) == pytest.approx(100 * clean["accuracy"], rel=1e-4)
+        assert f"gamma-verb_mc-{mark}" in names and f"controls-verb_mc-{mark}" in names
+    ids = re.findall(r'\bid="([^"]+)"', re.sub(r"<script.*?</script>", "", html, flags=re.S))
+    assert len(ids) == len(set(ids)), "two parts of the page share a name"
+
+
+def test_gammas_of_retrieval_are_shown_at_the_papers_rank_five_too(world: Path, page: str) -> None:
+    found = read_json(world / "runs/good/metrics.json")["configs"]["retrieval"]["robustness"]
+    rows = {row["score"]: row for row in table(page, "gamma-retrieval") if row["model"] == "good"}
+    assert set(rows) == {"text to video R@1", "video to text R@1", "text to video R@5", "video to text R@5"}
+    assert float(rows["text to video R@5"]["visual"]) == pytest.approx(
+        found["t2v_R@5"]["visual"]["gamma_relative"], rel=1e-4
+    )
+
+
+def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Path) -> None:
+    run = fabricate.make_run(
+        tmp_path / "run", world / "set", ["verb_mc"], model="nothing", skill=0.0, conditions={"text:keyboard": 0.0}
+    )
+    clean = read_json(run / "metrics.json")["configs"]["verb_mc"]["conditions"]["clean"]
+    assert clean["accuracy_low"] <= clean["chance"] <= clean["accuracy_high"]
+    html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<small>at chance</small>" in html
+    assert not [name for name in embedded(html, "csv") if name.startswith(("gamma-bars", "severity", "scatter"))]
+
+
+def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:
+    run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "retrieval")
+    for condition in ("clean", "control:shuffled"):
+        assert retrieval_hits(run, condition).mean() == pytest.approx(run.metrics[condition]["t2v_R@1"])
+    row = next(row for row in table(page, "controls-retrieval") if row["model"] == "good")
+    assert float(row["full minus shuffled"]) == pytest.approx(
+        100 * (run.metrics["clean"]["t2v_R@1"] - run.metrics["control:shuffled"]["t2v_R@1"]), abs=1e-3
+    )
+
+
+def test_the_papers_figures_stand_beside_runs_on_their_data_and_only_there(world: Path, tmp_path: Path) -> None:
+    root = fabricate.make_set(tmp_path / "set", 12)
+    record = read_json(root / "set.json")
+    write_json(root / "set.json", {**record, "builder": "msrvtt"})
+    run = fabricate.make_run(tmp_path / "run", root, ["random_mc", "retrieval"], conditions={"text:keyboard": 1.0})
+    html = write_report([run], tmp_path / "r.html").read_text(encoding="utf-8")
+    paper = published("contrast_sets")["tables"][0]["rows"]
+    shown = {row["model"]: row for row in table(html, "published-msrvtt-0")}
+    for row in paper:
+        if "random_mc" in row["figures"]:
+            assert float(shown[row["model"]]["random_mc"]) == row["figures"]["random_mc"]["value"]
+            assert float(shown[row["model"]]["video to text R@1"]) == row["figures"]["v2t_R@1"]["value"]
+    gammas = {row["model"]: row for row in table(html, "published-gamma-msrvtt-0")}
+    first = published("robustness")["tables"][0]["rows"][0]
+    assert float(gammas[first["model"]]["visual"]) == first["figures"]["visual:gamma_relative"]["value"]
+    other = write_report([world / "runs/good"], tmp_path / "o.html").read_text(encoding="utf-8")
+    assert not [name for name in embedded(other, "csv") if name.startswith("published")]
+
+
+@pytest.mark.parametrize(
+    ("builder", "config", "accuracy"),
+    [("msrvtt", "verb_human_mc", 94.5), ("lsmdc_ids", "verb_mc", 90.2), ("feint6k", "rcad_vatex", 96.8),
+     ("msrvtt", "random_mc", None), ("shapes", "verb_human_mc", None)],
+)  # fmt: skip
+def test_people_are_drawn_where_a_paper_measured_them(
+    monkeypatch: pytest.MonkeyPatch, builder: str, config: str, accuracy: float | None
+) -> None:
+    monkeypatch.setattr(reference, "set_record", lambda dataset: {"builder": builder})
+    assert reference.human(SetKey("somewhere", config, "test", "")) == accuracy
+
+
+def test_the_first_sentence_tells_the_finding(world: Path, page: str, tmp_path: Path) -> None:
+    sentence = re.sub(r"<[^>]+>", "", re.search(r'<p class="finding">(.*?)</p>', page, re.S)[1])  # type: ignore[index]
+    easy, hard = (
+        read_json(world / "runs/poor/metrics.json")["configs"][c]["conditions"]["clean"]
+        for c in ("random_mc", "verb_mc")
+    )
+    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.0f}\u202f% of items")
+    assert f"{100 * hard['accuracy']:.0f}\u202f% of verb_mc" in sentence and "while good keeps" in sentence
+    assert sentence.count(".") == 1
+    runs = load_runs([world / "runs"])
+    retrieval = [run for run in runs if run.layout == "retrieval"]
+    assert re.match(r"(good|poor) keeps \d+ % of its R@5 on retrieval under", finding(retrieval))
+    for run in retrieval:
+        run.robustness = {}
+    assert re.match(r"good puts the right clip first for \d+ % of captions", finding(retrieval))
+    for run in runs:
+        run.robustness = {}
+    # without a config of random options the same items with random options stand in
+    contrasts = [run for run in runs if run.key.config == "verb_mc"]
+    assert re.match(r"poor picks the true caption in \d+ % of items with random options", finding(contrasts))
+    easy_only = [run for run in runs if run.key.config == "random_mc"]
+    assert re.match(r"good picks the true caption in \d+ % of random_mc, where chance is 20 %", finding(easy_only))
+    assert finding([]) == ""
+
+
+def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(world: Path) -> None:
+    runs = load_runs([world / "runs"])
+    for run in runs:
+        run.record["skipped"] = {
+            f"visual:{name}@3+text:mlm": "mlm needs WordNet, which is not in (/home/me/a, /usr/b): get it"
+            for name in "ab"
+        }
+    assert left_out(runs) == [
+        ("mlm needs WordNet, which is not in: get it", ["visual:a@3+text:mlm", "visual:b@3+text:mlm"])
+    ]
+
+
+def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> None:
+    from video_contrast import build, score
+
+    root = build("shapes", ["retrieval", "verb_mc"], output=tmp_path / "shapes", items=14)
+    score("temporal", root, output=tmp_path / "run", store=tmp_path / "store", conditions="clean,visual:jumble@5")
+    html = write_report([tmp_path / "run"], tmp_path / "a.html").read_text()
+    stored = table(html, "map-retrieval-temporal")
+    assert {row["made from"] for row in stored} == {"stored embeddings"}
+    assert {"visual:jumble@5 x", "visual:jumble@5 y"} <= set(stored[0])
+    run = next(run for run in load_runs([tmp_path / "run"]) if run.layout == "retrieval")
+    ids = list(run.set_rows)
+    space = embeddings.stored(run, ids, [run.set_rows[name]["captions"][0] for name in ids])
+    assert space is not None
+    matrix = run.matrix()
+    first = [list(matrix.relevant).index(n) for n in range(len(ids))]
+    assert np.allclose(space.clips @ space.captions.T, matrix.values[:, first], atol=1e-5)
+    shutil.rmtree(tmp_path / "store")
+    again = table(write_report([tmp_path / "run"], tmp_path / "b.html").read_text(), "map-retrieval-temporal")
+    assert {row["made from"] for row in again} == {"factors of the similarity matrix"}
+    verbs = table(html, "verb-distributions")  # of 14 items, by hand
+    new = [edit["new"] for row in rows_of(root, "verb_mc") for edit in row["edits"] if edit]
+    rises = sum(phrase.split()[0] in ("rises", "rise") for phrase in new)
+    assert sum(float(row["verb_mc, %"]) for row in verbs) == pytest.approx(100)
+    assert sum(float(row["verb_mc, %"]) for row in verbs if row["verb"] == "rise") == pytest.approx(100 * rises / 14)
+
+
+def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp_path: Path) -> None:
+    page = write_report([world / "runs"], tmp_path / "folder", max_failures=1)
+    assert page == tmp_path / "folder" / "index.html"
+    strips = embedded(page.read_text(encoding="utf-8"), "data")["strips"]
+    assert len(strips) == 6  # all clips that are there
+    assert all((tmp_path / "folder" / path).is_file() for path in strips.values())
+    assert (tmp_path / "folder" / "figures" / "accuracy.csv").is_file()
+
+
+def test_ten_thousand_items_stay_under_fifteen_megabytes(tmp_path: Path) -> None:
+    fabricate.make_set(tmp_path / "set", 10_000)
+    fabricate.make_run(tmp_path / "run", tmp_path / "set", ["verb_mc"], model="big", skill=0.5)
+    page = write_report([tmp_path / "run"], tmp_path / "r.html", max_failures=3)
+    assert page.stat().st_size < 15e6
+    data = embedded(page.read_text(encoding="utf-8"), "data")
+    assert len(data["sets"][0]["items"]) == 10_000
+    assert len(data["strips"]) == 3
+
+
+def test_strips_shrink_until_they_fit_and_the_least_bad_give_way(world: Path) -> None:
+    from video_contrast.reports.gallery import LIMIT, gallery_data
+
+    runs = load_runs([world / "runs/poor"])
+
+    def strips(used: int) -> dict[str, str]:
+        found = gallery_data(runs, max_failures=99, progress=lambda items, label: items, used=used)
+        assert found is not None
+        return found["strips"]
+
+    whole = strips(0)
+    weight = sum(map(len, whole.values()))
+    sizes = {used: sum(map(len, strips(used).values())) for used in range(LIMIT - 120_000, LIMIT, 4_000)}
+    assert max(sizes.values()) == weight and min(sizes.values()) == 0
+    assert list(sizes.values()) == sorted(sizes.values(), reverse=True)
+    full = [used for used, size in sizes.items() if size == weight]
+    for used, size in sizes.items():  # every byte that the rest takes, the strips give
+        assert size <= max(0, weight - (used - full[-1])) + 4_000
+
+
+def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path), "--output", str(tmp_path / "r.html")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "no run.json" in error
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_set_that_has_moved_is_named(world: Path, tmp_path: Path) -> None:
+    fabricate.make_set(tmp_path / "set", 10)
+    fabricate.make_run(tmp_path / "run", tmp_path / "set", ["verb_mc"])
+    (tmp_path / "set").rename(tmp_path / "moved")
+    with pytest.raises(VideoContrastError, match="--set"):
+        write_report([tmp_path / "run"], tmp_path / "r.html")
+    assert write_report([tmp_path / "run"], tmp_path / "r.html", dataset=tmp_path / "moved").exists()
+
+
+def test_quiet_and_json(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["report", str(world / "runs/poor"), "--max-failures", "1", "--output", str(tmp_path / "r.html")]
+    assert main([*given, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main([*given, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert Path(said["page"]).stat().st_size == said["bytes"]
+
+
+def test_a_negative_number_of_failures_is_refused(world: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--max-failures"):
+        write_report([world / "runs"], tmp_path / "r.html", max_failures=-1)
+
+
+def test_a_tie_counts_its_share_as_the_runner_counts_it(world: Path) -> None:
+    run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "verb_mc")
+    hits = [hit(line) for line in run.choices["clean"].values()]
+    assert sum(hits) / len(hits) == pytest.approx(run.metrics["clean"]["accuracy"])

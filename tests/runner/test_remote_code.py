@@ -1,0 +1,56 @@
+"""Models with code of their own: nothing of it runs without the flag, and with it they are scored like any other."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import remote_code
+import runner_set
+
+from video_contrast.cli import main
+from video_contrast.runner import read_result
+from video_contrast.runner.results import read_matrix
+from video_contrast.video.decode import decode
+from video_contrast.video.sampling import frame_indices
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    runner_set.write(tmp_path / "set", n_clips=4)
+    remote_code.write(tmp_path / "model", tmp_path / "mark")
+    return [
+        "score", "--model", str(tmp_path / "model"), "--dataset", str(tmp_path / "set"), "--config", "retrieval",
+        "--output", str(tmp_path / "run"), "--store", str(tmp_path / "store"),
+    ]  # fmt: skip
+
+
+def test_without_the_flag_nothing_of_the_models_code_runs(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(call) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "runs code from its own repository; read that code, then give --trust-remote-code" in error
+    assert not (tmp_path / "mark").exists()
+
+
+def test_with_the_flag_it_is_scored_by_its_own_features(call: list[str], tmp_path: Path) -> None:
+    assert main([*call, "--trust-remote-code"]) == 0
+    assert (tmp_path / "mark").exists()
+    record = read_result(tmp_path / "run").record
+    assert record["model"]["class"] == "MeanModel" and record["model"]["kind"] == "video_dual_encoder"
+    matrix, ids = read_matrix(tmp_path / "run", "retrieval")
+    import torch
+    from transformers import AutoModel, AutoProcessor
+
+    model = AutoModel.from_pretrained(tmp_path / "model", trust_remote_code=True)
+    processor = AutoProcessor.from_pretrained(tmp_path / "model", backend="pil")
+    frames = decode(tmp_path / "set" / "clips" / "01.mp4", frame_indices(12, 8).tolist())
+    with torch.inference_mode():
+        video = model.get_video_features(processor(images=list(frames), return_tensors="pt")["pixel_values"][None])
+        tokens = processor(text=["a green bar number 1 moves to the right"], return_tensors="pt")
+        text = model.get_text_features(tokens["input_ids"], tokens["attention_mask"])
+    expected = torch.nn.functional.cosine_similarity(video, text)
+    found = matrix[ids["videos"].index("video1"), ids["columns"].index("clip1#0")]
+    np.testing.assert_allclose(found, float(expected), atol=1e-5)

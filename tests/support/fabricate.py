@@ -1,0 +1,160 @@
+"""Run directories as the runner writes them, made from the real tables with invented scores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
+from video_contrast.files import write_json
+from video_contrast.rows import edit, multiple_choice_row, retrieval_row
+from video_contrast.seeds import stream
+from video_contrast.video.files import write_video
+
+HOSTILE = (
+    "<script>window.hacked = true</script> a man & a \"woman\" <img src=x onerror='window.hacked=true'>",
+    "رجل يركض على الشاطئ",
+    "👩‍🚀👨‍👩‍👧 a girl 🏃 runs",
+    "</script><b>bold</b> <!-- a comment",
+)
+
+
+def clip(seed: int, size: int = 48, frames: int = 8) -> np.ndarray:
+    """A square that walks over a coloured ground."""
+    rng = stream("fabricated", seed)
+    ground, square = rng.integers(40, 215, 3), rng.integers(0, 255, 3)
+    pictures = np.empty((frames, size, size * 4 // 3, 3), np.uint8)
+    pictures[:] = ground
+    for t in range(frames):
+        left = 2 + t * (size // frames)
+        pictures[t, size // 3 : size // 2, left : left + size // 5] = square
+    return pictures
+
+
+def choice_rows(n: int, kinds: Sequence[str] = ("random", "verb_lm"), captions: Sequence[str] = ()) -> list[dict]:
+    """Items with five options, of which one is of the second kind; given captions replace the first true ones."""
+    rows = []
+    for number in range(n):
+        rng = stream("fabricated", "row", number)
+        true = captions[number] if number < len(captions) else f"a woman sings song {number} on a stage"
+        words = true.split(" ")
+        old, words[-1] = words[-1], "silently"
+        hard = " ".join(words)
+        label = int(rng.integers(5))
+        hard_at = (label + 1 + int(rng.integers(4))) % 5
+        candidates = [f"a dog chases ball {number} of {k}" for k in range(5)]
+        candidates[label], candidates[hard_at] = true, hard
+        names = ["random"] * 5
+        names[label], names[hard_at] = "true", kinds[1] if len(kinds) > 1 else "random"
+        edits: list[Any] = [None] * 5
+        if len(kinds) > 1:
+            edits[hard_at] = edit(old, "silently", len(hard) - len("silently"), generator="t5-base")
+        rows.append(
+            multiple_choice_row(
+                id=f"item-{number:05d}", video_id=f"video{number % 7}", video_path=f"clips/video{number % 7}.mp4",
+                candidates=candidates, label=label, kinds=names, edits=edits,
+                replaced=f"a replaced distractor {number}" if len(kinds) > 1 else None,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def make_set(
+    root: Path, n: int = 40, *, captions: Sequence[str] = (), videos: int = 7, facts: dict[str, Any] | None = None
+) -> Path:
+    """A set with `verb_mc`, `random_mc`, `retrieval`, and its clips (7; with fewer, the others are missing)."""
+    tables = {
+        "random_mc": {"test": choice_rows(n, ("random",))},
+        "verb_mc": {"test": choice_rows(n, captions=captions)},
+        "retrieval": {
+            "test": [
+                retrieval_row(id=f"video{k}", video_id=f"video{k}", video_path=f"clips/video{k}.mp4",
+                              captions=[f"caption {c} of video {k}" for c in range(2)])
+                for k in range(7)
+            ]
+        },
+    }  # fmt: skip
+    files: dict[str, Callable[[Any], None]] = {
+        f"clips/video{k}.mp4": lambda path, k=k: write_video(path, clip(k), 8) for k in range(videos)
+    }
+    base = {
+        "pretty_name": "Fabricated",
+        "summary": "A set for tests.",
+        "licence": "CC0",
+        "licence_id": "cc0-1.0",
+        "seed": 0,
+        # The audit of these captions says nothing, and takes its time: an empty one is "not audited".
+        "configs": {config: {"audit": {}} for config in tables if config != "retrieval"},
+    }
+    return write_set(BuiltSet("fabricated", tables, base | (facts or {}), files), root)
+
+
+def make_run(
+    path: Path,
+    root: Path,
+    configs: Sequence[str] = ("verb_mc",),
+    *,
+    model: str = "someone/model",
+    skill: float = 1.5,
+    conditions: Mapping[str, float] | None = None,
+) -> Path:
+    """A finished run, written by the runner's own functions, of a scorer whose skill is known a condition."""
+    from video_contrast.runner import results
+    from video_contrast.runner.conditions import parse
+    from video_contrast.runner.plan import make_plan
+    from video_contrast.runner.sets import load_set
+
+    skills = {"clean": skill, **(conditions or {})}
+    loaded = load_set(root, list(configs), "test")
+    plan = make_plan(loaded, parse(list(skills)), None)
+    path.mkdir(parents=True)
+    tables, found = [], {}
+    for cell in plan.cells:
+        scored = _scored(cell, model, skills[cell.condition.name])
+        found[cell.name] = (cell, results.metrics_of(scored, seed=0))
+        if scored.matrix is None:
+            tables.append(scored)
+        else:
+            results.write_matrix(path, scored)
+    results.write_scores(path, tables)
+    write_json(path / "metrics.json", results.summary(found))
+    record = {
+        "version": "0.1.0",
+        "request": {"video_root": None},
+        "model": {"name": model, "revision": None, "kind": "dual-encoder", "kind_version": "1", "options": {}},
+        "set": {"dataset": str(root), "split": "test", "configs": sorted(configs), "fingerprints": loaded.fingerprints},
+        "sampling": {"frames": 8, "policy": "middle"},
+        "conditions": {name: {} for name in skills},
+        "seed": 0,
+        "dtype": "float32",
+        "versions": {},
+        "missing": {},
+        "n_missing": 0,
+    }
+    write_json(path / "run.json", record)
+    return path
+
+
+def _scored(cell: Any, model: str, skill: float) -> Any:
+    from video_contrast.runner.results import CellScores
+
+    items = cell.group.items
+    kept = tuple(range(len(items)))
+    rng = stream("fabricated", "scores", model, *cell.name)
+    if cell.group.layout == "retrieval":
+        columns = [(f"{item.id}#{k}", text, n) for n, item in enumerate(items) for k, text in enumerate(item.texts)]
+        matrix = rng.normal(size=(len(items), len(columns))).astype(np.float32)
+        for column, (_, _, owner) in enumerate(columns):
+            matrix[owner, column] += skill
+        return CellScores(cell, kept, matrix=matrix, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
+    rows = []
+    for item in items:
+        scores = rng.normal(size=len(item.texts))
+        # Random options are easier than contrasts, as for real models.
+        for place, kind in enumerate(item.kinds):
+            scores[place] += skill * {"true": 1.0, "random": -1.0}.get(kind, 0.4)
+        rows.append(scores)
+    replaced = tuple(None if item.replaced is None else float(rng.normal() - skill) for item in items)
+    return CellScores(cell, kept, tuple(rows), replaced, frames=((0, 3, 7),) * len(items))

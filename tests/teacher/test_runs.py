@@ -1,0 +1,325 @@
+"""LLM-teacher as a run: accumulation, precision, several processes, kills, early stops, and every generator."""
+
+import csv
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import teacher_set
+import tiny_models
+import torch
+from contrast_models import TRAIN, Endpoint, answer_of, bert_folder, encoder_folder, online, t5_folder  # noqa: F401  fixtures
+from safetensors.torch import load_file
+from test_runner_processes import launch
+
+import video_contrast
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
+from video_contrast.teacher import saving, similarity, teach
+
+SETTINGS: dict[str, Any] = {
+    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "rate": 1e-3, "progress": False,
+    "kinds": "5-action", "tagger": "hanta", "frames": 4,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set of 12 + 3 clips (24 training captions), a CLIP, and a run's store that all tests share."""
+    root = tmp_path_factory.mktemp("teach")
+    teacher_set.write(root / "set", train=12, validation=3)
+    tiny_models.clip(root / "clip")
+    run(root, "first")
+    return root
+
+
+def run(place: Path, name: str, **changed: Any) -> dict[str, Any]:
+    torch.set_num_threads(1)  # one thread gives the same sums everywhere
+    settings = SETTINGS | {"store": place / "store"} | changed
+    return teach(settings.pop("model", place / "clip"), place / "set", output=place / name, **settings)
+
+
+def curves(place: Path, name: str) -> list[dict[str, float]]:
+    with open(place / name / "curves.csv", encoding="utf-8") as handle:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(handle)]
+
+
+def weights(place: Path, name: str) -> dict[str, torch.Tensor]:
+    return load_file(place / name / "model" / "model.safetensors")
+
+
+def near(place: Path, one: str, other: str, tolerance: float) -> None:
+    """Both runs have the same curves and weights, up to rounding."""
+    for a, b in zip(curves(place, one), curves(place, other), strict=True):
+        assert a == pytest.approx(b, abs=tolerance)
+    for name, value in weights(place, one).items():
+        torch.testing.assert_close(weights(place, other)[name], value, atol=tolerance, rtol=0)
+
+
+# Batches, precision
+
+
+@pytest.mark.parametrize("objective", ["lbl", "lgt"])
+def test_two_batches_in_a_step_are_one_of_twice_the_size(place: Path, objective: str) -> None:
+    given = {"contrast": 0.0, "objective": objective}
+    halves = run(place, f"halves-{objective}", batch_size=6, accumulate=2, **given)
+    whole = run(place, f"whole-{objective}", batch_size=12, **given)
+    assert halves["step"] == whole["step"] == 2
+    near(place, f"halves-{objective}", f"whole-{objective}", 2e-4)
+    before = load_file(place / "clip" / "model.safetensors")
+    moved = max(
+        float((value - before[name]).abs().max()) for name, value in weights(place, f"whole-{objective}").items()
+    )
+    assert moved > 1e-3  # so the tolerance says something
+
+
+def test_bfloat16_runs_on_a_cpu_and_is_near_float32(place: Path) -> None:
+    run(place, "bf16", precision="bf16")
+    for a, b in zip(curves(place, "bf16"), curves(place, "first"), strict=True):
+        assert a["validation_loss"] == pytest.approx(b["validation_loss"], rel=0.05)
+        assert a["validation_loss"] != b["validation_loss"]
+    assert all(value.dtype == torch.float32 for value in weights(place, "bf16").values())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_fp16_without_an_accelerator_is_refused(place: Path) -> None:
+    with pytest.raises(UsageError, match="--precision fp16 needs a GPU"):
+        run(place, "fp16", precision="fp16")
+
+
+def test_a_run_without_progress_stops_early_and_stays_stopped(place: Path) -> None:
+    result = run(place, "early", rate=3.0, patience=1, epochs=8)
+    assert result["stopped_early"] and result["step"] < result["total"] == 32
+    before = (place / "early" / "model" / "model.safetensors").read_bytes()
+    again = run(place, "early", rate=3.0, patience=1, epochs=8)
+    assert again["step"] == result["step"] and again["stopped_early"]
+    assert (place / "early" / "model" / "model.safetensors").read_bytes() == before
+
+
+# Processes
+
+
+def in_processes(place: Path, name: str, changed: dict[str, Any]) -> None:
+    from accelerate import PartialState
+
+    PartialState._reset_state()  # a forked process inherits the parent's, which is of one process
+    run(place, name, **changed)
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+@needs_fork
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("labels", {"contrast": 0.0}),
+        # the last batch of 24 captions in fives is 4: the shares are unequal
+        ("contrast", {"contrast": 1.0, "batch_size": 5, "objective": "lgt"}),
+        # one of the two has no clip; without the in-batch term nothing but the gradients' mean joins them
+        ("tiny-batch", {"contrast": 0.0, "batch_size": 1, "evaluate_every": 12}),
+        ("frozen", {"contrast": 1.0, "freeze": "vision"}),
+        ("prompted", {"contrast": 1.0, "model": "xclip"}),
+    ],
+)
+def test_two_processes_learn_what_one_learns(place: Path, name: str, changed: dict[str, Any]) -> None:
+    if changed.get("model"):
+        changed = changed | {"model": tiny_models.xclip(place / "xclip", prompt_alpha=0.5)}
+    run(place, f"one-{name}", **changed)
+    launch(2, in_processes, place, f"two-{name}", changed)
+    near(place, f"one-{name}", f"two-{name}", 5e-4)
+
+
+@needs_fork
+@pytest.mark.processes
+def test_what_two_processes_taught_is_scored_and_one_cannot_go_on_with_it(place: Path) -> None:
+    launch(2, in_processes, place, "two", {})
+    scored = video_contrast.score(
+        place / "two" / "model", place / "set", ["retrieval"], split="validation", frames=4, progress=False
+    )
+    assert scored.metrics["configs"]["retrieval"]
+    with pytest.raises(UsageError, match=r"other settings: processes \(2 then, 1 now\)"):
+        run(place, "two")
+
+
+# Kills
+
+
+@needs_fork
+@pytest.mark.processes
+def test_a_killed_training_goes_on_to_the_same_numbers(place: Path) -> None:
+    rng = np.random.default_rng(0)
+    for step in (1, 3):
+        child = os.fork()
+        if not child:
+            try:
+                run(place, "killed")
+            finally:
+                os._exit(1)
+        state = place / "killed" / "state" / f"step-{step:07d}"
+        until = time.monotonic() + 60
+        while not state.exists() and time.monotonic() < until:
+            time.sleep(0.001)
+        time.sleep(float(rng.uniform(0, 0.03)))  # in the middle of the save, or of the next step
+        os.kill(child, signal.SIGKILL)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        assert not (place / "killed" / "model").exists()
+    result = run(place, "killed")
+    assert result["step"] == 4
+    for name in ("model/model.safetensors", "curves.csv", "result.json"):
+        assert (place / "killed" / name).read_bytes() == (place / "first" / name).read_bytes(), name
+
+
+def test_a_loss_that_is_no_number_keeps_the_last_state_and_the_run_can_go_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from video_contrast.teacher import training
+
+    usual, calls = training.label_loss, []
+
+    def broken(*given: Any) -> torch.Tensor:
+        calls.append(torch.is_grad_enabled())
+        return usual(*given) * (float("nan") if sum(calls) == 3 else 1.0)  # in the third step
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "label_loss", broken)
+        with pytest.raises(VideoContrastError, match=r"at batch 2 \(step 2, clips clip\d+.*state[/\\]step-0000002"):
+            run(place, "nan")
+    assert run(place, "nan")["step"] == 4
+    for name in ("model/model.safetensors", "curves.csv"):
+        assert (place / "nan" / name).read_bytes() == (place / "first" / name).read_bytes(), name
+
+
+def test_a_state_that_was_not_saved_whole_is_not_used(place: Path, tmp_path: Path) -> None:
+    for step in (1, 2):
+        (tmp_path / "state" / f"step-{step:07d}").mkdir(parents=True)
+    (tmp_path / "state" / "step-0000001" / "progress.json").write_text("{}")
+    assert saving.newest(tmp_path) == tmp_path / "state" / "step-0000001"
+
+
+# Generators, teachers
+
+
+@pytest.fixture
+def tuned_t5(t5_folder: Path, tmp_path: Path) -> Path:  # noqa: F811
+    tuning = Tuning(str(t5_folder), epochs=4, batch_size=16, learning_rate=1e-2, tagger="hanta")
+    tune_t5(TRAIN, tmp_path / "t5", tuning)
+    return tmp_path / "t5"
+
+
+@pytest.fixture
+def generators(request: pytest.FixtureRequest) -> Any:
+    def of(name: str) -> tuple[str | None, str | None]:
+        if name == "mlm":
+            return str(request.getfixturevalue("bert_folder")), None
+        if name == "t5":
+            return str(request.getfixturevalue("tuned_t5")), "beams=8,k=8"
+        request.getfixturevalue("online")
+        server = request.getfixturevalue("chat_server")
+        return "org/chat", f"endpoint={server.url}"
+
+    return of
+
+
+@pytest.fixture
+def chat_server() -> Any:
+    with Endpoint(answer_of) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", ["mlm", "t5", "llm"])
+def test_every_generator_feeds_the_training(
+    place: Path, name: str, generators: Any, request: pytest.FixtureRequest
+) -> None:
+    model, options = generators(name)
+    given = {
+        "generator": name, "generator_model": model, "generator_options": options, "constraints": "lemma",
+        "kinds": "5-action-5-object", "store": place / f"store-{name}",
+    }  # fmt: skip
+    if name == "mlm":
+        given["encoder"] = str(request.getfixturevalue("encoder_folder"))
+    result = run(place, name, **given)
+    counts = result["negatives"]["train"]
+    assert counts["captions"] == 24 and counts["negatives"] > 0
+    [file] = (place / f"store-{name}").glob("negatives-train-*.parquet")
+    rows = pq.read_table(file).to_pylist()
+    for row in rows:
+        assert len(set(row["negatives"])) == len(row["negatives"]) <= 10
+        assert all(text.split()[0] == row["caption"].split()[0] for text in row["negatives"])
+    made = [text for row in rows for text, kind in zip(row["negatives"], row["kinds"], strict=True) if kind == "action"]
+    assert made
+    if name == "llm":
+        assert any("jumping in" in text for text in made)
+    # another model of the generator is another set of negatives, not the stored one
+    if name == "mlm":
+        [stored] = (place / "store-mlm").glob("similarities-train-*.parquet")
+        cosines = np.concatenate(pq.read_table(stored)["teacher"].to_pylist())
+        assert np.abs(cosines).max() <= 1.0 + 1e-6 and cosines.std() > 0
+        with pytest.raises(VideoContrastError, match=r"model of the generator mlm.*no/such"):
+            run(place, "other-mlm", **given | {"generator_model": "no/such"})
+
+
+class _Flat:
+    name = "flat"
+
+    def encode(self, texts: Any) -> np.ndarray:
+        return np.ones(len(texts), np.float32)
+
+
+def test_an_encoder_that_gives_no_vectors_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: _Flat())
+    with pytest.raises(VideoContrastError, match=r"encoder flat gave \(\d+,\) for \d+ texts"):
+        run(place, "flat", encoder="flat")
+    with pytest.raises(VideoContrastError, match=r"--encoder \./nowhere: no such folder"):
+        similarity.load_encoder("./nowhere", [["a"]])
+
+
+def test_another_teacher_needs_no_new_negatives(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(_Flat):
+        name = "other"
+
+        def encode(self, texts: Any) -> np.ndarray:
+            return np.array([[1.0, len(text)] for text in texts], np.float32)
+
+    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: Other())
+    before = {path: path.stat().st_mtime_ns for path in (place / "store").glob("negatives-*.parquet")}
+    run(place, "other-teacher", encoder="other", objective="lgt", stop_after=1)
+    assert before == {path: path.stat().st_mtime_ns for path in (place / "store").glob("negatives-*.parquet")}
+
+
+def test_the_validation_captions_have_the_teacher_of_the_training_captions(place: Path) -> None:
+    run(place, "teacher", store=place / "teacher-store", stop_after=1)
+    [file] = (place / "teacher-store").glob("similarities-validation-*.parquet")
+    negatives = pq.read_table(next((place / "teacher-store").glob("negatives-validation-*.parquet"))).to_pylist()
+    documents = [[teacher_set.caption(n), teacher_set.caption(n, 1)] for n in range(12)]
+    expected = similarity.cosines(similarity.LatentSemantics.fit(documents), negatives)
+    found = pq.read_table(file)["teacher"].to_pylist()
+    assert [len(row) for row in found] == [len(row) for row in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+
+
+# Command
+
+
+def test_the_command_says_what_was_made(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [
+        "teach", "--model", str(place / "clip"), "--dataset", str(place / "set"), "--output", str(place / "cli"),
+        "--epochs", "1", "--batch-size", "12", "--frames", "4", "--freeze", "text", "--negatives", "5-action",
+        "--tagger", "hanta", "--store", str(place / "cli-store"),
+    ]  # fmt: skip
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "frozen towers encoded " in said and "captions with fewer negatives than asked for: " in said
+    assert (place / "cli" / "model" / "config.json").is_file() and (place / "cli" / "curves.png").is_file()
+    assert main([*given, "--generator", "gpt"]) == 2
+    assert "unknown generator 'gpt'" in capsys.readouterr().err
+    assert main([*given, "--constraints", "nice"]) == 2
+    assert "unknown verb constraint 'nice'" in capsys.readouterr().err

@@ -1,0 +1,203 @@
+"""Asking a served model: failing servers are asked again, every answer is kept, nothing is asked twice."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from video_contrast.chat_model import AnswerStore, ChatModel
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Clip
+from video_contrast.runner.kinds.served import ServedScorer
+
+
+class Endpoint:
+    """An OpenAI-compatible chat endpoint on this machine, which answers as `reply` says and fails as told."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.failures: list[int | str] = []  # what to answer instead, first come first served
+        self.logprobs = True
+        self.running = self.most = 0
+        self.lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: Any) -> None:
+                """Silent."""
+
+            def do_POST(self) -> None:
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with outer.lock:
+                    outer.running += 1
+                    outer.most = max(outer.most, outer.running)
+                    outer.asked.append(request)
+                    failure = outer.failures.pop(0) if outer.failures else None
+                status, body = outer.answer(request) if failure is None else outer.failed(failure)
+                with outer.lock:
+                    outer.running -= 1
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def failed(self, failure: int | str) -> tuple[int, bytes]:
+        if isinstance(failure, int):
+            return failure, b'{"error": "busy"}'
+        return 200, failure.encode()
+
+    def reply(self, request: dict[str, Any]) -> tuple[str, dict[str, float]]:
+        """The server is right about everything with a man in it."""
+        question = request["messages"][0]["content"][-1]["text"]
+        if "Yes or No" in question:
+            return ("Yes.", {"Yes": -0.1, "No": -2.5}) if "man" in question else ("no", {"No": -0.2, "Yes": -1.9})
+        for line in question.splitlines():
+            if " man" in line and line[1:3] == ". ":
+                return line[0], {line[0]: -0.1, "Z": -3.0}
+        return "I cannot tell", {"I": -0.1}
+
+    def answer(self, request: dict[str, Any]) -> tuple[int, bytes]:
+        text, logs = self.reply(request)
+        choice: dict[str, Any] = {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": text},
+        }
+        if self.logprobs:
+            top = [{"token": token, "logprob": log} for token, log in logs.items()]
+            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
+        usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
+        body = {"id": "x", "created": 0, "model": request["model"], "choices": [choice], "usage": usage}
+        return 200, json.dumps(body | {"object": "chat.completion", "system_fingerprint": ""}).encode()
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    # The tests run with HF_HUB_OFFLINE=1, which also keeps the client from this machine's own addresses.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    served = Endpoint()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+
+
+def chat(endpoint: Endpoint, path: Path | None = None, **more: Any) -> ChatModel:
+    return ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(path), sleep=lambda _: None, **more)
+
+
+CLIP = Clip(np.zeros((2, 8, 8, 3), np.uint8))
+CAPTIONS = ["a woman sits", "a man sits", "a dog sits"]
+
+
+@pytest.mark.parametrize("logprobs", [True, False])
+def test_letters_choose_what_the_server_says(endpoint: Endpoint, logprobs: bool) -> None:
+    endpoint.logprobs = logprobs
+    scored = ServedScorer(chat(endpoint), "letter").score(CLIP, CAPTIONS)
+    assert scored.scores.argmax() == 1
+    content = endpoint.asked[0]["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
+    assert content[0]["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+def test_rotations_follow_the_caption_not_the_place(endpoint: Endpoint) -> None:
+    scored = ServedScorer(chat(endpoint), "letter", "rotate").score(CLIP, CAPTIONS)
+    assert len(endpoint.asked) == 3
+    assert scored.scores.argmax() == 1
+    assert scored.parts is not None and set(scored.parts[0]) == {"rotation0", "rotation1", "rotation2"}
+
+
+def test_yesno_from_log_probabilities_and_from_exact_answers(endpoint: Endpoint) -> None:
+    scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS)
+    # "a woman sits" holds "man" too: the stand-in says yes to both
+    np.testing.assert_allclose(scored.scores[:2], 1 / (1 + np.exp(-2.4)))
+    assert scored.scores[2] == pytest.approx(1 / (1 + np.exp(1.7)))
+    endpoint.logprobs = False
+    exact = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS)
+    assert exact.scores[1] > 0.99 and exact.scores[2] < 0.01
+
+
+def test_an_answer_that_is_no_option_is_counted_never_guessed(endpoint: Endpoint) -> None:
+    endpoint.logprobs = False
+    scorer = ServedScorer(chat(endpoint), "letter")
+    scored = scorer.score(CLIP, ["a cat", "a dog"])
+    assert np.isnan(scored.scores).all()
+    assert scorer.unparseable == 1
+    assert scored.parts is not None and all(part["unparseable"] == 1 for part in scored.parts)
+
+
+def test_a_server_that_fails_now_and_then_is_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.failures = [503, 429, '{"choices": []}', '{"id": "x", "cho']
+    waits: list[float] = []
+    model = chat(endpoint, tmp_path / "answers.jsonl", concurrency=1)
+    model.sleep = waits.append
+    scored = ServedScorer(model).score(CLIP, CAPTIONS)
+    assert np.isfinite(scored.scores).all()
+    assert model.cost.retries == 4 and model.cost.requests == 3
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+    assert model.cost.prompt_tokens == 21
+
+
+def test_a_run_that_was_cut_off_asks_only_what_is_missing(endpoint: Endpoint, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    endpoint.failures = []
+    first = ServedScorer(chat(endpoint, path)).score(CLIP, CAPTIONS[:2])
+    data = path.read_bytes()
+    path.write_bytes(data[:-20])  # killed while it wrote the second answer
+    asked = len(endpoint.asked)
+    model = chat(endpoint, path)
+    again = ServedScorer(model).score(CLIP, CAPTIONS[:2])
+    np.testing.assert_array_equal(again.scores, first.scores)
+    assert len(endpoint.asked) == asked + 1
+    assert model.cost.stored == 1
+    ServedScorer(chat(endpoint, path)).score(CLIP, CAPTIONS[:2])
+    assert len(endpoint.asked) == asked + 1  # a repeated run asks nothing
+
+
+def test_other_frames_or_parameters_are_other_questions(endpoint: Endpoint, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    ServedScorer(chat(endpoint, path)).score(CLIP, CAPTIONS[:1])
+    ServedScorer(chat(endpoint, path)).score(Clip(CLIP.frames + 1), CAPTIONS[:1])
+    ServedScorer(chat(endpoint, path, parameters={"temperature": 0.5})).score(CLIP, CAPTIONS[:1])
+    assert len(endpoint.asked) == 3
+
+
+def test_a_server_that_keeps_failing_is_one_message_and_keeps_what_came(endpoint: Endpoint, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    endpoint.failures = [500] * 3
+    with pytest.raises(VideoContrastError, match=r"vlm at http.* failed after 3 tries: .*answers so far are stored"):
+        ServedScorer(chat(endpoint, path, retries=2, concurrency=1)).score(CLIP, CAPTIONS)
+    assert len(AnswerStore(path)) == 2
+
+
+def test_a_refusal_is_not_repeated(endpoint: Endpoint) -> None:
+    endpoint.failures = [401]
+    with pytest.raises(VideoContrastError, match="401"):
+        ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert len(endpoint.asked) == 1
+
+
+def test_requests_in_flight_are_bounded(endpoint: Endpoint) -> None:
+    ServedScorer(chat(endpoint, concurrency=2)).score(CLIP, [f"a man counts to {i}" for i in range(12)])
+    assert 1 <= endpoint.most <= 2
+
+
+def test_loglik_cannot_be_had_from_a_server(endpoint: Endpoint) -> None:
+    with pytest.raises(UsageError, match="not one of yesno, letter"):
+        ServedScorer(chat(endpoint), "loglik")  # type: ignore[arg-type]
+
+
+def test_offline_mode_is_named_as_the_reason(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(VideoContrastError, match=r"HF_HUB_OFFLINE=1 keeps the client from asking http://127"):
+        ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert not endpoint.asked

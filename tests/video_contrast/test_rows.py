@@ -1,0 +1,101 @@
+"""The tables reject what is wrong and name the row and the column."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from video_contrast import rows as tables
+from video_contrast.errors import VideoContrastError
+
+
+def choice(**changes: Any) -> tables.Row:
+    row = tables.multiple_choice_row(
+        id="clip1-0",
+        video_id="clip1",
+        video_path="videos/clip1.mp4",
+        candidates=["a man sits", "a woman sits", "a dog runs"],
+        label=0,
+        kinds=["true", "gender", "random"],
+        edits=[None, tables.edit("man", "woman", 2, generator="table6"), None],
+    )
+    return {**row, **changes}
+
+
+def test_a_valid_table_is_counted() -> None:
+    assert tables.validate([choice(), choice(id="clip1-1")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "says"),
+    [
+        ({"id": "clip1-0"}, "id", "duplicate of row 0"),
+        ({"label": 3}, "label", "not one of 0..2"),
+        ({"label": -1}, "label", "not one of 0..2"),
+        ({"label": 1}, "kinds", "label is 1"),
+        ({"candidates": ["a man sits", " ", "a dog runs"]}, "candidates", "text 1 is empty"),
+        ({"candidates": ["a man sits", "a dog runs", "a dog runs"]}, "candidates", "2 equals 1"),
+        ({"candidates": ["a man sits"]}, "candidates", "at least 2"),
+        ({"kinds": ["true", "gender"]}, "kinds", "one kind a candidate"),
+        ({"kinds": ["true", "gendr", "random"]}, "kinds", "'gendr' is unknown"),
+        ({"edits": [None]}, "edits", "one entry"),
+        ({"video_path": "../secret.mp4"}, "video_path", "without '..'"),
+        ({"video_path": "/etc/passwd"}, "video_path", "must be relative"),
+        ({"video_path": "C:/clip.mp4"}, "video_path", "must be relative"),
+        ({"video_path": "videos\\clip.mp4"}, "video_path", "must be relative"),
+        ({"video_path": ""}, "video_path", "non-empty"),
+        ({"start": -1.0}, "start", "seconds from 0"),
+        ({"start": float("nan")}, "start", "seconds from 0"),
+        ({"start": 2.0, "end": 2.0}, "end", "not after start"),
+        ({"schema_version": 99}, "schema_version", "this version reads 1"),
+        ({"cluster": ""}, "cluster", "non-empty"),
+    ],
+)
+def test_the_message_names_row_and_column(changes: dict[str, Any], column: str, says: str) -> None:
+    rows = [choice(), choice(**{"id": "clip1-1", **changes})]
+    with pytest.raises(VideoContrastError) as caught:
+        tables.validate(rows, "gender_mc, split test")
+    message = str(caught.value)
+    assert message.startswith("gender_mc, split test: row 1 ")
+    assert f"column {column!r}" in message
+    assert says in message
+
+
+def test_a_missing_column_is_named() -> None:
+    row = choice()
+    del row["kinds"]
+    with pytest.raises(VideoContrastError, match="column 'kinds': is missing"):
+        tables.validate([row])
+
+
+def test_a_table_of_neither_layout_is_refused() -> None:
+    with pytest.raises(VideoContrastError, match="neither a multiple-choice set"):
+        tables.validate([{"id": "a", "text": "b"}])
+
+
+def test_retrieval_rows_need_captions() -> None:
+    row = tables.retrieval_row(id="a", video_id="a", video_path="a.mp4", captions=["a man sits"])
+    assert tables.validate([row]) == 1
+    with pytest.raises(VideoContrastError, match="column 'captions': needs at least 1"):
+        tables.validate([{**row, "captions": []}])
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(2, 6), st.data())
+def test_any_permutation_of_the_options_stays_valid(k: int, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(k)))
+    texts = [f"caption {i}" for i in order]
+    kinds = ["true" if i == 0 else "random" for i in order]
+    row = choice(candidates=texts, kinds=kinds, edits=[None] * k, label=order.index(0))
+    assert tables.validate([copy.deepcopy(row)]) == 1
+
+
+def test_features_hold_every_column_and_round_trip() -> None:
+    import datasets
+
+    rows = [choice()]
+    loaded = datasets.Dataset.from_list(rows, features=tables.features("multiple_choice"))
+    assert loaded[0] == rows[0]
+    assert set(tables.features("retrieval", perturbed=True)) == set(tables.columns("retrieval", perturbed=True))

@@ -1,0 +1,171 @@
+"""Claims about video files: what is written comes back, upright and whole, or an error says what is wrong."""
+
+import struct
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.video.files import frame_times, read_video, write_video
+
+
+def moving(length: int = 20, height: int = 48, width: int = 64) -> np.ndarray:
+    """A bright square that moves over a gradient."""
+    frames = np.zeros((length, height, width, 3), np.uint8)
+    frames[..., 0] = np.linspace(0, 255, width).astype(np.uint8)
+    frames[..., 1] = np.linspace(0, 255, height).astype(np.uint8)[:, None]
+    for t, frame in enumerate(frames):
+        frame[5:15, t : t + 10] = 255
+    return frames
+
+
+def test_lossless_files_give_the_same_bits_back(tmp_path: Path) -> None:
+    for shape in ((20, 48, 64), (1, 48, 64), (14, 33, 17), (3, 2, 2)):
+        frames = moving(*shape)
+        clip = read_video(write_video(tmp_path / "a.mp4", frames, 25, quality="lossless"))
+        assert np.array_equal(clip.frames, frames)
+        assert clip.fps == 25
+
+
+@pytest.mark.parametrize("shape", [(20, 48, 64), (20, 47, 63)])
+def test_high_quality_keeps_size_and_picture(tmp_path: Path, shape: tuple[int, int, int]) -> None:
+    frames = moving(*shape)
+    clip = read_video(write_video(tmp_path / "a.mp4", frames, 30000 / 1001))
+    assert clip.frames.shape == frames.shape
+    assert np.mean((clip.frames.astype(float) - frames) ** 2) < 255**2 / 10**3.5  # 35 dB on hard colour edges
+    assert clip.fps == pytest.approx(30000 / 1001)
+
+
+def test_equal_frames_give_equal_bytes_in_every_process(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frames = np.clip(moving(40, 120, 160) + rng.normal(0, 8, (40, 120, 160, 3)), 0, 255).astype(np.uint8)
+    np.save(tmp_path / "frames.npy", frames)
+    first = write_video(tmp_path / "a.mp4", frames, 30).read_bytes()
+    assert first == write_video(tmp_path / "b.mp4", frames, 30).read_bytes()
+    assert b"x264" not in first and b"Lav" not in first
+    code = (
+        "import sys, numpy as np; from video_contrast.video.files import write_video; "
+        "write_video(sys.argv[2], np.load(sys.argv[1]), 30)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path / "frames.npy", tmp_path / "c.mp4"], check=True)
+    assert first == (tmp_path / "c.mp4").read_bytes()
+
+
+def test_a_span_holds_the_frames_shown_in_it(tmp_path: Path) -> None:
+    frames = moving(50)
+    path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
+    clip = read_video(path, 0.4, 1.2)
+    assert clip.first == 10 and np.array_equal(clip.frames, frames[10:30])
+    assert np.allclose(clip.times, np.arange(10, 30) / 25)
+    assert np.allclose(frame_times(path), np.arange(50) / 25)
+    kept = read_video(path, 0.4, 1.2, keep={0, 7}.__contains__)
+    assert np.array_equal(kept.frames, frames[[10, 17]])
+
+
+def test_a_span_between_two_frames_holds_the_one_shown_then(tmp_path: Path) -> None:
+    frames = moving(10)
+    path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
+    for start, end, shown in ((0.05, 0.06, 1), (0.375, None, 9)):
+        clip = read_video(path, start, end)
+        assert clip.first == shown and np.array_equal(clip.frames, frames[[shown]])
+
+
+def test_a_span_without_frames_is_an_error(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mp4", moving(10), 25)
+    with pytest.raises(VideoContrastError, match=r"a\.mp4: no frame between 5 s and the end"):
+        read_video(path, 5)
+    with pytest.raises(VideoContrastError, match="no frame between"):
+        read_video(path, 0.41)
+
+
+def test_rotation_metadata_is_applied(tmp_path: Path) -> None:
+    frames = moving(4)
+    path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
+    data = bytearray(path.read_bytes())
+    # the 3x3 matrix of the track header: 40 bytes after its version field, 16.16 and 2.30 fixed point
+    at = data.index(b"tkhd") + 4 + 40
+    turned = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 48 << 16, 0, 1 << 30)  # 90 degrees clockwise
+    data[at : at + 36] = turned
+    path.write_bytes(data)
+    assert np.array_equal(read_video(path).frames, np.rot90(frames, -1, axes=(1, 2)))
+
+
+def test_a_variable_frame_rate_keeps_every_frame_and_its_time(tmp_path: Path) -> None:
+    frames = moving(6)
+    stamps = [0, 40, 50, 200, 210, 400]
+    with av.open(str(tmp_path / "a.mkv"), "w") as container:
+        stream = container.add_stream("libx264rgb", rate=25, options={"crf": "0", "bf": "0"})
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "rgb24"
+        stream.codec_context.time_base = Fraction(1, 1000)
+        for stamp, picture in zip(stamps, frames, strict=True):
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame.pts, frame.time_base = stamp, Fraction(1, 1000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    clip = read_video(tmp_path / "a.mkv")
+    assert np.array_equal(clip.frames, frames)
+    assert np.allclose(clip.times, np.array(stamps) / 1000)
+
+
+def test_a_file_that_stops_in_the_middle_is_an_error_not_a_shorter_clip(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", moving(100), 25, quality="lossless")
+    whole = path.read_bytes()
+    for share in (0.3, 0.6, 0.9):
+        path.write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises(VideoContrastError, match=r"a\.mkv: the file stops in the middle, after \d+ frames"):
+            read_video(path)
+    mp4 = write_video(tmp_path / "a.mp4", moving(30), 25)
+    mp4.write_bytes(mp4.read_bytes()[:1000])
+    with pytest.raises(VideoContrastError, match="cannot be read as a video"):
+        read_video(mp4)
+
+
+def test_real_clips_cut_short_are_noticed(tmp_path: Path, shared_data: Path) -> None:
+    for source in ("asl_night.mkv", "msrvtt_video9771.mp4"):
+        data = (shared_data / "videos" / source).read_bytes()
+        whole = read_video(shared_data / "videos" / source)
+        assert len(whole.times) == len(frame_times(shared_data / "videos" / source))
+        cut = tmp_path / source
+        cut.write_bytes(data[: len(data) * 6 // 10])
+        with pytest.raises(VideoContrastError, match=source):
+            read_video(cut)
+
+
+def test_missing_and_foreign_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(VideoContrastError, match=r"none\.mp4: no such video file"):
+        read_video(tmp_path / "none.mp4")
+    (tmp_path / "text.mp4").write_text("not a video")
+    with pytest.raises(VideoContrastError, match=r"text\.mp4: cannot be read as a video"):
+        read_video(tmp_path / "text.mp4")
+
+
+@pytest.mark.parametrize(
+    ("frames", "says"),
+    [
+        (np.zeros((4, 8, 8, 3), np.float32), "float32: convert to uint8"),
+        (np.zeros((4, 8, 8), np.uint8), "greyscale"),
+        (np.zeros((4, 8, 8, 1), np.uint8), "greyscale"),
+        (np.zeros((4, 8, 8, 4), np.uint8), "RGBA"),
+        (np.zeros((0, 8, 8, 3), np.uint8), "empty"),
+        (np.zeros((8, 8, 3), np.uint8), "one picture"),
+        (np.zeros((2, 1, 8, 3), np.uint8), "at least 2x2"),
+        ([[1]], "numpy array"),
+    ],
+)
+def test_frames_of_another_kind_are_refused(tmp_path: Path, frames: np.ndarray, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        write_video(tmp_path / "a.mp4", frames, 25)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="frames a second"):
+        write_video(tmp_path / "a.mp4", moving(4), 0)
+    with pytest.raises(UsageError, match="quality"):
+        write_video(tmp_path / "a.mp4", moving(4), 25, quality="low")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,1 @@
+"""Video files: one decoder, which frames are sampled, writing."""
