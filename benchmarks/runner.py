@@ -33,7 +33,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import numpy as np
 from runner_parts import loop, standins, throughput
 
-from video_contrast import seeds, tables
+from video_contrast import rows as tables
+from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.runner import score

@@ -13,7 +13,7 @@ __all__ = ["RunResult", "read_result", "score"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from video_contrast.runner import engine
+        from video_contrast.runner import job
 
-        return getattr(engine, name)
+        return getattr(job, name)
     raise AttributeError(f"module 'video_contrast.runner' has no attribute {name!r}")

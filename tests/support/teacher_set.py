@@ -1,6 +1,7 @@
 """A small captioned set with a training and a validation split, for tests of LLM-teacher."""
 
 from pathlib import Path
+from typing import Any
 
 import runner_set
 
@@ -8,6 +9,12 @@ from video_contrast import rows as tables
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.video.files import write_video
+
+SETTINGS: dict[str, Any] = {
+    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "rate": 1e-3, "progress": False,
+    "kinds": "5-action", "tagger": "hanta", "frames": 4,
+}  # fmt: skip
+
 
 WHO = ("a man", "a woman", "the dog", "a young girl")
 DOING = ("singing", "walking", "running", "jumping", "sitting", "standing")

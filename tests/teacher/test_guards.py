@@ -7,7 +7,7 @@ import pytest
 import teacher_set
 import tiny_models
 import torch
-from test_teacher_runs import SETTINGS
+from teacher_set import SETTINGS
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.loading import Tokens

@@ -14,19 +14,15 @@ import teacher_set
 import tiny_models
 import torch
 from contrast_models import TRAIN, Endpoint, answer_of, bert_folder, encoder_folder, online, t5_folder  # noqa: F401  fixtures
+from processes import launch
 from safetensors.torch import load_file
-from test_runner_processes import launch
+from teacher_set import SETTINGS
 
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
 from video_contrast.teacher import saving, similarity, teach
-
-SETTINGS: dict[str, Any] = {
-    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "rate": 1e-3, "progress": False,
-    "kinds": "5-action", "tagger": "hanta", "frames": 4,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -126,10 +126,10 @@ def score(given: dict[str, Any], *, quiet: bool = False, as_json: bool = False) 
     if given["output"] is None and not given["dry_run"]:
         raise UsageError("give --output DIR, where the scores go (or --dry-run)")
     hush(quiet)
-    from video_contrast.runner import engine
+    from video_contrast.runner import job
 
     given["config"] = [name for word in given["config"] or () for name in word.split(",")] or None
-    result = engine.score(given.pop("model"), given.pop("dataset"), given.pop("config"), progress=not quiet, **given)
+    result = job.score(given.pop("model"), given.pop("dataset"), given.pop("config"), progress=not quiet, **given)
     if int(os.environ.get("RANK", 0)) != 0:
         return
     if as_json:
