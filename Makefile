@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 VLM := $(VENV)/vlm
 STAMP := $(VENV)/.installed
+PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
 .PHONY: demo test lint typecheck format bench docs teach clean help
 
 help:
 	@echo "make demo       score the packaged models on the shapes world and print the table"
-	@echo "make test       lint, type-check and run every test"
+	@echo "make test       lint, type-check and run every test (ROOM=metrics: those of one room)"
 	@echo "make bench      run the benchmarks and print their tables"
 	@echo "make teach      repair the plain temporal checkpoint with LLM-teacher on the shapes world"
 
@@ -41,9 +42,14 @@ typecheck: $(STAMP)
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
 	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
 
+# `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(VLM)/.installed
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(BIN)/python -m pytest -q tests/runner/vlm
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope --ignore tests/runner/vlm
+ifneq ($(filter-out runner,$(ROOM)),)
+	$(PYTEST) -n 2 --dist loadscope tests/$(ROOM)
+else
+	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) tests/runner/vlm
+	$(PYTEST) -n 2 --dist loadscope --ignore tests/runner/vlm tests/$(ROOM)
+endif
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

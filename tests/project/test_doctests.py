@@ -17,7 +17,7 @@ MODULES = sorted(
 
 def _rooms() -> list[str]:
     names = set(MODULES)
-    for room in ("builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher"):
+    for room in ("audit", "builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher"):
         package = import_module(f"video_contrast.{room}")
         names.add(package.__name__)
         names.update(m.name for m in pkgutil.walk_packages(package.__path__, package.__name__ + "."))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher")
+ROOMS = ("audit", "builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher")
 
 
 def tracked(repository: Path) -> list[str]:
