@@ -14,7 +14,7 @@ from video_contrast.builders import build
 from video_contrast.builders.sources.released import edit_agreement
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.paper_analyses import analyses
+from video_contrast.reports import paper_analyses as analyses
 
 NAMES = ["Ann", "Ann Lee", "Bea"]
 

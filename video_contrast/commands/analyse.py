@@ -47,7 +47,7 @@ def rarity(
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
     from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.caption_table import column, read_table, texts
-    from video_contrast.reports.paper_analyses import analyses
+    from video_contrast.reports import paper_analyses as analyses
 
     if training is None:
         captions = [text for row in read_rows(folder, "retrieval", "train") for text in row["captions"]]
@@ -69,7 +69,7 @@ def proximity(
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""
     from video_contrast.audit.set_audit import read_rows
-    from video_contrast.reports.paper_analyses import analyses
+    from video_contrast.reports import paper_analyses as analyses
 
     hits = analyses.read_hits(run, config, condition)
     encoders = {name: analyses.sentence_encoder(name, device) for name in encoder}
@@ -88,7 +88,7 @@ def verbs(
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
     from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.released import edit_agreement
-    from video_contrast.reports.paper_analyses import analyses
+    from video_contrast.reports import paper_analyses as analyses
 
     rows = read_rows(first, config, split), read_rows(second, other_config, split)
     counts = [analyses.verb_counts(part, tagger=tagger) for part in rows]
@@ -107,7 +107,7 @@ def judges(
     """Accuracy of judges by majority vote, and their agreement."""
     from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.caption_table import read_table
-    from video_contrast.reports.paper_analyses import analyses
+    from video_contrast.reports import paper_analyses as analyses
 
     _print(analyses.judges(read_rows(folder, config, split), read_table(votes)))
 

@@ -1,0 +1,49 @@
+"""What the analyses read: which items a stored run got right, and the contrast of each item."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError
+from video_contrast.metrics import choice_places
+from video_contrast.metrics.checks import choices
+
+Row = Mapping[str, Any]
+NOT_EDITED = ("true", "random")
+
+
+def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
+    """Item id -> 1 right, 0 wrong, between them on a tie, from a run's `scores.parquet`.
+
+    Raises:
+        UsageError: there is no run, or none of this config and condition.
+    """
+    import pyarrow.parquet as pq
+
+    path = Path(run) / "scores.parquet"
+    if not path.is_file():
+        raise UsageError(f"{run} holds no scores.parquet: give the --output folder of `video-contrast score`")
+    rows = pq.ParquetFile(path).read().to_pylist()
+    scored = [row for row in rows if row["config"] == config and row["condition"] == condition]
+    if not scored:
+        known = sorted({f"{row['config']} ({row['condition']})" for row in rows})
+        raise UsageError(f"{path} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
+    scores, labels, _ = choices([row["scores"] for row in scored], [row["label"] for row in scored], ragged=True)
+    return dict(zip([row["id"] for row in scored], choice_places(scores, labels).hit(1).tolist(), strict=True))
+
+
+def contrasts_of(rows: Iterable[Row]) -> list[tuple[Row, int]]:
+    """Each row with the number of its contrast (the first, where there are several); rows without one are left out."""
+    pairs = []
+    for row in rows:
+        hard = [n for n, kind in enumerate(row["kinds"]) if kind not in NOT_EDITED and row["edits"][n]]
+        if hard:
+            pairs.append((row, hard[0]))
+    return pairs
+
+
+def scored_contrasts(rows: Sequence[Row], hits: Mapping[str, float]) -> list[tuple[Row, int]]:
+    pairs = [(row, n) for row, n in contrasts_of(rows) if row["id"] in hits]
+    if not pairs:
+        raise UsageError("no item with a contrast was scored: do set, config and run belong together?")
+    return pairs

@@ -1,0 +1,87 @@
+"""Verb distributions of two sets (contrast-set paper, figure 3), in numbers and as a plot."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.errors import UsageError
+from video_contrast.reports.paper_analyses.stored_hits import Row, contrasts_of
+
+
+def verb_counts(rows: Sequence[Row], *, tagger: str = "auto") -> Counter[str]:
+    """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
+    from video_contrast.perturbations.language import tag
+
+    pairs = contrasts_of(rows)
+    counts: Counter[str] = Counter()
+    for (row, n), tokens in zip(pairs, tag([row["candidates"][n] for row, n in pairs], tagger=tagger), strict=True):
+        edit = row["edits"][n]
+        inside = [token for token in tokens if token.end > edit["start"] and token.start < edit["end"]]
+        counts.update(token.lemma for token in inside if token.tag.startswith("VB"))
+    return counts
+
+
+def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, Any]:
+    """Figure 3 in numbers: how far the verb distributions of two sets are apart.
+
+    Args:
+        first, second: lemma -> count (`verb_counts`).
+
+    Returns:
+        `total_variation` (0 equal to 1 disjoint), `jensen_shannon` (bits, 0..1), `entropy` of each (bits), `verbs` of
+        each and `shared`, and the verbs whose shares differ most, `more_in_first` and `more_in_second`.
+
+    Raises:
+        UsageError: a set has no verbs.
+
+    >>> compare_verbs({"run": 1, "sit": 1}, {"run": 2})["total_variation"]
+    0.5
+    """
+    names = sorted(set(first) | set(second))
+    if not sum(first.values()) or not sum(second.values()):
+        raise UsageError("one of the sets has no verb contrasts to compare")
+    p = np.array([first.get(name, 0) for name in names], np.float64) / sum(first.values())
+    q = np.array([second.get(name, 0) for name in names], np.float64) / sum(second.values())
+    middle = (p + q) / 2
+    by_difference = np.argsort(p - q, kind="stable")
+    return {
+        "total_variation": round(float(np.abs(p - q).sum() / 2), 4),
+        "jensen_shannon": round(_entropy(middle) - (_entropy(p) + _entropy(q)) / 2, 4),
+        "entropy": [round(_entropy(p), 4), round(_entropy(q), 4)],
+        "verbs": [int((p > 0).sum()), int((q > 0).sum())],
+        "shared": int(((p > 0) & (q > 0)).sum()),
+        "more_in_first": [names[n] for n in by_difference[::-1][:5] if p[n] > q[n]],
+        "more_in_second": [names[n] for n in by_difference[:5] if q[n] > p[n]],
+    }
+
+
+def plot_verbs(
+    first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path, top: int = 30
+) -> Path:
+    """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left."""
+    from video_contrast.files import write_bytes
+    from video_contrast.reports import figures
+
+    totals = sum(first.values()), sum(second.values())
+    order = sorted(set(first) | set(second), key=lambda verb: (-first.get(verb, 0) / totals[0], verb))[:top]
+    with figures.drawing(7.2, 3.4) as (canvas, axes):
+        for number, (counts, total, name) in enumerate(zip((first, second), totals, names, strict=True)):
+            places = np.arange(len(order)) + (number - 0.5) * 0.4
+            heights = [100 * counts.get(verb, 0) / total for verb in order]
+            axes.bar(places, heights, width=0.4, color=figures.colour(number), label=name)
+        axes.set_xticks(range(len(order)), order, rotation=60, ha="right")
+        axes.set_ylabel("share of verbs, %")
+        axes.legend(frameon=False)
+        figures.tidy(axes, grid="y")
+        numbers = [("verb", *names), *((verb, first.get(verb, 0), second.get(verb, 0)) for verb in order)]
+        figure = figures.finish(canvas, "verbs", "Verbs of two contrast sets", numbers)
+    return write_bytes(output, figure.png)
+
+
+def _entropy(shares: NDArray[np.float64]) -> float:
+    positive = shares[shares > 0]
+    return float(-(positive * np.log2(positive)).sum())
