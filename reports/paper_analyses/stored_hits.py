@@ -43,6 +43,11 @@ def contrasts_of(rows: Iterable[Row]) -> list[tuple[Row, int]]:
 
 
 def scored_contrasts(rows: Sequence[Row], hits: Mapping[str, float]) -> list[tuple[Row, int]]:
+    """Rows with a contrast that the run scored, each with the number of its contrast.
+
+    Raises:
+        UsageError: there is none.
+    """
     pairs = [(row, n) for row, n in contrasts_of(rows) if row["id"] in hits]
     if not pairs:
         raise UsageError("no item with a contrast was scored: do set, config and run belong together?")

@@ -85,7 +85,7 @@ def test_judges_are_right_by_majority_and_an_unclear_vote_is_none():
     assert found["n"] == 3 and found["judges"] == 3 and 0 < found["agreement"]["pairwise"] < 1
     with pytest.raises(VideoContrastError, match="line 0: the set has no item 'x'"):
         analyses.judges(rows, [("line 0", {"item": "x", "answer": 0})])
-    with pytest.raises(VideoContrastError, match="line 0: item 'i0' has no option 7"):
+    with pytest.raises(VideoContrastError, match="line 0: item 'i0' has no candidate 7"):
         analyses.judges(rows, [("line 0", {"item": "i0", "answer": 7})])
 
 
