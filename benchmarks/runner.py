@@ -33,7 +33,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import numpy as np
 from runner_parts import loop, standins, throughput
 
-from video_contrast import rows as tables
+from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
@@ -65,7 +65,7 @@ def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
         frames = np.stack([np.roll(field, 3 * t, 1)[:size, : size * 4 // 3] for t in range(25 * seconds)])
         write_video(folder / f"clips/{n}.mp4", frames, 25)
         caption = f"a coloured field number {n} slides to the {'left' if n % 2 else 'right'} while a man watches it"
-        rows.append(tables.retrieval_row(id=f"c{n}", video_id=f"v{n}", video_path=f"clips/{n}.mp4", captions=[caption]))
+        rows.append(retrieval_row(id=f"c{n}", video_id=f"v{n}", video_path=f"clips/{n}.mp4", captions=[caption]))
     return write_set(BuiltSet("captions", {"retrieval": {"test": rows}}, {"summary": "benchmark"}), folder)
 
 
@@ -95,7 +95,7 @@ def load_null(source: Any, settings: Any) -> Null:
 def overhead(root: Path) -> float:
     """Milliseconds a multiple-choice sample of a run with a null model, metrics and intervals included."""
     rows = [
-        tables.multiple_choice_row(
+        multiple_choice_row(
             id=str(n), video_id=f"v{n}", video_path=f"{n}.mp4", label=n % 5,
             candidates=[f"text {n} {k}" for k in range(5)],
             kinds=["true" if k == n % 5 else "random" for k in range(5)],

@@ -74,7 +74,7 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
     from video_contrast.files import read_json
     from video_contrast.runner.conditions import Visual
     from video_contrast.runner.encode import Keys
-    from video_contrast.runner.sets import ClipRef
+    from video_contrast.video.clip import Clip
     from video_contrast.runner.store import Store
     from video_contrast.runner.views import Sampling
 
@@ -83,7 +83,7 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
     keys = Keys(hashes, Sampling(sampling["frames"], sampling["policy"]))
     store = Store(Path(place["store"]), place["space"])
     clips = [
-        ClipRef(row["video_id"], row["video_path"], row["start"], row["end"])
+        Clip(row["video_id"], row["video_path"], row["start"], row["end"])
         for row in (run.set_rows[name] for name in ids)
     ]
 

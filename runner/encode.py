@@ -13,11 +13,11 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.feed import feed
-from video_contrast.runner.kinds.base import Clip, Encoder
+from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.plan import Plan, visual_key
-from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling, blank, held_bytes, views_of
+from video_contrast.video.clip import Clip
 from video_contrast.video.decode import Counter
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Tally:
     text_encodings: int = 0
     batches: int = 0
     notes: list[str] = field(default_factory=list)
-    broken: dict[ClipRef, str] = field(default_factory=dict)
+    broken: dict[Clip, str] = field(default_factory=dict)
 
     def add(self, other: Tally) -> None:
         """Adds what another process did."""
@@ -60,7 +60,7 @@ class Keys:
     contents: dict[str, str]
     sampling: Sampling
 
-    def video(self, clip: ClipRef, visual: Visual) -> str:
+    def video(self, clip: Clip, visual: Visual) -> str:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""
         if visual.name == "blind":
             return seeds.digest("video", VERSION, "blind", self.sampling.frames).hex()[:32]
@@ -130,7 +130,7 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def todo_chunks(plan: Plan, store: Store, keys: Keys, size: int) -> list[tuple[ClipRef, ...]]:
+def todo_chunks(plan: Plan, store: Store, keys: Keys, size: int) -> list[tuple[Clip, ...]]:
     """The chunks of which a view is not in the store."""
     return [
         chunk
@@ -165,7 +165,7 @@ def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, tally: Ta
     if not plan.blind or key in store:
         return
     frames = blank(keys.sampling.frames)
-    rows = model.encode_prepared([model.prepare(Clip(frames, tuple(float(n) for n in range(len(frames)))))])
+    rows = model.encode_prepared([model.prepare(ClipFrames(frames, tuple(float(n) for n in range(len(frames)))))])
     _finite(rows, ["blank frames"])
     tally.visual_encodings += 1
     store.put([key], rows, np.full((1, len(frames)), -1))
@@ -173,7 +173,7 @@ def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, tally: Ta
 
 def encode_videos(
     model: Encoder,
-    chunks: Sequence[Sequence[ClipRef]],
+    chunks: Sequence[Sequence[Clip]],
     plan: Plan,
     keys: Keys,
     store: Store,
@@ -194,13 +194,13 @@ def encode_videos(
     }
     tally = batcher.tally
 
-    def work(clip: ClipRef) -> Iterator[tuple[str, np.ndarray, Any]]:
+    def work(clip: Clip) -> Iterator[tuple[str, np.ndarray, Any]]:
         counter = Counter()
         former: np.ndarray | None = None
         try:
             for view in views_of(paths[clip.video_path], clip, missing[clip], keys.sampling, counter):
                 if view.frames is not former:
-                    ready = model.prepare(Clip(view.frames, view.times, clip.video_id))
+                    ready = model.prepare(ClipFrames(view.frames, view.times, clip.video_id))
                 former = view.frames
                 yield keys.video(clip, view.visual), view.numbers, ready
         finally:
@@ -238,7 +238,7 @@ def encode_videos(
             store.put(names, made, np.stack(numbers))
 
 
-def affordable(workers: int, path: Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling) -> int:
+def affordable(workers: int, path: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many decoding threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
     try:
         held = held_bytes(path, clip, visuals, sampling)
@@ -251,7 +251,7 @@ def affordable(workers: int, path: Path, clip: ClipRef, visuals: Sequence[Visual
 _BROKEN = (VideoContrastError, ValueError, OSError)
 
 
-def until_broken(views: Iterator[T], clip: ClipRef, tally: Tally) -> Iterator[T]:
+def until_broken(views: Iterator[T], clip: Clip, tally: Tally) -> Iterator[T]:
     """The views of a clip; where they break off, the tally says why.
 
     What the consumer raises (the model, a full disk) is no fault of the clip, and passes.

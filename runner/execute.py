@@ -27,11 +27,11 @@ from video_contrast.runner.encode import (
 )
 from video_contrast.runner.job import Job, RunResult, identity, model_facts, read_result
 from video_contrast.runner.join import Scorer, encoder_cells, pair_cells, text_cells
-from video_contrast.runner.kinds.base import Encoder, PairScorer, Settings, TextScorer
+from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
 from video_contrast.runner.pairs import Answers, asks_of, score_pairs
 from video_contrast.runner.plan import Plan, make_plan
-from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
+from video_contrast.video.clip import Clip
 
 MATRICES_LIMIT = 2 << 30  # bytes
 
@@ -47,7 +47,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         if state.is_main_process:
             record.claim(job.output, identity(job, dtype))
         state.wait_for_everyone()
-        settings = Settings(device, dtype, job.device_map, job.trust_remote_code, job.batch_size, job.options)
+        settings = LoadOptions(device, dtype, job.device_map, job.trust_remote_code, job.batch_size, job.options)
         model = job.kind.load(job.source, settings)
         if not isinstance(model, Encoder | PairScorer | TextScorer):
             raise VideoContrastError(
@@ -187,7 +187,7 @@ def _processes(device: str) -> Any:
     return PartialState(cpu=cpu, timeout=datetime.timedelta(days=1))
 
 
-def _any(plan: Plan) -> ClipRef:
+def _any(plan: Plan) -> Clip:
     return next(iter(plan.views))
 
 

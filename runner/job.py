@@ -14,7 +14,7 @@ from video_contrast.files import cache_dir, read_json
 from video_contrast.runner import record
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
-from video_contrast.runner.kinds.base import Source
+from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import locate, signature
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.sets import LoadedSet, load_set
@@ -49,7 +49,7 @@ class RunResult:
 class Job:
     """Everything that a run was asked for, checked, before anything heavy is imported."""
 
-    source: Source
+    source: ModelSource
     kind: Kind
     options: dict[str, Any]
     loaded: LoadedSet
@@ -190,7 +190,7 @@ def _no_files(kind: Kind | None) -> bool:
     return kind is not None and any(name.endswith(":") for name in kind.names)
 
 
-def _frames(kind: Kind, source: Source, asked: int | None) -> int:
+def _frames(kind: Kind, source: ModelSource, asked: int | None) -> int:
     needed = kind.frames(source.config) if kind.frames else None
     if needed is not None and asked is not None and asked != needed:
         raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {asked}; leave the option out")

@@ -13,8 +13,8 @@ from video_contrast.runner.kinds.base import Encoder, TextScorer
 from video_contrast.runner.pairs import Answers, asks_replaced, cell_asks, columns_of
 from video_contrast.runner.plan import Cell, Plan
 from video_contrast.runner.results import CellScores
-from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.store import Store
+from video_contrast.video.clip import Clip
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Scorer:
     """
 
     scores: Callable[[Cell], CellScores]
-    missing: frozenset[ClipRef] = frozenset()
+    missing: frozenset[Clip] = frozenset()
 
     def matrix_bytes(self, cell: Cell) -> int:
         """The size of a retrieval cell's matrix."""
@@ -140,7 +140,7 @@ def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
     return scores
 
 
-def _kept(cell: Cell, missing: frozenset[ClipRef]) -> tuple[int, ...]:
+def _kept(cell: Cell, missing: frozenset[Clip]) -> tuple[int, ...]:
     return tuple(n for n, item in enumerate(cell.group.items) if item.clip not in missing)
 
 

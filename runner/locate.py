@@ -15,14 +15,16 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
-from video_contrast.runner.kinds.base import Source
+from video_contrast.runner.kinds.base import ModelSource
 
 WEIGHTS = (".safetensors", ".bin", ".pt", ".npz", ".npy", ".parquet")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NOT_NEEDED = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*", "*.gguf"]
 
 
-def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = (), option: str = "--model") -> Source:
+def locate(
+    name: str, *, revision: str | None = None, names: tuple[str, ...] = (), option: str = "--model"
+) -> ModelSource:
     """Finds a model.
 
     Args:
@@ -36,7 +38,7 @@ def locate(name: str, *, revision: str | None = None, names: tuple[str, ...] = (
         VideoContrastError: the Hub does not have it, does not let you, or cannot be reached.
     """
     if any(name == known or (known.endswith(":") and name.startswith(known)) for known in names):
-        return Source(name, revision="")
+        return ModelSource(name, revision="")
     path = Path(name).expanduser()
     if not path.exists():
         packaged = _packaged(name)
@@ -59,9 +61,9 @@ def _packaged(name: str) -> Path | None:
         return None
 
 
-def _read(name: str, path: Path, revision: str, option: str) -> Source:
+def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
     if path.is_file():
-        return Source(name, path, revision=revision or digest_of(path))
+        return ModelSource(name, path, revision=revision or digest_of(path))
     if not path.is_dir():
         raise UsageError(f"{option} {name}: no such folder")
     config: dict[str, Any] = {}
@@ -72,7 +74,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> Source:
         config = read_json(path / "config.json")
     elif modules is None and not (path / "precomputed.json").exists():
         raise UsageError(f"{option} {name}: the folder {path} has no config.json, so it is not a saved model")
-    return Source(name, path, config, modules, revision or digest_of(path))
+    return ModelSource(name, path, config, modules, revision or digest_of(path))
 
 
 def _from_hub(name: str, revision: str | None, option: str) -> Path:

@@ -21,11 +21,12 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.encode import NO_ROOM, Keys, Progress, Tally, free_memory, out_of_memory, until_broken
 from video_contrast.runner.feed import feed
-from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
+from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
 from video_contrast.runner.plan import Cell, Plan
 from video_contrast.runner.prefilter import Prefilter
-from video_contrast.runner.sets import ClipRef, Item
+from video_contrast.runner.sets import Item
 from video_contrast.runner.views import views_of
+from video_contrast.video.clip import Clip
 from video_contrast.video.decode import Counter
 
 
@@ -48,16 +49,16 @@ class Answer:
     numbers: tuple[int, ...]
 
 
-def asks_of(plan: Plan, keys: Keys, together: bool = False) -> dict[ClipRef, list[Ask]]:
+def asks_of(plan: Plan, keys: Keys, together: bool = False) -> dict[Clip, list[Ask]]:
     """What must be asked of each clip; equal questions once. `together`: see `PairScorer`."""
-    found: dict[ClipRef, dict[str, Ask]] = {clip: {} for clip in plan.views}
+    found: dict[Clip, dict[str, Ask]] = {clip: {} for clip in plan.views}
     for cell in plan.cells:
         for clip, ask in cell_asks(cell, keys, together):
             found[clip].setdefault(ask.key, ask)
     return {clip: list(asks.values()) for clip, asks in found.items()}
 
 
-def cell_asks(cell: Cell, keys: Keys, together: bool = False) -> Iterator[tuple[ClipRef, Ask]]:
+def cell_asks(cell: Cell, keys: Keys, together: bool = False) -> Iterator[tuple[Clip, Ask]]:
     """One question a row: an item's candidates, or all captions of the set."""
     everything = columns_of(cell)[1] if cell.group.layout == "retrieval" else ()
     for position, (item, own) in enumerate(zip(cell.group.items, cell.texts, strict=True)):
@@ -72,7 +73,7 @@ def asks_replaced(cell: Cell, item: Item) -> bool:
     return bool(item.replaced) and cell.condition.text.name is None and cell.group.layout != "retrieval"
 
 
-def _ask(cell: Cell, keys: Keys, clip: ClipRef, texts: tuple[str, ...], position: int) -> Ask:
+def _ask(cell: Cell, keys: Keys, clip: Clip, texts: tuple[str, ...], position: int) -> Ask:
     visual = cell.condition.visual
     key = seeds.digest("pair", keys.video(clip, visual), position, *texts).hex()[:32]
     return Ask(key, visual, texts, position)
@@ -135,8 +136,8 @@ class Answers:
 
 def score_pairs(
     model: PairScorer,
-    clips: Sequence[ClipRef],
-    asks: dict[ClipRef, list[Ask]],
+    clips: Sequence[Clip],
+    asks: dict[Clip, list[Ask]],
     answers: Answers,
     tally: Tally,
     keys: Keys,
@@ -148,12 +149,12 @@ def score_pairs(
     """Asks what is not answered yet; a clip that cannot be decoded is recorded and the others go on."""
     todo = {clip: [ask for ask in asks[clip] if ask.key not in answers] for clip in clips}
 
-    def work(clip: ClipRef) -> Iterator[tuple[Visual, Clip, np.ndarray]]:
+    def work(clip: Clip) -> Iterator[tuple[Visual, ClipFrames, np.ndarray]]:
         visuals = tuple(dict.fromkeys(ask.visual for ask in todo[clip]))
         counter = Counter()
         try:
             for view in views_of(paths[clip.video_path], clip, visuals, keys.sampling, counter):
-                yield view.visual, Clip(view.frames, view.times, clip.video_id), view.numbers
+                yield view.visual, ClipFrames(view.frames, view.times, clip.video_id), view.numbers
         finally:
             tally.decode.add(counter)
 
@@ -177,7 +178,7 @@ def score_pairs(
 
 
 def _answer(
-    model: PairScorer, prefilter: Prefilter | None, shown: Clip, ask: Ask, numbers: np.ndarray, tally: Tally
+    model: PairScorer, prefilter: Prefilter | None, shown: ClipFrames, ask: Ask, numbers: np.ndarray, tally: Tally
 ) -> Answer:
     clip = None if ask.visual.name == "blind" else shown
     scored = _scored(model, prefilter, clip, ask)
@@ -198,7 +199,7 @@ def _answer(
     return Answer(tuple(scores), scored.parts, tuple(int(n) for n in numbers))
 
 
-def _scored(model: PairScorer, prefilter: Prefilter | None, clip: Clip | None, ask: Ask) -> Scored | None:
+def _scored(model: PairScorer, prefilter: Prefilter | None, clip: ClipFrames | None, ask: Ask) -> ScoreResult | None:
     """The scores, or None where the memory does not suffice."""
     try:
         if clip is not None and prefilter is not None and prefilter.applies(clip, ask.texts):

@@ -15,7 +15,8 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.runner.conditions import Condition, Text, Visual
-from video_contrast.runner.sets import ClipRef, Group, LoadedSet
+from video_contrast.runner.sets import Group, LoadedSet
+from video_contrast.video.clip import Clip
 
 Texts = tuple[tuple[str, ...], ...]  # one tuple an item
 
@@ -50,7 +51,7 @@ class Plan:
     """
 
     cells: list[Cell]
-    views: dict[ClipRef, tuple[Visual, ...]]
+    views: dict[Clip, tuple[Visual, ...]]
     texts: tuple[str, ...]
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -64,18 +65,18 @@ class Plan:
         """Whether some cell asks for the blind control."""
         return any(cell.condition.visual.name == "blind" for cell in self.cells)
 
-    def seen(self, clip: ClipRef) -> tuple[Visual, ...]:
+    def seen(self, clip: Clip) -> tuple[Visual, ...]:
         """The treatments of a clip that show something of it."""
         return tuple(visual for visual in self.views[clip] if visual.name != "blind")
 
-    def chunks(self, size: int) -> list[tuple[ClipRef, ...]]:
+    def chunks(self, size: int) -> list[tuple[Clip, ...]]:
         """Clips in runs of at least `size` views: the units that are dealt out and stored.
 
         They depend on the plan alone, not on what is done already or by how many processes, so that every row is
         computed in the same company and comes out the same to the last bit.
         """
-        found: list[tuple[ClipRef, ...]] = []
-        current: list[ClipRef] = []
+        found: list[tuple[Clip, ...]] = []
+        current: list[Clip] = []
         held = 0
         for clip, visuals in self.views.items():
             current.append(clip)
@@ -133,7 +134,7 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
                 failed[condition.text] = error
                 skipped[condition.name] = str(error)
     cells = [cell for cell in cells if cell.condition.name not in skipped]
-    views: dict[ClipRef, dict[Visual, None]] = {}
+    views: dict[Clip, dict[Visual, None]] = {}
     texts: dict[str, None] = {}
     for cell in cells:
         for item, own in zip(cell.group.items, cell.texts, strict=True):
@@ -195,7 +196,7 @@ def share_changed(cell: Cell) -> float | None:
     return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
 
 
-def visual_key(visual: Visual, clip: ClipRef) -> tuple[Any, ...]:
+def visual_key(visual: Visual, clip: Clip) -> tuple[Any, ...]:
     """What a view depends on besides the file, the span and the sampling.
 
     A clean view, its reversal and its middle frame do not depend on the video's name; random ones do.

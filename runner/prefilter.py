@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from video_contrast.runner.kinds.base import Clip, Encoder, PairScorer, Scored
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, ScoreResult
 
 
 class Prefilter:
@@ -22,11 +22,11 @@ class Prefilter:
         self.encoder: Encoder = model.coarse
         self._rows: dict[str, np.ndarray] = {}
 
-    def applies(self, clip: Clip | None, texts: Sequence[str]) -> bool:
+    def applies(self, clip: ClipFrames | None, texts: Sequence[str]) -> bool:
         """Whether there is anything to leave out: more texts than are to be scored, and a clip to choose them by."""
         return clip is not None and len(texts) > self.model.prefilter
 
-    def score(self, clip: Clip, texts: Sequence[str], position: int) -> Scored:
+    def score(self, clip: ClipFrames, texts: Sequence[str], position: int) -> ScoreResult:
         """The scorer's scores of the best texts; all others below them, in the order of the coarse similarity.
 
         Returns:
@@ -46,4 +46,4 @@ class Prefilter:
         parts = [{"coarse": float(value)} for value in coarse]
         for at, part in zip(best, fine.parts or [{}] * len(best), strict=True):
             parts[at] = {**part, **parts[at]}
-        return Scored(scores, parts)
+        return ScoreResult(scores, parts)

@@ -19,7 +19,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.runner.kinds.base import Source
+from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import signature
 from video_contrast.version import __version__
 
@@ -28,7 +28,7 @@ PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "saf
 FIXED = ("model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "dtype", "seed", "limit")
 
 
-def finished(output: Path, request: Mapping[str, Any], source: Source, fingerprints: Mapping[str, str]) -> bool:
+def finished(output: Path, request: Mapping[str, Any], source: ModelSource, fingerprints: Mapping[str, str]) -> bool:
     """Whether `output` holds this very run, complete: the same request, model files, set, and no video missing."""
     if not (output / "run.json").exists() or not (output / "metrics.json").exists():
         return False

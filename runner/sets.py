@@ -10,30 +10,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from video_contrast import rows as tables
+from video_contrast.rows import Layout, layout_of, validate_rows
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
-from video_contrast.rows import Layout
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
-
-
-@dataclass(frozen=True, order=True)
-class ClipRef:
-    """One clip: a file and a span of it. Equal refs are decoded and encoded once."""
-
-    video_id: str
-    video_path: str
-    start: float | None = field(default=None, compare=True)
-    end: float | None = None
-
-    @property
-    def sort_key(self) -> tuple[str, str, float, float]:
-        """Orders clips, so that segments of one file follow each other."""
-        return (self.video_path, self.video_id, self.start or 0.0, self.end if self.end is not None else -1.0)
+from video_contrast.video.clip import Clip
 
 
 @dataclass(frozen=True)
@@ -41,7 +26,7 @@ class Item:
     """A row of a set."""
 
     id: str
-    clip: ClipRef
+    clip: Clip
     texts: tuple[str, ...]
     label: int = 0
     kinds: tuple[str, ...] = ()
@@ -106,7 +91,7 @@ def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: 
     fingerprints: dict[str, str] = {}
     for config in configs or known:
         rows = _rows(name, root, config, split)
-        tables.validate(rows, f"{name}, config {config}, split {split}")
+        validate_rows(rows, f"{name}, config {config}, split {split}")
         fingerprints[config] = fingerprint(rows)
         groups.extend(_grouped(config, rows[:limit] if limit else rows))
     if not groups:
@@ -210,7 +195,7 @@ def _why(name: str, error: Exception) -> str:
 
 
 def _grouped(config: str, rows: list[dict[str, Any]]) -> list[Group]:
-    layout = tables.layout_of(rows[0])
+    layout = layout_of(rows[0])
     found: dict[Condition, list[Item]] = {}
     for row in rows:
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
@@ -219,7 +204,7 @@ def _grouped(config: str, rows: list[dict[str, Any]]) -> list[Group]:
 
 
 def _item(row: Mapping[str, Any], layout: Layout) -> Item:
-    clip = ClipRef(row["video_id"], row["video_path"], row["start"], row["end"])
+    clip = Clip(row["video_id"], row["video_path"], row["start"], row["end"])
     if layout == "retrieval":
         return Item(row["id"], clip, tuple(row["captions"]), cluster=row["video_id"])
     return Item(

@@ -16,7 +16,7 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.sets import ClipRef
+from video_contrast.video.clip import Clip
 from video_contrast.video.decode import Counter, VideoIndex, decode, index_of
 from video_contrast.video.sampling import Policy, frame_indices
 
@@ -65,7 +65,7 @@ class _Need:
 
 
 def views_of(
-    path: str | Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
+    path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
 ) -> Iterator[View]:
     """The views of a clip, in the order of `visuals`.
 
@@ -87,7 +87,7 @@ def views_of(
         yield View(need.visual, frames, need.numbers, times)
 
 
-def held_bytes(path: str | Path, clip: ClipRef, visuals: Sequence[Visual], sampling: Sampling) -> int:
+def held_bytes(path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
 
     Raises:
@@ -103,7 +103,7 @@ def _union(needs: Sequence[_Need]) -> np.ndarray:
     return np.unique(np.concatenate([need.sources for need in needs]))
 
 
-def _need(visual: Visual, clip: ClipRef, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
+def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
     first, stop = span
     shown = frame_indices(stop - first, sampling.frames, sampling.policy)
     numbers = first + shown
@@ -128,7 +128,7 @@ def _condition(visual: Visual, span: tuple[int, int], index: VideoIndex) -> tupl
     return (condition, 0, index.n_frames) if visual.scope == "video" else (condition, span[0], span[1] - span[0])
 
 
-def _sources_in_order(visual: Visual, clip: ClipRef, wanted: np.ndarray, length: int) -> np.ndarray:
+def _sources_in_order(visual: Visual, clip: Clip, wanted: np.ndarray, length: int) -> np.ndarray:
     """Which clean frame a temporal perturbation shows at each sampled place."""
     from video_contrast.perturbations.video import index_map
 
@@ -147,7 +147,7 @@ def _sources_in_order(visual: Visual, clip: ClipRef, wanted: np.ndarray, length:
     return np.asarray(wanted[shown] if sampled_first else shown[wanted])
 
 
-def _control(visual: Visual, clip: ClipRef, numbers: np.ndarray, middle: int) -> np.ndarray:
+def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np.ndarray:
     if visual.name == "blind":
         return np.full(len(numbers), -1, np.int64)
     if visual.name == "one_frame":
@@ -180,7 +180,7 @@ def blank(count: int) -> np.ndarray:
 
 
 def _frames(
-    need: _Need, clip: ClipRef, pictures: np.ndarray, decoded: np.ndarray, span: tuple[int, int], index: VideoIndex
+    need: _Need, clip: Clip, pictures: np.ndarray, decoded: np.ndarray, span: tuple[int, int], index: VideoIndex
 ) -> np.ndarray:
     visual = need.visual
     if visual.name == "blind":

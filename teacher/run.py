@@ -145,7 +145,7 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
     """
     import transformers
 
-    from video_contrast.runner.kinds.base import Settings as Loading
+    from video_contrast.runner.kinds.base import LoadOptions as Loading
     from video_contrast.runner.kinds.loading import load_model, load_processor
     from video_contrast.runner.locate import digest_of, locate
 

@@ -22,7 +22,7 @@ from video_contrast.files import write_json
 from video_contrast.perturbations.text import perturb_captions
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner.conditions import Condition, parse
-from video_contrast.runner.kinds import Clip, Settings, choose
+from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.locate import locate
 from video_contrast.video.decode import decode, index_of
 from video_contrast.video.sampling import frame_indices
@@ -49,9 +49,9 @@ def load(model: str, frames: int | None = None, device: str = "cpu", dtype: str 
     source = locate(model)
     kind = choose(source)
     options = {option.name: option.default for option in kind.options}
-    loaded = kind.load(source, Settings(device, dtype, options=options))
+    loaded = kind.load(source, LoadOptions(device, dtype, options=options))
     frames = loaded.frames or frames or 8
-    loaded.encode_prepared([loaded.prepare(Clip(np.zeros((frames, 64, 64, 3), np.uint8)))])
+    loaded.encode_prepared([loaded.prepare(ClipFrames(np.zeros((frames, 64, 64, 3), np.uint8)))])
     loaded.encode_texts(["a man"])
     return loaded, frames
 

@@ -17,11 +17,12 @@ from typing import Any
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.encode import Batcher, Keys, Tally, encode_videos
 from video_contrast.runner.feed import feed
-from video_contrast.runner.kinds import Clip
+from video_contrast.runner.kinds import ClipFrames
 from video_contrast.runner.plan import make_plan
-from video_contrast.runner.sets import ClipRef, load_set
+from video_contrast.runner.sets import load_set
 from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling, views_of
+from video_contrast.video.clip import Clip
 
 ROUNDS = 3
 
@@ -36,9 +37,9 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
     paths = {clip.video_path: folder / clip.video_path for clip in clips}
     sampling = Sampling(frames)
 
-    def work(clip: ClipRef) -> Iterator[Any]:
+    def work(clip: Clip) -> Iterator[Any]:
         for view in views_of(paths[clip.video_path], clip, plan.seen(clip), sampling):
-            yield model.prepare(Clip(view.frames, view.times, clip.video_id))
+            yield model.prepare(ClipFrames(view.frames, view.times, clip.video_id))
 
     def prepared() -> Iterator[Any]:
         for _, results in feed(clips, work, workers=workers, ahead=workers + 2 * batch, depth=2):

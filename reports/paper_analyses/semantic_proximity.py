@@ -65,7 +65,7 @@ def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
     from video_contrast.perturbations.contrast.batches import device_of
     from video_contrast.runner.kinds import choose, options_for
     from video_contrast.runner.kinds.base import Encoder as Dual
-    from video_contrast.runner.kinds.base import Settings
+    from video_contrast.runner.kinds.base import LoadOptions
     from video_contrast.runner.locate import locate
 
     source = locate(model)
@@ -75,7 +75,7 @@ def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
         encoder = SentenceTransformer(str(source.path or model), device=device_of(device))
         return lambda texts: np.asarray(encoder.encode(list(texts), show_progress_bar=False), np.float32)
     kind = choose(source)
-    loaded = kind.load(source, Settings(device=device_of(device), options=options_for(kind, {})))
+    loaded = kind.load(source, LoadOptions(device=device_of(device), options=options_for(kind, {})))
     if not isinstance(loaded, Dual):
         raise UsageError(f"--encoder {model}: a model of kind {kind.name} has no text encoder of its own")
 

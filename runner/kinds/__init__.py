@@ -9,31 +9,31 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.runner.kinds.base import (
     KINDS,
-    Clip,
+    ClipFrames,
     DualEncoder,
     Encoder,
     Kind,
+    KindOption,
     LateJoinEncoder,
-    Option,
+    LoadOptions,
+    ModelSource,
     PairScorer,
-    Scored,
-    Settings,
-    Source,
+    ScoreResult,
     TextScorer,
     kind,
 )
 
 __all__ = [
-    "Clip",
+    "ClipFrames",
     "DualEncoder",
     "Encoder",
     "Kind",
     "LateJoinEncoder",
-    "Option",
+    "KindOption",
     "PairScorer",
-    "Scored",
-    "Settings",
-    "Source",
+    "ScoreResult",
+    "LoadOptions",
+    "ModelSource",
     "TextScorer",
     "all_kinds",
     "choose",
@@ -78,7 +78,7 @@ def all_kinds() -> dict[str, Kind]:
     return KINDS
 
 
-def choose(source: Source, override: str | None = None) -> Kind:
+def choose(source: ModelSource, override: str | None = None) -> Kind:
     """The kind that takes a model.
 
     In this order: the override; a name ("random"); `architectures[0]`; a precomputed.json; sentence-transformers'

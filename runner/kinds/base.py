@@ -3,7 +3,7 @@
 A kind is one file of this folder (or of another package, through the entry point group `video_contrast.models`):
 
     @kind("my_kind", architectures=("MyModel",), summary="...", needs="nothing", tested=("MyModel",))
-    def load(source: Source, settings: Settings) -> Encoder | PairScorer | TextScorer: ...
+    def load(source: ModelSource, settings: LoadOptions) -> Encoder | PairScorer | TextScorer: ...
 
 The returned object is of one of three families, and the engine asks nothing else of it:
 
@@ -31,7 +31,7 @@ Family = Literal["encoder", "pair", "text"]
 
 
 @dataclass(frozen=True)
-class Clip:
+class ClipFrames:
     """The sampled frames of one clip and where they come from.
 
     Attributes:
@@ -46,7 +46,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoreResult:
     """Scores of one clip's captions and what they were made of.
 
     Attributes:
@@ -59,7 +59,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Option:
+class KindOption:
     """A setting of a kind: a flag of `video-contrast score` and a key of `score(..., options={...})`."""
 
     name: str  # with underscores; the flag has hyphens
@@ -70,7 +70,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """Where a model is, before anything heavy is imported.
 
     Attributes:
@@ -99,7 +99,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Settings:
+class LoadOptions:
     """How to load and run a model.
 
     Attributes:
@@ -142,7 +142,7 @@ class Encoder(Model):
     The rows must not depend on what else is in the batch (beyond rounding).
     """
 
-    def prepare(self, clip: Clip) -> Any:
+    def prepare(self, clip: ClipFrames) -> Any:
         """Pixels made ready for the model. Called in decoding threads, several at once; no device work here."""
         return clip.frames
 
@@ -156,7 +156,7 @@ class Encoder(Model):
 
     def encode_videos(self, clips: Sequence[np.ndarray]) -> np.ndarray:
         """Rows for a batch of clips, uint8[T, H, W, 3] each: float32[N, D]."""
-        return self.encode_prepared([self.prepare(Clip(frames)) for frames in clips])
+        return self.encode_prepared([self.prepare(ClipFrames(frames)) for frames in clips])
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """Similarities of all videos with all texts: float32[N, M], higher is better."""
@@ -203,7 +203,7 @@ class PairScorer(Model):
     batch_size: int = 1
 
     @abstractmethod
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """Scores of `captions` for one clip, float64[k], higher is better.
 
         Args:
@@ -246,13 +246,13 @@ class Kind:
 
     name: str
     family: Family
-    load: Callable[[Source, Settings], Any]
+    load: Callable[[ModelSource, LoadOptions], Any]
     summary: str
     needs: str = "nothing"
     architectures: tuple[str, ...] = ()
     model_types: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[KindOption, ...] = ()
     tested: tuple[str, ...] = ()
     version: str = "1"
     frames: Callable[[Mapping[str, Any]], int | None] | None = None
@@ -269,10 +269,10 @@ KINDS: dict[str, Kind] = {}
 
 def kind(
     name: str, *, family: Family, summary: str, **facts: Any
-) -> Callable[[Callable[[Source, Settings], Any]], Callable[[Source, Settings], Any]]:
+) -> Callable[[Callable[[ModelSource, LoadOptions], Any]], Callable[[ModelSource, LoadOptions], Any]]:
     """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`."""
 
-    def register(load: Callable[[Source, Settings], Any]) -> Callable[[Source, Settings], Any]:
+    def register(load: Callable[[ModelSource, LoadOptions], Any]) -> Callable[[ModelSource, LoadOptions], Any]:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
         return load
 

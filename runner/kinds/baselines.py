@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.runner.kinds.base import Option, Settings, Source, TextScorer, kind
+from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, TextScorer, kind
 
 
 class Random(TextScorer):
@@ -131,7 +131,7 @@ class Blind(TextScorer):
 class CausalLM:
     """Mean log-probability a token under a causal language model of transformers."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: LoadOptions) -> None:
         import transformers
 
         from video_contrast.runner.kinds.loading import explained, load_model
@@ -163,23 +163,29 @@ class CausalLM:
 
 
 @kind("random", family="text", summary="a random number for every pair: the line of chance", names=("random",),
-      options=(Option("random_seed", int, 0, "Seed of the random scorer."),))  # fmt: skip
-def load_random(source: Source, settings: Settings) -> Random:
+      options=(KindOption("random_seed", int, 0, "Seed of the random scorer."),))  # fmt: skip
+def load_random(source: ModelSource, settings: LoadOptions) -> Random:
     """The random scorer."""
     return Random(settings.options.get("random_seed", 0))
 
 
 @kind("constant", family="text", summary="one score for all pairs: ties must give exactly chance", names=("constant",))
-def load_constant(source: Source, settings: Settings) -> Constant:
+def load_constant(source: ModelSource, settings: LoadOptions) -> Constant:
     """The constant scorer."""
     return Constant()
 
 
-@kind("blind", family="text", summary="a language model that never sees the video", names=("blind",),
-      tested=("GPT2LMHeadModel",),
-      options=(Option("lm", str, "", "Causal language model (Hub id or folder) of the blind scorer; trigrams if none."),
-               ))  # fmt: skip
-def load_blind(source: Source, settings: Settings) -> Blind:
+@kind(
+    "blind",
+    family="text",
+    summary="a language model that never sees the video",
+    names=("blind",),
+    tested=("GPT2LMHeadModel",),
+    options=(
+        KindOption("lm", str, "", "Causal language model (Hub id or folder) of the blind scorer; trigrams if none."),
+    ),
+)
+def load_blind(source: ModelSource, settings: LoadOptions) -> Blind:
     """The blind scorer."""
     name = settings.options.get("lm", "")
     return Blind(CausalLM(name, settings) if name else None)

@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.runner.kinds.base import Clip, DualEncoder, Option, Settings, Source, kind, product
+from video_contrast.runner.kinds.base import (
+    ClipFrames,
+    DualEncoder,
+    KindOption,
+    LoadOptions,
+    ModelSource,
+    kind,
+    product,
+)
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
 
 ARCHITECTURES = (
@@ -68,7 +76,7 @@ class ImageTextEncoder(DualEncoder):
             "truncated_texts": self.tokens.truncated,
         }
 
-    def prepare(self, clip: Clip) -> dict[str, np.ndarray]:
+    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
         """The processor's arrays for the clip's frames."""
         return pixels_of(self.images, clip.frames)
 
@@ -128,11 +136,11 @@ class ImageTextEncoder(DualEncoder):
     model_types=("clip", "siglip", "siglip2", "metaclip_2", "align", "altclip", "chinese_clip", "groupvit"),
     tested=("CLIPModel", "MetaClip2Model", "SiglipModel", "Siglip2Model", "AlignModel"),
     options=(
-        Option("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
-        Option("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
+        KindOption("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
+        KindOption("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
     ),
 )
-def load(source: Source, settings: Settings) -> ImageTextEncoder:
+def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     """Loads the class that the config names."""
     model = load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
     return ImageTextEncoder(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.runner.kinds.base import Option, Settings, Source, kind
+from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, Options
 from video_contrast.runner.kinds.loading import explained, load_model
 
@@ -45,12 +45,12 @@ MODEL_TYPES = (
     needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=MODEL_TYPES,
     options=(
-        Option("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),
-        Option("norm", str, "token", "Norm of --scoring loglik.", ("sum", "token", "char", "pmi")),
-        Option("alpha", float, 1.0, "Weight of the caption's own likelihood in --norm pmi."),
-        Option("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
-        Option("option_seed", int, 0, "Seed of --rotations latin."),
-        Option("share_prefix", bool, True, "Run video and prompt once an item and share them over its captions."),
+        KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),
+        KindOption("norm", str, "token", "Norm of --scoring loglik.", ("sum", "token", "char", "pmi")),
+        KindOption("alpha", float, 1.0, "Weight of the caption's own likelihood in --norm pmi."),
+        KindOption("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
+        KindOption("option_seed", int, 0, "Seed of --rotations latin."),
+        KindOption("share_prefix", bool, True, "Run video and prompt once an item and share them over its captions."),
     ),
     tested=(
         "Qwen2VLForConditionalGeneration",
@@ -63,7 +63,7 @@ MODEL_TYPES = (
         "Gemma3ForConditionalGeneration",
     ),
 )
-def load(source: Source, settings: Settings) -> GenerativeScorer:
+def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForImageTextToText`."""
     check_torchvision()
     given = dict(settings.options)

@@ -19,7 +19,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import Clip, PairScorer, Scored
+from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, common_length, unshared_logits
 
 Scoring = Literal["yesno", "loglik", "letter"]
@@ -110,7 +110,7 @@ class GenerativeScorer(PairScorer):
         self._unconditional: dict[str, float] = {}
         self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders()}, key=len, reverse=True)
 
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """Scores of `captions` for one clip, higher is better, and the raw parts they are made of.
 
         Args:
@@ -145,7 +145,7 @@ class GenerativeScorer(PairScorer):
             "counters": asdict(self.counters),
         }
 
-    def _yesno(self, clip: Clip | None, texts: list[str]) -> Scored:
+    def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
         questions = [prompts.YESNO.format(caption=text) for text in texts]
         rows = self._last_logits(clip, questions)
         parts: Parts = []
@@ -153,9 +153,9 @@ class GenerativeScorer(PairScorer):
             log = row.log_softmax(-1)
             parts.append({"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))})
         odds = np.array([part["yes"] - part["no"] for part in parts], dtype=np.float64)
-        return Scored(1.0 / (1.0 + np.exp(-odds)), parts)
+        return ScoreResult(1.0 / (1.0 + np.exp(-odds)), parts)
 
-    def _letter(self, clip: Clip | None, texts: list[str], position: int) -> Scored:
+    def _letter(self, clip: ClipFrames | None, texts: list[str], position: int) -> ScoreResult:
         k = len(texts)
         if k > len(prompts.LETTERS):
             raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
@@ -181,9 +181,9 @@ class GenerativeScorer(PairScorer):
             for place, caption in enumerate(order):
                 parts[caption][f"rotation{rotation}"] = float(found[place])
                 total[caption] += found[place]
-        return Scored(total / len(rotations), parts)
+        return ScoreResult(total / len(rotations), parts)
 
-    def _loglik(self, clip: Clip | None, texts: list[str]) -> Scored:
+    def _loglik(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
         asked = self._ask(clip, prompts.DESCRIBE)
         sums, counts = self._caption_loglik(asked, texts)
         parts: Parts = [
@@ -197,7 +197,7 @@ class GenerativeScorer(PairScorer):
                 self._unconditional.update(zip(fresh, alone, strict=True))
             for part, text in zip(parts, texts, strict=True):
                 part["unconditional"] = self._unconditional[text]
-        return Scored(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
+        return ScoreResult(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
 
     def _normalised(self, part: dict[str, float]) -> float:
         if self.options.norm == "pmi":
@@ -223,7 +223,7 @@ class GenerativeScorer(PairScorer):
             sums.append(float(sum(log[j, token] for j, token in enumerate(ending))))
         return sums, [len(ending) for ending in endings]
 
-    def _last_logits(self, clip: Clip | None, questions: list[str]) -> list[Any]:
+    def _last_logits(self, clip: ClipFrames | None, questions: list[str]) -> list[Any]:
         """The logits after each prompt; the prompts differ in the question only."""
         asked = self._ask(clip, questions[0])
         sequences = [asked.ids, *(self._ids_of(asked, clip, question) for question in questions[1:])]
@@ -279,7 +279,7 @@ class GenerativeScorer(PairScorer):
                 f"video and prompt make {length} tokens but the model's context holds {limit}; give fewer --frames"
             )
 
-    def _ask(self, clip: Clip | None, question: str) -> Asked:
+    def _ask(self, clip: ClipFrames | None, question: str) -> Asked:
         """The processor's inputs for one question about the clip."""
         frames = None if clip is None else clip.frames
         text = self._render(frames, question)
@@ -309,7 +309,7 @@ class GenerativeScorer(PairScorer):
         chat = [{"role": "user", "content": content}]
         return self.processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
 
-    def _ids_of(self, asked: Asked, clip: Clip | None, question: str) -> list[int]:
+    def _ids_of(self, asked: Asked, clip: ClipFrames | None, question: str) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again."""
         _, found, tail = asked.text.rpartition(asked.question)
         if found:
@@ -344,7 +344,7 @@ class GenerativeScorer(PairScorer):
         return safe
 
 
-def _metadata(clip: Clip) -> Any:
+def _metadata(clip: ClipFrames) -> Any:
     """What a video processor is told of the frames: they are a clip of `len(frames)` frames, at their own times."""
     from transformers.video_utils import VideoMetadata
 

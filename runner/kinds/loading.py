@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Settings, Source
+from video_contrast.runner.kinds.base import LoadOptions, ModelSource
 
 # Families that were trained on captions padded to one length without an attention mask: padding is part of the text.
 PADDED = ("siglip", "siglip2")
 
 
-def load_model(source: Source, settings: Settings, class_name: str | None = None) -> Any:
+def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Any:
     """The model in evaluation mode, on its device, in its dtype.
 
     Args:
@@ -49,7 +49,7 @@ def load_model(source: Source, settings: Settings, class_name: str | None = None
     return model.eval()
 
 
-def _refuse_random_weights(source: Source, model: Any, found: dict[str, Any]) -> None:
+def _refuse_random_weights(source: ModelSource, model: Any, found: dict[str, Any]) -> None:
     """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
     absent = {*found.get("missing_keys", ()), *(name for name, *_ in found.get("mismatched_keys", ()))}
     if absent:
@@ -60,7 +60,7 @@ def _refuse_random_weights(source: Source, model: Any, found: dict[str, Any]) ->
         )
 
 
-def load_processor(source: Source, settings: Settings, backend: str | None = "pil") -> Any:
+def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Any:
     """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine.
 
     Args:
@@ -78,7 +78,7 @@ def load_processor(source: Source, settings: Settings, backend: str | None = "pi
 
 
 @contextmanager
-def explained(source: Source) -> Iterator[None]:
+def explained(source: ModelSource) -> Iterator[None]:
     """Turns the library's loading errors into one sentence."""
     try:
         yield

@@ -14,14 +14,14 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import (
-    Clip,
+    ClipFrames,
     DualEncoder,
     Encoder,
-    Option,
+    KindOption,
+    LoadOptions,
+    ModelSource,
     PairScorer,
-    Scored,
-    Settings,
-    Source,
+    ScoreResult,
     kind,
 )
 from video_contrast.runner.kinds.loading import load_model, load_processor, unit
@@ -60,7 +60,7 @@ class MatchingScorer(PairScorer):
                 raise UsageError(f"--itm-prefilter needs contrastive embeddings, which {name} does not have")
             self.coarse = COARSE[name](model, processor)
 
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """Scores of `captions` for one clip, and the probability of every frame as raw parts.
 
         Args:
@@ -79,7 +79,7 @@ class MatchingScorer(PairScorer):
             found = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
         table = found.double().cpu().numpy()  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
-        return Scored(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
+        return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -259,12 +259,12 @@ COARSE: dict[str, Callable[[Any, Any], Encoder]] = {
     summary="image-text matching heads: every frame with every caption, probabilities averaged",
     architectures=tuple(HEADS),
     options=(
-        Option("itm_aggregate", str, "mean", "How the frames' probabilities become one score.", ("mean", "max")),
-        Option("itm_prefilter", int, 0, "In retrieval, score only the best K texts a clip by its embeddings; 0: all."),
+        KindOption("itm_aggregate", str, "mean", "How the frames' probabilities become one score.", ("mean", "max")),
+        KindOption("itm_prefilter", int, 0, "Retrieval: score only the best K texts a clip by its embeddings; 0: all."),
     ),
     tested=tuple(HEADS),
 )
-def load(source: Source, settings: Settings) -> MatchingScorer:
+def load(source: ModelSource, settings: LoadOptions) -> MatchingScorer:
     """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""
     return MatchingScorer(
         load_model(source, settings, source.architecture),

@@ -26,7 +26,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, resolve_under
-from video_contrast.runner.kinds.base import Settings, Source, TextScorer, kind
+from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind
 
 MANIFEST = "precomputed.json"
 
@@ -190,7 +190,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     model_types=(f"a folder with {MANIFEST}",),
     tested=("npy", "safetensors", "parquet"),
 )
-def load(source: Source, settings: Settings) -> Precomputed:
+def load(source: ModelSource, settings: LoadOptions) -> Precomputed:
     """Reads the folder's manifest."""
     if source.path is None or not (source.path / MANIFEST).exists():
         raise UsageError(f"--model {source.name}: a precomputed model is a folder with {MANIFEST}")

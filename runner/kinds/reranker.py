@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip, PairScorer, Scored, Settings, Source, kind
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
 
 
@@ -30,7 +30,7 @@ class RerankerScorer(PairScorer):
         self.encoder = encoder
         self.batch_size = batch_size
 
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """float64[k]: the reranker's own score of each (caption, clip) pair.
 
         Args:
@@ -48,7 +48,7 @@ class RerankerScorer(PairScorer):
             convert_to_numpy=True,
             processing_kwargs={"video": {"do_sample_frames": False}},  # the frames are sampled already
         )
-        return Scored(np.asarray(found, dtype=np.float64).reshape(len(captions)))
+        return ScoreResult(np.asarray(found, dtype=np.float64).reshape(len(captions)))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class RerankerScorer(PairScorer):
     needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     tested=("CrossEncoder",),
 )
-def load(source: Source, settings: Settings) -> RerankerScorer:
+def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
     """Loads a saved `CrossEncoder`."""
     from sentence_transformers import CrossEncoder
 

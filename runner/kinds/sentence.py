@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds.base import DualEncoder, Settings, Source, kind
+from video_contrast.runner.kinds.base import DualEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import explained
 
 
@@ -78,7 +78,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),
 )
-def load(source: Source, settings: Settings) -> SentenceEncoder:
+def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
     """Loads a `SentenceTransformer`."""
     import torch
     from sentence_transformers import SentenceTransformer

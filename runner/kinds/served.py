@@ -21,7 +21,15 @@ from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import Clip, Option, PairScorer, Scored, Settings, Source, kind
+from video_contrast.runner.kinds.base import (
+    ClipFrames,
+    KindOption,
+    LoadOptions,
+    ModelSource,
+    PairScorer,
+    ScoreResult,
+    kind,
+)
 
 Scoring = Literal["yesno", "letter"]
 MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
@@ -57,7 +65,7 @@ class ServedScorer(PairScorer):
         self.unparseable = 0
         self.together = scoring == "letter"
 
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """Scores of `captions` for one clip, and their raw parts.
 
         Args:
@@ -84,7 +92,7 @@ class ServedScorer(PairScorer):
             "unparseable": self.unparseable,
         }
 
-    def _yesno(self, images: list[Any], captions: Sequence[str]) -> Scored:
+    def _yesno(self, images: list[Any], captions: Sequence[str]) -> ScoreResult:
         answers = self.chat.ask([_message(images, prompts.YESNO.format(caption=c)) for c in captions])
         scores, parts = [], []
         for answer in answers:
@@ -98,9 +106,9 @@ class ServedScorer(PairScorer):
                     1.0 / (1.0 + math.exp(part["no"] - part["yes"])) if part["no"] - part["yes"] < 700 else 0.0
                 )
                 parts.append(part)
-        return Scored(np.array(scores, dtype=np.float64), parts)
+        return ScoreResult(np.array(scores, dtype=np.float64), parts)
 
-    def _letter(self, images: list[Any], captions: Sequence[str], position: int) -> Scored:
+    def _letter(self, images: list[Any], captions: Sequence[str], position: int) -> ScoreResult:
         k = len(captions)
         if k > len(prompts.LETTERS):
             raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno")
@@ -128,7 +136,7 @@ class ServedScorer(PairScorer):
             for place, caption in enumerate(order):
                 parts[caption][f"rotation{rotation}"] = float(logs[place])
                 total[caption] += logs[place]
-        return Scored(total / len(rotations), parts)
+        return ScoreResult(total / len(rotations), parts)
 
 
 def _choice(answer: dict[str, Any], options: dict[str, tuple[str, ...]]) -> dict[str, float] | None:
@@ -165,18 +173,18 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     needs="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
     names=("served:",),
     options=(
-        Option("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
-        Option("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
-        Option("scoring", str, "yesno", "How a caption is scored.", ("yesno", "letter")),
-        Option("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
-        Option("option_seed", int, 0, "Seed of --rotations latin."),
-        Option("concurrency", int, 4, "Requests in flight at most."),
-        Option("retries", int, 5, "How often a failing request is sent again."),
-        Option("answers", str, "", "File that keeps the answers; empty: one a model in the cache."),
+        KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
+        KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
+        KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "letter")),
+        KindOption("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
+        KindOption("option_seed", int, 0, "Seed of --rotations latin."),
+        KindOption("concurrency", int, 4, "Requests in flight at most."),
+        KindOption("retries", int, 5, "How often a failing request is sent again."),
+        KindOption("answers", str, "", "File that keeps the answers; empty: one a model in the cache."),
     ),
     tested=("an OpenAI-compatible endpoint",),
 )
-def load(source: Source, settings: Settings) -> ServedScorer:
+def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
     """Makes the client; the endpoint is first asked when the first item is scored."""
     given = settings.options
     model = source.name.removeprefix("served:")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip, DualEncoder, Settings, Source, kind
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
@@ -61,7 +61,7 @@ class VideoTextEncoder(DualEncoder):
             "truncated_texts": self.tokens.truncated,
         }
 
-    def prepare(self, clip: Clip) -> np.ndarray:
+    def prepare(self, clip: ClipFrames) -> np.ndarray:
         """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
         if self.videos is None:
             return pixels_of(self.images, clip.frames)["pixel_values"]
@@ -133,7 +133,7 @@ def _usual_frames(config: Mapping[str, Any]) -> int | None:
     version="2",
     usual_frames=_usual_frames,
 )
-def load(source: Source, settings: Settings) -> VideoTextEncoder:
+def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder:
     """Loads the class that the config names, or the repository's own."""
     name = source.architecture if source.architecture in ARCHITECTURES else None
     if name == "PeAudioVideoModel":

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.runner.kinds.base import Clip, LateJoinEncoder, Settings, Source, kind, product
+from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, unit
 
 PAIRS_AT_A_TIME = 4096
@@ -40,7 +40,7 @@ class XCLIPEncoder(LateJoinEncoder):
             "truncated_texts": self.tokens.truncated,
         }
 
-    def prepare(self, clip: Clip) -> dict[str, np.ndarray]:
+    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
         """The processor's pixels, float32[T, 3, H, W]."""
         arrays = pixels_of(self.images, clip.frames)
         return {name: value[0] if value.ndim == 5 else value for name, value in arrays.items()}
@@ -108,6 +108,6 @@ def _frames(config: Mapping[str, Any]) -> int | None:
     tested=("XCLIPModel",),
     frames=_frames,
 )
-def load(source: Source, settings: Settings) -> XCLIPEncoder:
+def load(source: ModelSource, settings: LoadOptions) -> XCLIPEncoder:
     """Loads an `XCLIPModel`."""
     return XCLIPEncoder(load_model(source, settings, "XCLIPModel"), load_processor(source, settings))

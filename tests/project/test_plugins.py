@@ -11,12 +11,12 @@ import pytest
 KIND = '''
 """A kind that likes short captions, as a package of its own."""
 import numpy as np
-from video_contrast.runner.kinds.base import PairScorer, Scored, kind
+from video_contrast.runner.kinds.base import PairScorer, ScoreResult, kind
 
 
 class Shortest(PairScorer):
     def score(self, clip, captions, *, position=0):
-        return Scored(np.array([-len(caption) for caption in captions], dtype=np.float64))
+        return ScoreResult(np.array([-len(caption) for caption in captions], dtype=np.float64))
 
 
 @kind("shortest", family="pair", summary="prefers short captions", names=("shortest",))

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
-from video_contrast.runner.kinds.base import KINDS, Clip, DualEncoder, PairScorer, Scored, kind
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
 from video_contrast.runner.pairs import Answers
 
 
@@ -23,9 +23,9 @@ class Lengths(PairScorer):
         self.fails = fails
         self.batch_size = batch_size
 
-    def score(self, clip: Clip | None, captions: Sequence[str], *, position: int = 0) -> Scored:
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         self.fails(self, clip.video_id if clip else "")
-        return Scored(np.array([float(len(caption)) for caption in captions]))
+        return ScoreResult(np.array([float(len(caption)) for caption in captions]))
 
 
 Run = Callable[..., RunResult]

@@ -9,7 +9,7 @@ import pytest
 import tiny_models
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds import Clip, Settings, all_kinds, choose, options_for
+from video_contrast.runner.kinds import ClipFrames, LoadOptions, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.locate import locate
 
@@ -30,7 +30,7 @@ def load(tmp_path_factory: pytest.TempPathFactory) -> Load:
             makers[name](folder)
         source = locate(str(folder))
         kind = choose(source)
-        return kind.load(source, Settings(options=options_for(kind, options)))
+        return kind.load(source, LoadOptions(options=options_for(kind, options)))
 
     return get
 
@@ -50,7 +50,7 @@ def test_xclip_joined_late_equals_its_forward_pass(load: Load, name: str) -> Non
     import torch
 
     model = load(name)
-    pixels = torch.from_numpy(np.stack([model.prepare(Clip(clip))["pixel_values"] for clip in CLIPS]))
+    pixels = torch.from_numpy(np.stack([model.prepare(ClipFrames(clip))["pixel_values"] for clip in CLIPS]))
     inner = model.model  # type: ignore[attr-defined]
     with torch.inference_mode():
         out = inner(pixel_values=pixels, **model.tokens(TEXTS, "cpu"))  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def test_image_text_rows_are_those_of_the_models_forward_pass(load: Load, name: 
     import torch
 
     model = load(name)
-    frames = {key: torch.from_numpy(value) for key, value in model.prepare(Clip(CLIPS[0])).items()}
+    frames = {key: torch.from_numpy(value) for key, value in model.prepare(ClipFrames(CLIPS[0])).items()}
     inner = model.model  # type: ignore[attr-defined]
     with torch.inference_mode():
         out = inner(**frames, **model.tokens(TEXTS, "cpu"))  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def test_sentence_transformers_of_a_clip_give_the_cosines_of_the_clip(tmp_path: 
     SentenceTransformer(str(folder), device="cpu").save(str(tmp_path / "saved"))
     source = locate(str(tmp_path / "saved"))
     assert source.modules is not None
-    model = load_sentence(source, Settings())
+    model = load_sentence(source, LoadOptions())
     expected = direct.join(direct.encode_videos(CLIPS), direct.encode_texts(TEXTS))
     np.testing.assert_allclose(model.join(model.encode_videos(CLIPS), model.encode_texts(TEXTS)), expected, atol=1e-3)
 
@@ -137,7 +137,7 @@ def test_precomputed_matrices_are_looked_up_by_name_in_any_format(tmp_path: Path
     assert kind.name == "precomputed"
     for file, factor in (("m.npy", 1), ("m.safetensors:second", 2), ("m.parquet", 1)):
         precomputed(folder, similarity=file, conditions={"visual:jumble@3": {"similarity": "j.npy"}})
-        model = kind.load(locate(str(folder)), Settings())
+        model = kind.load(locate(str(folder)), LoadOptions())
         found = model.similarity(["v1", "v0"], ["x#0", "x#1"], ["c", "a"])
         np.testing.assert_array_equal(found, factor * np.array([[5, 3], [2, 0]]))
     model.begin(["a"], condition="visual:jumble@3")
@@ -151,7 +151,7 @@ def test_precomputed_embeddings_are_normalised_unless_told_otherwise(tmp_path: P
     np.save(folder / "v.npy", np.array([[3.0, 4.0], [0.0, 2.0]], np.float16))
     np.save(folder / "t.npy", np.array([[1.0, 0.0], [0.0, 5.0], [1.0, 1.0]]))
     kind = all_kinds()["precomputed"]
-    model = kind.load(locate(str(folder)), Settings())
+    model = kind.load(locate(str(folder)), LoadOptions())
     np.testing.assert_allclose(model.similarity(["v0"], ["i#0", "i#1"], ["a", "b"]), [[0.6, 0.8]], atol=1e-3)
 
 
@@ -183,13 +183,13 @@ def test_a_precomputed_folder_that_does_not_fit_says_what_is_wrong(
     for ending in ("npy", "safetensors", "parquet", "json"):
         (folder / f"cut.{ending}").write_bytes(b"[1,")
     with pytest.raises(VideoContrastError, match=message):
-        all_kinds()["precomputed"].load(locate(str(folder)), Settings())
+        all_kinds()["precomputed"].load(locate(str(folder)), LoadOptions())
 
 
 def test_ids_that_do_not_match_are_named(tmp_path: Path) -> None:
     folder = precomputed(tmp_path / "made", similarity="m.npy")
     np.save(folder / "m.npy", np.zeros((2, 3)))
-    model = all_kinds()["precomputed"].load(locate(str(folder)), Settings())
+    model = all_kinds()["precomputed"].load(locate(str(folder)), LoadOptions())
     with pytest.raises(VideoContrastError, match=r"1 of 2 videos of the set are not in 'videos' \(first: 'v9'"):
         model.similarity(["v0", "v9"], ["i#0"], ["a"])
 
@@ -224,7 +224,7 @@ def test_a_model_that_is_nowhere_says_how_to_get_it() -> None:
 
 
 def test_the_blind_scorer_prefers_what_reads_like_the_set_and_never_sees_its_own_item() -> None:
-    blind = all_kinds()["blind"].load(locate("blind", names=("blind",)), Settings())
+    blind = all_kinds()["blind"].load(locate("blind", names=("blind",)), LoadOptions())
     corpus = [
         f"a man is {verb} a {thing}" for verb in ("cutting", "washing", "eating") for thing in ("carrot", "potato")
     ]
@@ -240,7 +240,7 @@ def test_the_blind_scorer_takes_a_language_model(tmp_path: Path) -> None:
 
     folder = tiny_models.gpt2(tmp_path / "gpt2")
     kind = all_kinds()["blind"]
-    blind = kind.load(locate("blind", names=("blind",)), Settings(options={"lm": str(folder)}))
+    blind = kind.load(locate("blind", names=("blind",)), LoadOptions(options={"lm": str(folder)}))
     blind.begin(TEXTS)
     model = transformers.GPT2LMHeadModel.from_pretrained(folder)
     tokens = transformers.AutoTokenizer.from_pretrained(folder)

@@ -39,12 +39,12 @@ def full(place: Path) -> RunResult:
 
 
 def test_scores_are_those_of_the_model_called_by_hand(place: Path, full: RunResult) -> None:
-    from video_contrast.runner.kinds import Settings, all_kinds
+    from video_contrast.runner.kinds import LoadOptions, all_kinds
     from video_contrast.runner.locate import locate
     from video_contrast.video.decode import decode
     from video_contrast.video.sampling import frame_indices
 
-    model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), Settings())
+    model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())
     rows = {row["id"]: row for row in pq.read_table(place / "set" / "verb_mc").to_pylist()}
     for found in full.scores:
         if (found["config"], found["condition"]) != ("verb_mc", "clean"):
@@ -112,12 +112,12 @@ def test_a_temporal_model_hears_the_order(place: Path) -> None:
 def test_perturbed_scores_are_those_of_perturbed_files(place: Path, full: RunResult, tmp_path: Path) -> None:
     """Sampling perturbed frames in memory equals perturbing the whole clip, writing it and scoring the file."""
     from video_contrast.perturbations.video import perturb_clip
-    from video_contrast.runner.kinds import Settings, all_kinds
+    from video_contrast.runner.kinds import LoadOptions, all_kinds
     from video_contrast.runner.locate import locate
     from video_contrast.video.decode import decode, index_of
     from video_contrast.video.sampling import frame_indices
 
-    model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), Settings())
+    model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())
     for name, severity in (("jumble", 2), ("gaussian_noise", 4)):
         row = next(r for r in full.scores if (r["condition"], r["id"]) == (f"visual:{name}@{severity}", "verb3"))
         path = place / "set" / "clips" / "03.mp4"

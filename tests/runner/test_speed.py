@@ -14,8 +14,8 @@ import tiny_models
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner import encode, score
 from video_contrast.runner.conditions import Visual, parse
-from video_contrast.runner.sets import ClipRef
 from video_contrast.runner.views import Sampling, held_bytes, views_of
+from video_contrast.video.clip import Clip
 from video_contrast.video.decode import Counter, decode, index_of
 from video_contrast.video.files import write_video
 from video_contrast.video.sampling import frame_indices
@@ -37,7 +37,7 @@ def test_codec_views_that_share_their_pictures_are_those_of_the_whole_clip_pertu
     visuals = [Visual(name, severity, profile) for name in ("codec1", "codec2") for severity in (1, 2, 3, 4, 5)]
     whole = decode(path, range(index_of(path).n_frames))
     seen = []
-    for view in views_of(path, ClipRef("video0", "00.mp4"), visuals, Sampling(4)):
+    for view in views_of(path, Clip("video0", "00.mp4"), visuals, Sampling(4)):
         name, severity = str(view.visual.name), view.visual.severity
         changed = perturb_clip(whole, name, severity, video_id="video0", profile=profile)
         np.testing.assert_array_equal(view.frames, changed[frame_indices(len(whole), 4)])
@@ -111,7 +111,7 @@ def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) 
     index = index_of(long_clip)
     assert index.n_frames == MINUTES * 60 * 25
     visuals = [condition.visual for condition in parse("clean,visual:*,control:shuffled", scope=scope)]
-    clip = ClipRef("v", "long.mp4", None, None) if scope == "clip" else ClipRef("v", "long.mp4", 300.0, 310.0)
+    clip = Clip("v", "long.mp4", None, None) if scope == "clip" else Clip("v", "long.mp4", 300.0, 310.0)
     counter = Counter()
     tracemalloc.start()
     try:
@@ -129,7 +129,7 @@ def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) 
 def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
     long_clip: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], ClipRef("v", "long.mp4")
+    visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], Clip("v", "long.mp4")
     held = held_bytes(long_clip, clip, visuals, Sampling(8))
     assert encode.affordable(16, long_clip, clip, visuals, Sampling(8)) == 16
     for budget, threads in ((5 * held, 5), (held, 1), (held // 2, 1)):

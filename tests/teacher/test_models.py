@@ -55,7 +55,7 @@ def test_training_sees_the_scores_that_the_runner_gives(
     captions = [teacher_set.caption(n) for n in range(7)]
     found = _score(Pairs(net).eval(), processor, dataset, tmp_path, captions)
     load = xclip.load if name == "XCLIPModel" else dual_encoder.load
-    encoder = load(locate(str(models[name])), base.Settings())
+    encoder = load(locate(str(models[name])), base.LoadOptions())
     frames = [read_video(dataset / f"clips/{n:02d}.mp4").frames[frame_indices(8, 4)] for n in range(5)]
     scores = encoder.join(encoder.encode_videos(frames), encoder.encode_texts(captions))
     assert found == pytest.approx(scores, abs=5e-3)  # frames are stored as bytes

@@ -12,7 +12,7 @@ import pytest
 
 from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip
+from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.served import ServedScorer
 
 
@@ -95,7 +95,7 @@ def chat(endpoint: Endpoint, path: Path | None = None, **more: Any) -> ChatModel
     return ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(path), sleep=lambda _: None, **more)
 
 
-CLIP = Clip(np.zeros((2, 8, 8, 3), np.uint8))
+CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
 CAPTIONS = ["a woman sits", "a man sits", "a dog sits"]
 
 
@@ -166,7 +166,7 @@ def test_a_run_that_was_cut_off_asks_only_what_is_missing(endpoint: Endpoint, tm
 def test_other_frames_or_parameters_are_other_questions(endpoint: Endpoint, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     ServedScorer(chat(endpoint, path)).score(CLIP, CAPTIONS[:1])
-    ServedScorer(chat(endpoint, path)).score(Clip(CLIP.frames + 1), CAPTIONS[:1])
+    ServedScorer(chat(endpoint, path)).score(ClipFrames(CLIP.frames + 1), CAPTIONS[:1])
     ServedScorer(chat(endpoint, path, parameters={"temperature": 0.5})).score(CLIP, CAPTIONS[:1])
     assert len(endpoint.asked) == 3
 

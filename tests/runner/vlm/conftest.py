@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_vlm import MAKERS
 
-from video_contrast.runner.kinds.base import Clip
+from video_contrast.runner.kinds.base import ClipFrames
 
 HERE = Path(__file__).parent
 
@@ -43,9 +43,9 @@ def tiny_vlm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def clip() -> Clip:
+def clip() -> ClipFrames:
     """Four frames of noise with a moving bar, 60 x 80, two a second."""
     frames = np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8)
     for t in range(4):
         frames[t, :, 10 * t : 10 * t + 20] = (200, 40, 40)
-    return Clip(frames, (0.0, 0.5, 1.0, 1.5))
+    return ClipFrames(frames, (0.0, 0.5, 1.0, 1.5))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip
+from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.matching import HEADS, MatchingScorer
 
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
@@ -50,7 +50,7 @@ def own_forward(name: str, model: Any, processor: Any, frame: np.ndarray, captio
 
 
 @pytest.mark.parametrize("name", list(HEADS))
-def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: Any, clip: Clip) -> None:
+def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: Any, clip: ClipFrames) -> None:
     model, processor = loaded(name)
     expected = np.array([[own_forward(name, model, processor, f, c) for c in CAPTIONS] for f in clip.frames])
     found = MatchingScorer(model, processor).score(clip, CAPTIONS)
@@ -63,7 +63,7 @@ def test_scores_are_the_mean_of_the_models_own_probabilities(name: str, loaded: 
 
 
 @pytest.mark.parametrize("name", list(HEADS))
-def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: Clip) -> None:
+def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: ClipFrames) -> None:
     model, processor = loaded(name)
     scores = MatchingScorer(model, processor).score(clip, CAPTIONS).scores
     small = MatchingScorer(model, processor, batch_size=2).score(clip, CAPTIONS).scores
@@ -73,7 +73,7 @@ def test_batches_subsets_and_order_change_nothing(name: str, loaded: Any, clip: 
 
 
 @pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
-def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: Clip) -> None:
+def test_the_vision_tower_sees_each_frame_once(name: str, loaded: Any, clip: ClipFrames) -> None:
     model, processor = loaded(name)
     frames: list[int] = []
     handle = model.vision_model.register_forward_hook(lambda _m, _i, out: frames.append(len(out.last_hidden_state)))
@@ -97,7 +97,7 @@ def test_the_blind_control_is_refused(loaded: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["BlipForImageTextRetrieval", "Blip2ForImageTextRetrieval"])
-def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loaded: Any, clip: Clip) -> None:
+def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loaded: Any, clip: ClipFrames) -> None:
     from video_contrast.runner.prefilter import Prefilter
 
     model, processor = loaded(name)
@@ -118,7 +118,7 @@ def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loade
     np.testing.assert_array_equal(np.argsort(found.scores[rest]), np.argsort(coarse[rest]))
 
 
-def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: Clip) -> None:
+def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: ClipFrames) -> None:
     import torch
 
     from video_contrast.runner.kinds.matching import COARSE
@@ -126,7 +126,7 @@ def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: Clip) ->
     name = "BlipForImageTextRetrieval"
     model, processor = loaded(name)
     encoder = COARSE[name](model, processor)
-    one = Clip(clip.frames[:1])
+    one = ClipFrames(clip.frames[:1])
     ours = encoder.join(encoder.encode_prepared([encoder.prepare(one)]), encoder.encode_texts(CAPTIONS))
     pixels = processor.image_processor(images=[clip.frames[0]], return_tensors="pt")["pixel_values"]
     text = processor.tokenizer(CAPTIONS, padding=True, return_tensors="pt")

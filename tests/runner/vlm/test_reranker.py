@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import Clip, Settings, Source
+from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource
 from video_contrast.runner.kinds.reranker import RerankerScorer, load
 
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
@@ -26,19 +26,19 @@ def folder(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
     return path
 
 
-def test_a_saved_reranker_scores_a_clip_the_same_in_any_company(folder: Path, clip: Clip) -> None:
-    scorer = load(Source("reranker", folder), Settings(batch_size=2))
+def test_a_saved_reranker_scores_a_clip_the_same_in_any_company(folder: Path, clip: ClipFrames) -> None:
+    scorer = load(ModelSource("reranker", folder), LoadOptions(batch_size=2))
     scores = scorer.score(clip, CAPTIONS).scores
     assert scores.shape == (3,) and np.ptp(scores) > 1e-4
     np.testing.assert_allclose(scorer.score(clip, CAPTIONS[::-1]).scores, scores[::-1], atol=1e-5)
     np.testing.assert_allclose(scorer.score(clip, CAPTIONS[1:2]).scores, scores[1:2], atol=1e-5)
-    other = scorer.score(Clip(255 - clip.frames, clip.times), CAPTIONS).scores
+    other = scorer.score(ClipFrames(255 - clip.frames, clip.times), CAPTIONS).scores
     assert np.abs(other - scores).max() > 1e-5
 
 
 def test_the_blind_control_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="without a video"):
-        load(Source("reranker", folder), Settings()).score(None, CAPTIONS)
+        load(ModelSource("reranker", folder), LoadOptions()).score(None, CAPTIONS)
 
 
 def test_a_text_reranker_is_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tiny_models
 
-from video_contrast.runner.kinds import Clip, Settings, choose
+from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.locate import locate
 
@@ -16,7 +16,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
     source = locate(str(tiny_models.videoprism(tmp_path_factory.mktemp("videoprism") / "model")))
     kind = choose(source)
     assert kind.name == "video_dual_encoder"
-    return kind.load(source, Settings())
+    return kind.load(source, LoadOptions())
 
 
 def test_videoprism_rows_do_not_depend_on_the_batch(model: Encoder) -> None:
@@ -35,7 +35,7 @@ def test_videoprism_cosines_are_those_of_the_forward_pass(model: Encoder) -> Non
     rng = np.random.default_rng(1)
     clips = [rng.integers(0, 255, (4, 40, 56, 3), dtype=np.uint8) for _ in range(2)]
     texts = ["a man runs", "a dog sleeps"]
-    pixels = torch.from_numpy(np.stack([model.prepare(Clip(c)) for c in clips]))
+    pixels = torch.from_numpy(np.stack([model.prepare(ClipFrames(c)) for c in clips]))
     with torch.inference_mode():
         out = model.model(pixel_values_videos=pixels, **model.tokens(texts, "cpu"))  # type: ignore[attr-defined]
     cosine = (
@@ -53,12 +53,12 @@ def test_perception_encoders_rank_by_the_logits_of_their_own_forward_pass(name: 
     source = locate(str(getattr(tiny_models, name)(tmp_path / name)))
     kind = choose(source)
     assert kind.name == "video_dual_encoder"
-    model = kind.load(source, Settings())
+    model = kind.load(source, LoadOptions())
     rng = np.random.default_rng(2)
     clips = [rng.integers(0, 255, (4, 40, 56, 3), dtype=np.uint8) for _ in range(3)]
     texts = ["a man runs", "a long caption about a woman who sings a song to a dog"]
     found = model.join(model.encode_videos(clips), model.encode_texts(texts))
-    pixels = torch.from_numpy(np.stack([model.prepare(Clip(clip)) for clip in clips]))
+    pixels = torch.from_numpy(np.stack([model.prepare(ClipFrames(clip)) for clip in clips]))
     inner = getattr(model.model, "video_model", model.model)
     torch.nn.init.ones_(inner.text_video_logit_scale)
     with torch.inference_mode():
