@@ -30,17 +30,11 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
     """
     from video_contrast.builders.assembly.sharding import is_writer, wait_for_writer
     from video_contrast.builders.writing import write_set
-    from video_contrast.errors import UsageError
+    from video_contrast.options import bind
 
     chosen = get_builder(name)
     wanted = chosen_configs(chosen, configs)
-    try:
-        import inspect
-
-        inspect.signature(chosen.function).bind(wanted, **options)
-    except TypeError as error:
-        raise UsageError(f"build {name}: {error}; see `video-contrast build {name} --help`") from error
-    built = chosen.function(wanted, **options)
+    built = chosen.function(**bind(chosen.function, {"configs": wanted, **options}, f"build {name}"))
     # Under torchrun every rank has the whole set by now; one of them writes it.
     if is_writer():
         write_set(built, output)

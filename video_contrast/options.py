@@ -1,0 +1,259 @@
+"""Options: each is declared once, with type, default and help; Python, the command line and the records read it there.
+
+An option is a keyword-only parameter, or a field of a frozen dataclass that functions share:
+
+    @dataclass(frozen=True, kw_only=True)
+    class Sampling:
+        '''Which frames of a clip the model sees.'''
+        PANEL: ClassVar[str] = "How it runs"                    # heading in the help of a command; may be left out
+        frames: Annotated[int | None, "frames a clip; 8, or what the model needs"] = None
+        policy: Annotated[Literal["uniform", "head"], "where the frames lie", Flag("--sampling")] = "uniform"
+
+    @with_options
+    def score(model: str, dataset: str, *, sampling: Sampling = Sampling(), seed: Seed = 0) -> RunResult: ...
+
+    score("temporal", "shapes", frames=8, seed=3)               # the fields are keyword arguments ...
+    score("temporal", "shapes", sampling=Sampling(frames=8))    # ... or the group is given whole
+
+A group that consists of others inherits from them: `class ScoreOptions(ModelOptions, Sampling): ...`. A subclass may
+declare a field anew, with another default or help. `video_contrast.console.command` makes the flags of a command of
+the same declarations; `video_contrast.build(name, **options)` binds the options of a builder, which is a
+function `name(configs, *, table: CaptionTable, build: BuildOptions = BuildOptions(), cast: Annotated[...] = None)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from video_contrast.errors import UsageError, unknown_name
+
+Result = TypeVar("Result")
+REQUIRED = inspect.Parameter.empty  # the default of an option without one
+
+# Options that many commands have.
+Seed = Annotated[int, "of everything random"]
+Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
+Device = Annotated[str, "auto (the first GPU, else the CPU), cpu, cuda, cuda:1, mps"]
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
+VideoRoot = Annotated[Path | None, "where video paths start; default: the set's own folder"]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """What only the command line knows of an option.
+
+    Attributes:
+        name: the flag, where it is not the option's name ("--from" of `from_`).
+        short: its short form ("-q").
+        former: names that the option had before, as in Python ("rate"): still taken by both, not shown.
+        hidden: taken, but not in the help.
+        metavar: what stands for the value of a positional argument ("DIR").
+    """
+
+    name: str = ""
+    short: str = ""
+    former: tuple[str, ...] = ()
+    hidden: bool = False
+    metavar: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One declared option.
+
+    Attributes:
+        name: its name in Python.
+        type: its type, without the annotations.
+        default: its default; `REQUIRED` where it has none.
+        help: its text.
+        flag: what only the command line knows.
+        panel: heading under which the help of a command shows it; "" for the usual one.
+        group: the parameter of the function that holds the dataclass; None where the option is a parameter itself.
+        positional: whether it is a positional argument.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    flag: Flag = Flag()
+    panel: str = ""
+    group: str | None = None
+    positional: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its flags: the long one, then the short one."""
+        long = self.flag.name or "--" + self.name.rstrip("_").replace("_", "-")
+        return (long, self.flag.short) if self.flag.short else (long,)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The values that a `Literal` type allows; () for any other type."""
+        return next((get_args(part) for part in _members(self.type) if get_origin(part) is Literal), ())
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, Option]:
+    """The options of a function or dataclass by name: its parameters, with dataclasses replaced by their fields."""
+    function = inspect.unwrap(function)
+    if dataclasses.is_dataclass(function):
+        return {option.name: option for option in _fields(function)}
+    hints = get_type_hints(function, include_extras=True)
+    options: list[Option] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if dataclasses.is_dataclass(hints.get(name)):
+            options += _fields(hints[name], name, parameter.default)
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            option = _option(name, hints.get(name, Any), parameter.default)
+            positional = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+            options.append(dataclasses.replace(option, positional=positional))
+    by_name = {option.name: option for option in options}
+    if len(by_name) < len(options):
+        raise TypeError(f"{function.__name__} declares an option twice: {[option.name for option in options]}")
+    return by_name
+
+
+def bind(function: Callable[..., Any], given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """The keyword arguments of `function` from options by name: groups are made, texts become paths, values checked.
+
+    Args:
+        function: its options are its parameters, and the fields of parameters that are dataclasses.
+        given: option name (or a former one) -> value; or parameter name -> a whole dataclass.
+        where: what the options belong to, for messages ("build captions"); the function's name by default.
+
+    Returns:
+        Parameter name -> value. Parameters without a given option are left out where they have a default.
+
+    Raises:
+        UsageError: an unknown option (the nearest is suggested), a value that is no choice, or one that is missing.
+    """
+    function, where = inspect.unwrap(function), where or getattr(function, "__name__", "")
+    known = options_of(function)
+    former = {old: option.name for option in known.values() for old in option.flag.former}
+    parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
+    hints: dict[str, Any] = get_type_hints(function)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    values: dict[str, Any] = {}
+    fields: dict[str, dict[str, Any]] = {name: {} for name in groups if name in parameters}
+    for given_name, value in given.items():
+        if given_name in fields and isinstance(value, groups[given_name]):
+            values[given_name] = value
+            continue
+        name = given_name if given_name in known else former.get(given_name, given_name)
+        if name not in known:
+            raise unknown_name(f"option of {where}", given_name, list(known))
+        option = known[name]
+        (values if option.group is None else fields[option.group])[name] = _converted(option, value)
+    for option in known.values():
+        holder = values if option.group is None else fields[option.group]
+        if option.default is REQUIRED and option.name not in holder and option.group not in values:
+            raise UsageError(f"{where} needs {option.names[0]} ({option.help})")
+    for name, part in fields.items():
+        if name in values:
+            values[name] = dataclasses.replace(values[name], **part) if part else values[name]
+        elif part or parameters[name].default is REQUIRED:
+            start = parameters[name].default
+            values[name] = groups[name](**part) if start is REQUIRED else dataclasses.replace(start, **part)
+    return values
+
+
+def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Decorates a function so that the fields of its dataclass parameters are keyword arguments.
+
+    The signature and the `Args` of the docstring that `help()` shows are those of the single options.
+    """
+    shown = [name for name, option in options_of(function).items() if option.group is not None]
+    groups = {option.group for option in options_of(function).values()} - {None}
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Result:
+        parameters = [name for name in inspect.signature(function).parameters if name not in groups]
+        if len(args) > len(parameters):
+            raise TypeError(f"{function.__name__} takes {len(parameters)} positional arguments, not {len(args)}")
+        return function(**bind(function, {**dict(zip(parameters, args, strict=False)), **given}))
+
+    call.__signature__ = signature(function)  # type: ignore[attr-defined]  # what `help` and `inspect` read
+    call.__doc__ = _documented(inspect.getdoc(function) or "", [options_of(function)[name] for name in shown])
+    return call
+
+
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function with its dataclass parameters replaced by their fields."""
+    parameters = [
+        inspect.Parameter(
+            option.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if option.positional else inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=option.type,
+        )
+        for option in options_of(function).values()
+    ]
+    return inspect.Signature(parameters, return_annotation=inspect.signature(function).return_annotation)
+
+
+def as_record(options: Any) -> dict[str, Any]:
+    """A dataclass of options as JSON-able values by name: paths as text, sequences as lists."""
+    return {field.name: _plain(getattr(options, field.name)) for field in dataclasses.fields(options)}
+
+
+def describe(option: Option) -> str:
+    """The help of an option with its choices and its default."""
+    choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
+    plain = option.default is REQUIRED or option.default is False or option.default in (None, "", ())
+    default = "" if plain else f" [default: {option.default}]"
+    return f"{option.help}{choices}{default}"
+
+
+def _fields(group: Any, parameter: str | None = None, start: Any = REQUIRED) -> list[Option]:
+    hints = get_type_hints(group, include_extras=True)
+    options = []
+    for field in dataclasses.fields(group):
+        default = field.default if start is REQUIRED else getattr(start, field.name)
+        option = _option(field.name, hints[field.name], REQUIRED if default is dataclasses.MISSING else default)
+        owner = next(base for base in group.__mro__ if field.name in inspect.get_annotations(base))
+        options.append(dataclasses.replace(option, group=parameter, panel=getattr(owner, "PANEL", "")))
+    return options
+
+
+def _option(name: str, hint: Any, default: Any) -> Option:
+    kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
+    text = next((note for note in reversed(notes) if isinstance(note, str)), "")
+    flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
+    return Option(name, kind, default, text, flag)
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _converted(option: Option, value: Any) -> Any:
+    if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
+        return Path(value)
+    if option.choices and value is not None and value not in option.choices:
+        raise unknown_name(f"value of {option.names[0]}", str(value), [str(choice) for choice in option.choices])
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return {name: _plain(part) for name, part in value.items()} if isinstance(value, Mapping) else value
+
+
+def _documented(text: str, options: list[Option]) -> str:
+    """The docstring with a line for each option at the end of its `Args`."""
+    lines = [f"    {option.name}: {describe(option)}" for option in options]
+    head, mark, rest = text.partition("Args:\n")
+    if not mark:
+        return "\n".join([text, "", "Args:", *lines])
+    own, gap, tail = rest.partition("\n\n")
+    return head + mark + "\n".join([own.rstrip("\n"), *lines]) + gap + tail
