@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_contrast import rows as tables
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
+from video_contrast.rows import layout_of, table_columns, validate_rows
 from video_contrast.video.files import frame_times, read_video
 
 MANIFEST = "manifest.json"
@@ -126,11 +126,11 @@ def _check_table(rows: list[dict[str, Any]], where: str, found: Checked) -> None
         found.problems.append(f"{where}: no rows")
         return
     try:
-        tables.validate(rows, where)
+        validate_rows(rows, where)
     except VideoContrastError as error:
         found.problems.append(str(error))
         return
-    known = set(tables.columns(tables.layout_of(rows[0]), perturbed=True))
+    known = set(table_columns(layout_of(rows[0]), perturbed=True))
     extra = sorted(set(rows[0]) - known)
     if extra:
         found.problems.append(f"{where}: unknown columns {', '.join(extra)}")

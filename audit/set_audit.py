@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from video_contrast import rows as tables
 from video_contrast.audit.blind_audit import audit, refine
 from video_contrast.builders.writing import RECORD, parquet_bytes, write_card
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_bytes, write_json
+from video_contrast.rows import validate_rows
 
 SUFFIX = "_refined"
 
@@ -114,7 +114,7 @@ def _refined(
     if not kept_rows:
         raise UsageError(f"{config} cannot be refined: {facts['left_out'] or 'no item stays'}")
     for split, kept in kept_rows.items():
-        tables.validate(kept, f"{name}, split {split}")
+        validate_rows(kept, f"{name}, split {split}")
         data = parquet_bytes(kept)
         write_bytes(root / name / f"{split}-00000-of-00001.parquet", data)
         new["splits"][split] = {"num_examples": len(kept), "num_bytes": len(data)}

@@ -23,7 +23,7 @@ import fabricate
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.reports import write_report
-from video_contrast.rows import edit, multiple_choice_row
+from video_contrast.rows import edit_record, multiple_choice_row
 from video_contrast.seeds import stream
 from video_contrast.video.files import write_video
 
@@ -76,7 +76,7 @@ def make_set(root: Path, items: int, clips: int) -> None:
         candidates[hard] = candidates[label].replace(old, "resting", 1)
         kinds, edits = ["random"] * 5, [None] * 5
         kinds[label], kinds[hard] = "true", "verb_lm"
-        edits[hard] = edit(old, "resting", candidates[hard].index("resting"), generator="benchmark")
+        edits[hard] = edit_record(old, "resting", candidates[hard].index("resting"), generator="benchmark")
         name = f"video{number % clips}"
         rows.append(
             multiple_choice_row(

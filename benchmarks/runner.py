@@ -126,7 +126,7 @@ def recognised(model: str, folder: Path, names: list[str], root: Path, frames: i
 def runnable(folder: Path, wanted: str, scratch: Path) -> tuple[list[Condition], dict[str, str]]:
     """The conditions that can run here, and why the others cannot."""
     plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(wanted), scratch)
-    return list(dict.fromkeys(cell.condition for cell in plan.cells)), plan.skipped
+    return list(dict.fromkeys(table.condition for table in plan.tables)), plan.skipped
 
 
 def table(model: str, given: argparse.Namespace, root: Path) -> None:

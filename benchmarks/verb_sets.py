@@ -12,12 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from video_contrast import rows as tables
 from video_contrast.audit.blind_audit import audit
 from video_contrast.builders.sources.released import changed_words, difference, read_released
 from video_contrast.perturbations.contrast import Edit, verb
-from video_contrast.perturbations.contrast.verb.phrases import verb_lemmas
+from video_contrast.perturbations.contrast.phrases import verb_lemmas
 from video_contrast.perturbations.language import lemma, tag
+from video_contrast.rows import multiple_choice_row
 
 TAGGER = "hanta"
 SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2))
@@ -75,7 +75,7 @@ def _facts(
         verbs = {t.lemma for t in inside if t.tag.startswith("VB")} or {lemma(t.text, "VB") for t in inside[:1]}
         contradicted += bool(verbs & used[clip])
     rows = [
-        tables.multiple_choice_row(
+        multiple_choice_row(
             id=clip, video_id=clip, video_path=f"{clip}.mp4", candidates=[caption, edit.text], label=0,
             kinds=["true", "verb_lm"],
         )

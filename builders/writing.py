@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_contrast import rows as tables
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_bytes, write_json, write_text
+from video_contrast.rows import layout_of, table_features, validate_rows
 from video_contrast.version import __version__
 
 RECORD = "set.json"
@@ -41,9 +41,9 @@ def write_set(built: BuiltSet, output: str | Path) -> Path:
             where = f"{built.name}, config {config}, split {split}"
             if not rows:
                 raise VideoContrastError(f"{where}: no row could be built; see the counts by reason: {entry['facts']}")
-            tables.validate(rows, where)
+            validate_rows(rows, where)
             data = parquet_bytes(rows)
-            layout = tables.layout_of(rows[0])
+            layout = layout_of(rows[0])
             perturbed = "video_perturbation" in rows[0] or "text_perturbation" in rows[0]
             entry |= {"layout": layout, "perturbed": perturbed}
             entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(data)}
@@ -85,9 +85,9 @@ def write_card(root: Path) -> None:
 
 def parquet_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows of one table as parquet bytes with the features in the metadata; equal rows give equal bytes."""
-    layout = tables.layout_of(rows[0])
+    layout = layout_of(rows[0])
     perturbed = "video_perturbation" in rows[0] or "text_perturbation" in rows[0]
-    schema = tables.features(layout, perturbed).arrow_schema
+    schema = table_features(layout, perturbed).arrow_schema
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
     sink = io.BytesIO()
     pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")

@@ -60,7 +60,7 @@ def front_matter(record: dict[str, Any]) -> dict[str, Any]:
     from datasets.info import DatasetInfosDict
     from huggingface_hub import DatasetCardData
 
-    from video_contrast import rows as tables
+    from video_contrast.rows import table_features
 
     facts = record.get("facts", {})
     infos = {}
@@ -70,7 +70,7 @@ def front_matter(record: dict[str, Any]) -> dict[str, Any]:
             splits.add(datasets.SplitInfo(name=split, **size))
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
-            features=tables.features(entry["layout"], entry["perturbed"]),
+            features=table_features(entry["layout"], entry["perturbed"]),
             splits=splits,
             config_name=config,
             download_size=total,

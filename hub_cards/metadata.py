@@ -7,8 +7,8 @@ with which checksums it was made. Field names and the context are the specificat
 from pathlib import Path
 from typing import Any
 
-from video_contrast import rows as tables
 from video_contrast.files import sha256
+from video_contrast.rows import table_columns
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -74,7 +74,7 @@ def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
                     "sha256": sha256(root / path),
                 }
             )
-            columns = tables.columns(entry["layout"], entry["perturbed"])
+            columns = table_columns(entry["layout"], entry["perturbed"])
             record_sets.append(
                 {
                     "@type": "cr:RecordSet",

@@ -1,7 +1,7 @@
-"""The tables that pass between the rooms: their columns as `datasets.Features`, and their validation.
+"""The tables that pass between the rooms: their typed rows, their columns as `datasets.Features`, their validation.
 
-Three tables: a multiple-choice set, a retrieval set, and either of them with the two perturbation columns
-(a perturbed set). Rows are plain dicts; `validate` names the row and the column that is wrong.
+Two tables: a multiple-choice set and a retrieval set. A perturbed set is either of them with two columns more. A row is
+a plain dict with a type; `validate_rows` names the row and the column that is wrong.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -18,73 +18,126 @@ if TYPE_CHECKING:
     import datasets
 
 SCHEMA_VERSION = 1
-Row = dict[str, Any]
 Layout = Literal["multiple_choice", "retrieval"]
+
+
+class EditRecord(TypedDict):
+    """What was changed in a candidate."""
+
+    old: str  # the words that were replaced
+    new: str  # what stands in their place
+    start: int  # character span of `new` in the candidate
+    end: int
+    antonym: bool
+    generator: str  # what proposed it: "table6", "lexical", "t5-base", "human" ...
+    scores: str  # JSON: what each constraint measured
+
+
+class TextRecipe(TypedDict):
+    """The perturbation that a row's texts have undergone."""
+
+    name: str
+    profile: str
+    seed: int
+
+
+class VideoRecipe(TypedDict):
+    """The perturbation that a row's clip is to undergo when it is decoded."""
+
+    name: str
+    severity: int
+    profile: str
+    seed: int
+    scope: str  # "video" or "clip": what T, fps and the index map refer to
+    order: str  # "perturb_then_sample" or "sample_then_perturb"
+
+
+class ClipColumns(TypedDict):
+    """The columns that every table has."""
+
+    id: str
+    video_id: str
+    video_path: str  # relative to the video root, POSIX
+    start: float | None  # seconds; null = from the beginning
+    end: float | None  # seconds; null = to the end
+    meta: str  # JSON
+    schema_version: int
+    text_perturbation: NotRequired[TextRecipe | None]
+    video_perturbation: NotRequired[VideoRecipe | None]
+
+
+class MultipleChoiceRow(ClipColumns):
+    """One item: a clip, its candidates, and which of them is true."""
+
+    candidates: list[str]
+    label: int
+    kinds: list[str]  # one a candidate, of `KINDS`
+    edits: list[EditRecord | None]  # one a candidate, null where nothing was edited
+    replaced: str | None  # the random distractor that the contrast negative displaced; null if none
+    cluster: str  # the source video
+
+
+class RetrievalRow(ClipColumns):
+    """One clip and all of its captions."""
+
+    captions: list[str]
+
+
+Row = MultipleChoiceRow | RetrievalRow
 
 KINDS = (
     "true", "random", "gender", "person_id", "verb_lm", "verb_mlm", "verb_llm", "verb_lexical", "verb_human",
     "entity", "object", "role", "antonym", "counterfactual",
 )  # fmt: skip
 
-EDIT: dict[str, Any] = {
-    "old": "string",  # the words that were replaced
-    "new": "string",  # what stands in their place
-    "start": "int64",  # character span of `new` in the candidate
-    "end": "int64",
-    "antonym": "bool",
-    "generator": "string",  # what proposed it: "table6", "lexical", "t5-base", "human" ...
-    "scores": "string",  # JSON: what each constraint measured
-}
-_CLIP: dict[str, Any] = {
-    "id": "string",
-    "video_id": "string",
-    "video_path": "string",  # relative to the video root, POSIX
-    "start": "float64",  # seconds; null = from the beginning
-    "end": "float64",  # seconds; null = to the end
-}
-MULTIPLE_CHOICE: dict[str, Any] = {
-    **_CLIP,
-    "candidates": ["string"],
-    "label": "int64",
-    "kinds": ["string"],  # one a candidate
-    "edits": [EDIT],  # one a candidate, null where nothing was edited
-    "replaced": "string",  # the random distractor that the contrast negative displaced; null if none
-    "cluster": "string",  # the source video
-    "meta": "string",  # JSON
-    "schema_version": "int64",
-}
-RETRIEVAL: dict[str, Any] = {**_CLIP, "captions": ["string"], "meta": "string", "schema_version": "int64"}
-PERTURBED: dict[str, Any] = {
+# A column's type: a name of Arrow's, a list of one type, or a struct.
+Column = str | list["Column"] | dict[str, "Column"]
+_EDIT: dict[str, Column] = {
+    "old": "string", "new": "string", "start": "int64", "end": "int64", "antonym": "bool", "generator": "string",
+    "scores": "string",
+}  # fmt: skip
+_CLIP: dict[str, Column] = {
+    "id": "string", "video_id": "string", "video_path": "string", "start": "float64", "end": "float64",
+}  # fmt: skip
+_LAST: dict[str, Column] = {"meta": "string", "schema_version": "int64"}
+_COLUMNS: dict[Layout, dict[str, Column]] = {
+    "multiple_choice": {
+        **_CLIP, "candidates": ["string"], "label": "int64", "kinds": ["string"], "edits": [_EDIT],
+        "replaced": "string", "cluster": "string", **_LAST,
+    },
+    "retrieval": {**_CLIP, "captions": ["string"], **_LAST},
+}  # fmt: skip
+_PERTURBED: dict[str, Column] = {
     "text_perturbation": {"name": "string", "profile": "string", "seed": "int64"},
     "video_perturbation": {
-        "name": "string",
-        "severity": "int64",
-        "profile": "string",
-        "seed": "int64",
-        "scope": "string",  # "video" or "clip": what T, fps and the index map refer to
-        "order": "string",  # "perturb_then_sample" or "sample_then_perturb"
+        "name": "string", "severity": "int64", "profile": "string", "seed": "int64", "scope": "string",
+        "order": "string",
     },
-}
+}  # fmt: skip
 
 
-def columns(layout: Layout, perturbed: bool = False) -> dict[str, Any]:
+def table_columns(layout: Layout, perturbed: bool = False) -> dict[str, Column]:
     """Column names and types of a table."""
-    base = MULTIPLE_CHOICE if layout == "multiple_choice" else RETRIEVAL
-    return {**base, **(PERTURBED if perturbed else {})}
+    return {**_COLUMNS[layout], **(_PERTURBED if perturbed else {})}
 
 
-def features(layout: Layout, perturbed: bool = False) -> datasets.Features:
+def table_features(layout: Layout, perturbed: bool = False) -> datasets.Features:
     """The table as `datasets.Features`."""
     import datasets
 
-    def convert(spec: Any) -> Any:
+    def convert(spec: Column) -> Any:  # the library has no common class of its types
         if isinstance(spec, str):
             return datasets.Value(spec)
         if isinstance(spec, list):
             return datasets.List(convert(spec[0]))
         return {name: convert(inner) for name, inner in spec.items()}
 
-    return datasets.Features({name: convert(spec) for name, spec in columns(layout, perturbed).items()})
+    return datasets.Features({name: convert(spec) for name, spec in table_columns(layout, perturbed).items()})
+
+
+def is_perturbed(names: Iterable[str]) -> bool:
+    """Whether the column names belong to a perturbed set."""
+    return not _PERTURBED.keys().isdisjoint(names)
 
 
 def layout_of(names: Iterable[str]) -> Layout:
@@ -112,14 +165,20 @@ def multiple_choice_row(
     candidates: list[str],
     label: int,
     kinds: list[str],
-    edits: list[Mapping[str, Any] | None] | None = None,
+    edits: Iterable[EditRecord | None] | None = None,
     replaced: str | None = None,
     cluster: str | None = None,
     start: float | None = None,
     end: float | None = None,
-    meta: Mapping[str, Any] | None = None,
-) -> Row:
-    """A row of a multiple-choice set with its defaults filled in (`cluster` defaults to the video)."""
+    meta: Mapping[str, object] | None = None,
+) -> MultipleChoiceRow:
+    """Returns a row of a multiple-choice set; the columns are described at `MultipleChoiceRow`.
+
+    Args:
+        edits: one a candidate; none by default.
+        cluster: the video by default.
+        meta: written as JSON.
+    """
     return {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end,
         "candidates": candidates, "label": label, "kinds": kinds,
@@ -137,16 +196,16 @@ def retrieval_row(
     captions: list[str],
     start: float | None = None,
     end: float | None = None,
-    meta: Mapping[str, Any] | None = None,
-) -> Row:
-    """A row of a retrieval set: one clip and all of its captions."""
+    meta: Mapping[str, object] | None = None,
+) -> RetrievalRow:
+    """Returns a row of a retrieval set; `meta` is written as JSON."""
     return {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end, "captions": captions,
         "meta": json.dumps(meta or {}, sort_keys=True, ensure_ascii=False), "schema_version": SCHEMA_VERSION,
     }  # fmt: skip
 
 
-def edit(
+def edit_record(
     old: str,
     new: str,
     start: int,
@@ -154,19 +213,19 @@ def edit(
     generator: str,
     antonym: bool = False,
     scores: Mapping[str, float] | None = None,
-) -> Row:
-    """The record of one edit: `new` stands at `start` (characters) of the candidate where `old` stood."""
+) -> EditRecord:
+    """Returns the record of one edit: `new` stands at `start` (characters) of the candidate where `old` stood."""
     return {
         "old": old, "new": new, "start": start, "end": start + len(new), "antonym": antonym,
         "generator": generator, "scores": json.dumps(scores or {}, sort_keys=True),
     }  # fmt: skip
 
 
-def validate(rows: Iterable[Mapping[str, Any]], where: str = "the set") -> int:
+def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set") -> int:
     """Checks every row of a multiple-choice or retrieval set, and returns how many there are.
 
     Args:
-        rows: dicts with the columns of `columns(...)`; the layout is taken from the first row.
+        rows: dicts with the columns of `table_columns(...)`; the layout is taken from the first row.
         where: what to call the table in the message (a file, a config).
 
     Raises:
@@ -186,7 +245,7 @@ def validate(rows: Iterable[Mapping[str, Any]], where: str = "the set") -> int:
 
 
 def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: int) -> tuple[str, str] | None:
-    for name in columns(layout):
+    for name in table_columns(layout):
         if name not in row:
             return name, "is missing"
     for name in ("id", "video_id", "video_path"):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast import rows as tables
-from video_contrast.rows import Row
+from video_contrast.rows import Row, retrieval_row
 from video_contrast.seeds import Streams
 
 
@@ -67,7 +66,7 @@ def caption_order(clip: Clip, seed: int, streams: Streams) -> list[int]:
 def retrieval_rows(clips: Iterable[Clip]) -> list[Row]:
     """The retrieval table: each clip with all of its captions."""
     return [
-        tables.retrieval_row(
+        retrieval_row(
             id=clip.id, captions=list(clip.captions), meta={"cluster": clip.cluster, **clip.meta}, **clip.where()
         )
         for clip in clips

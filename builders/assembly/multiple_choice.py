@@ -9,11 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from video_contrast import rows as tables
 from video_contrast.builders.assembly.clips import Clip, caption_order, normal
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.rows import Row
+from video_contrast.rows import Row, multiple_choice_row
 from video_contrast.seeds import Streams
 
 OPTIONS = 5  # appendix D: one positive and four negatives
@@ -82,7 +81,7 @@ def contrast_row(question: Question, true: str, contrasts: Sequence[Edit], kind:
         question: the clip's random question.
         true: the caption that the contrasts were made from (the base caption, or another of the clip).
         contrasts: one (the paper), or several for a set with several hard negatives.
-        kind: of the contrasts, one of `tables.KINDS`.
+        kind: of the contrasts, one of `rows.KINDS`.
     """
     options = list(question.distractors)
     kinds = ["random"] * len(options)
@@ -128,7 +127,7 @@ def _row(
     also = [list(pair) for edit in edits.values() for pair in edit.also]
     if also:
         meta["also"] = also
-    return tables.multiple_choice_row(
+    return multiple_choice_row(
         id=clip.id,
         candidates=[texts[slot] for slot in question.slots],
         label=question.slots.index(0),

@@ -54,8 +54,8 @@ def _read(folder: Path, config: str | None, splits: str | None) -> tuple[str, di
     """
     import pyarrow.parquet as pq
 
-    from video_contrast import rows as schema
     from video_contrast.files import read_json
+    from video_contrast.rows import validate_rows
 
     if not (folder / "set.json").is_file():
         raise UsageError(f"--from {folder} holds no set.json: give a folder that `video-contrast build` wrote")
@@ -77,6 +77,6 @@ def _read(folder: Path, config: str | None, splits: str | None) -> tuple[str, di
             rows += pq.read_table(file).to_pylist()
         if not rows:
             raise VideoContrastError(f"{folder}, config {chosen}: the files of split {split} are missing")
-        schema.validate(rows, f"{folder}, config {chosen}, split {split}")
+        validate_rows(rows, f"{folder}, config {chosen}, split {split}")
         found[split] = rows
     return chosen, found, record.get("facts", {})

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from numpy.random import Generator
 
-from video_contrast import rows as tables
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.shapes import contrasts
 from video_contrast.builders.shapes.captions import Claim, claim, write
@@ -17,7 +16,7 @@ from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import REVERSE, TRANSITIVE, VERSION, Scene, scenes
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.rows import Row
+from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 
 OPTIONS = 5
@@ -144,7 +143,7 @@ def _config(
 def _retrieval_row(clip: Clip, **more: str) -> Row:
     said = claim(clip.scene)
     captions = [write(said), write(said, names=True, phrase=1)]
-    return tables.retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | more, **clip.where())
+    return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | more, **clip.where())
 
 
 def _unambiguous(pool: list[Clip], counts: Counter[str]) -> Iterator[Clip]:
@@ -245,7 +244,7 @@ def _row(
             raise VideoContrastError(
                 f"shapes, {config}, clip {clip.id}: option {text!r} ({kind}) is {found} of the clip"
             )
-    return tables.multiple_choice_row(
+    return multiple_choice_row(
         id=f"{config}-{clip.id}",
         candidates=[text for text, _, _ in options],
         label=label,

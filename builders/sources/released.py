@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from video_contrast import rows as tables
 from video_contrast.builders.assembly.clips import normal
 from video_contrast.builders.assembly.contrasts import Attempt
 from video_contrast.builders.sources.caption_table import column, read_table, texts
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import Edit
-from video_contrast.rows import Row
+from video_contrast.rows import Row, multiple_choice_row
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def released_rows(
         edits: list[Mapping[str, Any] | None] = [None] * len(item.options)
         edits[place] = difference(item.options[item.label], item.options[place], generator).row()
         rows.append(
-            tables.multiple_choice_row(
+            multiple_choice_row(
                 id=item.clip,
                 video_id=item.clip,
                 video_path=video_path(item.clip),
@@ -213,7 +212,7 @@ def difference(old: str, new: str, generator: str) -> Edit:
     >>> edit.old, edit.new, edit.text[edit.start:]
     ('plugs', 'pulls', 'pulls it in')
     """
-    from video_contrast.perturbations.contrast.verb.antonyms import are_antonyms
+    from video_contrast.perturbations.contrast.antonyms import are_antonyms
     from video_contrast.perturbations.language import lemma
 
     before, after = old.split(), new.split()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from video_contrast import rows as tables
+from video_contrast.rows import edit_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Edit:
     also: tuple[tuple[str, str], ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """The edit as a multiple-choice table stores it (`tables.EDIT`)."""
-        return tables.edit(
+        """Returns the edit as a multiple-choice table stores it."""
+        return edit_record(
             self.old, self.new, self.start, generator=self.generator, antonym=self.antonym, scores=self.scores
         )
 

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from video_contrast import rows as tables
 from video_contrast.builders.assembly.clips import normal
 from video_contrast.builders.sources.released import difference
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
-from video_contrast.rows import Row
+from video_contrast.rows import Row, multiple_choice_row
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 RULES = (
@@ -32,7 +31,7 @@ def phrase_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
     for edit in row["edits"]:
         if edit and edit["old"] and caption[edit["start"] : edit["start"] + len(edit["old"])] == edit["old"]:
             return edit["start"], edit["start"] + len(edit["old"])
-    from video_contrast.perturbations.contrast.verb.phrases import phrases
+    from video_contrast.perturbations.contrast.phrases import phrases
     from video_contrast.perturbations.language import tag
 
     found = phrases(tag([caption])[0])
@@ -94,7 +93,7 @@ def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence
         if len(answers) > 1:
             meta["also_written"] = [str(vote.answer) for vote in answers[1:]]
         made.append(
-            tables.multiple_choice_row(
+            multiple_choice_row(
                 id=row["id"], video_id=row["video_id"], video_path=row["video_path"], start=row["start"],
                 end=row["end"], candidates=candidates, label=row["label"], kinds=kinds, edits=edits, replaced=replaced,
                 cluster=row["cluster"], meta=meta,

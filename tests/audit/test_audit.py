@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from video_contrast import rows as tables
 from video_contrast.audit.blind_audit import audit, refine
 from video_contrast.audit.blind_models import TrigramModel, cross_fitted, folds_of
 from video_contrast.audit.set_audit import audit_set, read_rows
 from video_contrast.builders import build
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
+from video_contrast.rows import multiple_choice_row
 
 SUBJECTS = ["man", "woman", "dog", "child", "crowd", "girl", "cook"]
 VERBS = ["runs", "sits", "sings", "eats", "waits", "jumps", "reads"]
@@ -31,7 +31,7 @@ def pairs(n, negative, *, seed=0, per_cluster=1):
         kinds = ["verb_lexical"] * 2
         kinds[label] = "true"
         rows.append(
-            tables.multiple_choice_row(
+            multiple_choice_row(
                 id=f"i{k}", video_id=f"v{k}", video_path="v.mp4", candidates=texts, label=label, kinds=kinds,
                 cluster=f"c{k // per_cluster}",
             )
@@ -67,7 +67,7 @@ def test_longer_contrasts_are_found_by_length():
 
 def test_ties_are_a_fair_share_and_random_options_have_their_own_chance():
     rows = [
-        tables.multiple_choice_row(
+        multiple_choice_row(
             id=f"i{k}", video_id=f"v{k}", video_path="v.mp4", candidates=[f"{w} {k}" for w in "abcde"], label=k % 5,
             kinds=["true" if n == k % 5 else "random" for n in range(5)],
         )
@@ -78,7 +78,7 @@ def test_ties_are_a_fair_share_and_random_options_have_their_own_chance():
 
 
 def test_only_the_contrasts_are_audited_where_there_are_some():
-    row = tables.multiple_choice_row(
+    row = multiple_choice_row(
         id="i", video_id="v", video_path="v.mp4", candidates=["a b", "a b c d", "a c"], label=0,
         kinds=["true", "random", "gender"],
     )  # fmt: skip

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_contrast import rows as tables
 from video_contrast.builders.assembly import multiple_choice as assembly
 from video_contrast.builders.assembly.clips import Clip, caption_order, normal, retrieval_rows
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.rows import validate_rows
 from video_contrast.seeds import Streams
 
 
@@ -33,7 +33,7 @@ def test_options_are_of_other_videos_and_never_say_what_a_caption_of_the_clip_sa
     assert counts["built"] + counts["too_few_other_videos"] == len(clips)
     for question in asked:
         row = assembly.random_row(question)
-        tables.validate([row])
+        validate_rows([row])
         said = {normal(text) for text in question.clip.captions}
         others = [text for n, text in enumerate(row["candidates"]) if n != row["label"]]
         assert len({normal(text) for text in others}) == 2 and not said & {normal(text) for text in others}
@@ -63,7 +63,7 @@ def test_a_contrast_that_says_what_a_distractor_says_takes_that_ones_place():
     question = asked[0]
     other = question.distractors[(question.displaced + 1) % 4]
     row = assembly.contrast_row(question, question.true, [Edit(other, "x", other, 0, "test")], "gender")
-    tables.validate([row])
+    validate_rows([row])
     assert row["candidates"].count(other) == 1 and row["replaced"] == other
 
 
@@ -102,7 +102,7 @@ def test_equal_ids_and_too_few_options_are_errors():
 def test_all_negatives_may_be_contrasts():
     edits = [Edit(f"a man {verb}", "runs", verb, 6, "test") for verb in ("sits", "sings", "eats", "cooks", "jumps")]
     rows = [assembly.given_row(clip(f"v{n}", "a man runs"), "a man runs", edits, "counterfactual") for n in range(60)]
-    tables.validate(rows)
+    validate_rows(rows)
     assert {row["label"] for row in rows} == set(range(6))
     for row in rows:
         for text, record in zip(row["candidates"], row["edits"], strict=True):
@@ -116,4 +116,4 @@ def test_captions_are_tried_in_an_order_of_their_own():
 
 def test_retrieval_rows_hold_all_captions():
     rows = retrieval_rows(world(3))
-    assert tables.validate(rows) == 3 and rows[1]["captions"] == ["a man does thing 1", "someone does thing 1"]
+    assert validate_rows(rows) == 3 and rows[1]["captions"] == ["a man does thing 1", "someone does thing 1"]

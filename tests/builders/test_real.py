@@ -8,7 +8,6 @@ from pathlib import Path
 import datasets
 import pytest
 
-from video_contrast import rows as tables
 from video_contrast.audit.set_audit import read_rows
 from video_contrast.builders import build
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
@@ -17,6 +16,7 @@ from video_contrast.builders.sources.msrvtt import Source
 from video_contrast.builders.sources.released import changed_words, difference, read_negatives, read_released
 from video_contrast.builders.sources.youcook2 import read as read_youcook2
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.rows import table_features, validate_rows
 
 LM = "msrvtt_lm_contrast_set.tsv"
 
@@ -80,7 +80,7 @@ def test_msrvtt_contrasts_are_not_said_by_siblings_and_options_come_from_other_s
             by_text.setdefault(text, set()).add(clip.cluster)
     for config in ("gender_mc", "verb_mc"):
         made = read_rows(msrvtt_set, config, "test")
-        tables.validate(made)
+        validate_rows(made)
         for row in made:
             clip = clips[row["id"]]
             assert row["candidates"][row["label"]] in clip.captions
@@ -354,7 +354,7 @@ def test_builders_are_datasets_classes(tmp_path):
     assert isinstance(maker, datasets.ArrowBasedBuilder) and type(maker).__name__ == "Captions"
     maker.download_and_prepare()
     made = maker.as_dataset(split="test")
-    assert len(made) == 8 and made.features == tables.features("multiple_choice")
+    assert len(made) == 8 and made.features == table_features("multiple_choice")
     assert next(iter(maker.as_streaming_dataset(split="test")))["id"] == made[0]["id"]
     with pytest.raises(ValueError, match="gender_mc"):
         hf.Captions(config_name="no_such")

@@ -8,23 +8,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from video_contrast import rows as tables
 from video_contrast.audit.set_audit import read_rows
 from video_contrast.builders import build
 from video_contrast.builders.sources.released import edit_agreement
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports import paper_analyses as analyses
+from video_contrast.rows import edit_record, multiple_choice_row
 
 NAMES = ["Ann", "Ann Lee", "Bea"]
 
 
 def item(number, true, contrast, old, new, antonym=False, kind="verb_lexical", label=0):
     candidates, kinds = [true, contrast], ["true", kind]
-    edits = [None, tables.edit(old, new, contrast.index(new), generator="test", antonym=antonym)]
+    edits = [None, edit_record(old, new, contrast.index(new), generator="test", antonym=antonym)]
     if label:
         candidates, kinds, edits = candidates[::-1], kinds[::-1], edits[::-1]
-    return tables.multiple_choice_row(
+    return multiple_choice_row(
         id=f"i{number}", video_id=f"v{number}", video_path="v.mp4", candidates=candidates, kinds=kinds, edits=edits,
         label=label,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.files import write_json
-from video_contrast.rows import edit, multiple_choice_row, retrieval_row
+from video_contrast.rows import edit_record, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
 from video_contrast.video.files import write_video
 
@@ -50,7 +50,7 @@ def choice_rows(n: int, kinds: Sequence[str] = ("random", "verb_lm"), captions: 
         names[label], names[hard_at] = "true", kinds[1] if len(kinds) > 1 else "random"
         edits: list[Any] = [None] * 5
         if len(kinds) > 1:
-            edits[hard_at] = edit(old, "silently", len(hard) - len("silently"), generator="t5-base")
+            edits[hard_at] = edit_record(old, "silently", len(hard) - len("silently"), generator="t5-base")
         rows.append(
             multiple_choice_row(
                 id=f"item-{number:05d}", video_id=f"video{number % 7}", video_path=f"clips/video{number % 7}.mp4",
@@ -111,9 +111,9 @@ def make_run(
     plan = make_plan(loaded, parse(list(skills)), None)
     path.mkdir(parents=True)
     tables, found = [], {}
-    for cell in plan.cells:
-        scored = _scored(cell, model, skills[cell.condition.name])
-        found[cell.name] = (cell, results.metrics_of(scored, seed=0))
+    for table in plan.tables:
+        scored = _scored(table, model, skills[table.condition.name])
+        found[table.name] = (table, results.metrics_of(scored, seed=0))
         if scored.matrix is None:
             tables.append(scored)
         else:
@@ -137,18 +137,18 @@ def make_run(
     return path
 
 
-def _scored(cell: Any, model: str, skill: float) -> Any:
-    from video_contrast.runner.results import CellScores
+def _scored(table: Any, model: str, skill: float) -> Any:
+    from video_contrast.runner.results import TableScores
 
-    items = cell.group.items
+    items = table.group.items
     kept = tuple(range(len(items)))
-    rng = stream("fabricated", "scores", model, *cell.name)
-    if cell.group.layout == "retrieval":
+    rng = stream("fabricated", "scores", model, *table.name)
+    if table.group.layout == "retrieval":
         columns = [(f"{item.id}#{k}", text, n) for n, item in enumerate(items) for k, text in enumerate(item.texts)]
         matrix = rng.normal(size=(len(items), len(columns))).astype(np.float32)
         for column, (_, _, owner) in enumerate(columns):
             matrix[owner, column] += skill
-        return CellScores(cell, kept, matrix=matrix, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
+        return TableScores(table, kept, matrix=matrix, columns=tuple(columns), frames=((0, 3, 7),) * len(items))
     rows = []
     for item in items:
         scores = rng.normal(size=len(item.texts))
@@ -157,4 +157,4 @@ def _scored(cell: Any, model: str, skill: float) -> Any:
             scores[place] += skill * {"true": 1.0, "random": -1.0}.get(kind, 0.4)
         rows.append(scores)
     replaced = tuple(None if item.replaced is None else float(rng.normal() - skill) for item in items)
-    return CellScores(cell, kept, tuple(rows), replaced, frames=((0, 3, 7),) * len(items))
+    return TableScores(table, kept, tuple(rows), replaced, frames=((0, 3, 7),) * len(items))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from video_contrast import rows as tables
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
+from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast.video.files import write_video
 
 WORDS = ("red", "green", "blue", "grey", "dark", "light", "warm")
@@ -41,19 +41,19 @@ def write(folder: Path, n_clips: int = 7, n_frames: int = 12) -> Path:
         options = [(others[0], "random"), (wrong, "verb_lexical")]
         options.insert(label, (true, "true"))
         choice.append(
-            tables.multiple_choice_row(
+            multiple_choice_row(
                 id=f"verb{n}", candidates=[c for c, _ in options], kinds=[k for _, k in options], label=label,
                 replaced=others[1], start=0.0 if n == 0 else None, end=1.0 if n == 0 else None, **where,
             )
         )  # fmt: skip
         random.append(
-            tables.multiple_choice_row(
+            multiple_choice_row(
                 id=f"random{n}", candidates=[true, *others], kinds=["true", "random", "random"], label=0, **where
             )
         )
         where.pop("cluster")
         search.append(
-            tables.retrieval_row(id=f"clip{n}", captions=[true, f"{word} and moving, {n}"][: 1 + n % 2], **where)
+            retrieval_row(id=f"clip{n}", captions=[true, f"{word} and moving, {n}"][: 1 + n % 2], **where)
         )
     made = {"verb_mc": {"test": choice}, "random_mc": {"test": random}, "retrieval": {"test": search}}
     return write_set(BuiltSet("captions", made, {"summary": "clips made for a test"}), folder)

@@ -5,9 +5,9 @@ from typing import Any
 
 import runner_set
 
-from video_contrast import rows as tables
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
+from video_contrast.rows import Row, retrieval_row
 from video_contrast.video.files import write_video
 
 SETTINGS: dict[str, Any] = {
@@ -28,11 +28,11 @@ def caption(number: int, other: int = 0) -> str:
 
 def write(folder: Path, train: int = 18, validation: int = 5) -> Path:
     """A set with the config `retrieval`: two captions a clip, eight frames of 32 pixels."""
-    splits: dict[str, list[tables.Row]] = {"train": [], "validation": []}
+    splits: dict[str, list[Row]] = {"train": [], "validation": []}
     for number in range(train + validation):
         path = f"clips/{number:02d}.mp4"
         write_video(folder / path, runner_set.clip(number, 8, 32), 8)
-        row = tables.retrieval_row(
+        row = retrieval_row(
             id=f"clip{number}", video_id=f"video{number}", video_path=path,
             captions=[caption(number), caption(number, 1)],
         )  # fmt: skip

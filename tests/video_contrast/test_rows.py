@@ -7,25 +7,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_contrast import rows as tables
 from video_contrast.errors import VideoContrastError
+from video_contrast.rows import (
+    Row,
+    edit_record,
+    multiple_choice_row,
+    retrieval_row,
+    table_columns,
+    table_features,
+    validate_rows,
+)
 
 
-def choice(**changes: Any) -> tables.Row:
-    row = tables.multiple_choice_row(
+def choice(**changes: Any) -> Row:
+    row = multiple_choice_row(
         id="clip1-0",
         video_id="clip1",
         video_path="videos/clip1.mp4",
         candidates=["a man sits", "a woman sits", "a dog runs"],
         label=0,
         kinds=["true", "gender", "random"],
-        edits=[None, tables.edit("man", "woman", 2, generator="table6"), None],
+        edits=[None, edit_record("man", "woman", 2, generator="table6"), None],
     )
     return {**row, **changes}
 
 
 def test_a_valid_table_is_counted() -> None:
-    assert tables.validate([choice(), choice(id="clip1-1")]) == 2
+    assert validate_rows([choice(), choice(id="clip1-1")]) == 2
 
 
 @pytest.mark.parametrize(
@@ -56,7 +64,7 @@ def test_a_valid_table_is_counted() -> None:
 def test_the_message_names_row_and_column(changes: dict[str, Any], column: str, says: str) -> None:
     rows = [choice(), choice(**{"id": "clip1-1", **changes})]
     with pytest.raises(VideoContrastError) as caught:
-        tables.validate(rows, "gender_mc, split test")
+        validate_rows(rows, "gender_mc, split test")
     message = str(caught.value)
     assert message.startswith("gender_mc, split test: row 1 ")
     assert f"column {column!r}" in message
@@ -67,19 +75,19 @@ def test_a_missing_column_is_named() -> None:
     row = choice()
     del row["kinds"]
     with pytest.raises(VideoContrastError, match="column 'kinds': is missing"):
-        tables.validate([row])
+        validate_rows([row])
 
 
 def test_a_table_of_neither_layout_is_refused() -> None:
     with pytest.raises(VideoContrastError, match="neither a multiple-choice set"):
-        tables.validate([{"id": "a", "text": "b"}])
+        validate_rows([{"id": "a", "text": "b"}])
 
 
 def test_retrieval_rows_need_captions() -> None:
-    row = tables.retrieval_row(id="a", video_id="a", video_path="a.mp4", captions=["a man sits"])
-    assert tables.validate([row]) == 1
+    row = retrieval_row(id="a", video_id="a", video_path="a.mp4", captions=["a man sits"])
+    assert validate_rows([row]) == 1
     with pytest.raises(VideoContrastError, match="column 'captions': needs at least 1"):
-        tables.validate([{**row, "captions": []}])
+        validate_rows([{**row, "captions": []}])
 
 
 @settings(deadline=None, max_examples=50)
@@ -89,13 +97,13 @@ def test_any_permutation_of_the_options_stays_valid(k: int, data: st.DataObject)
     texts = [f"caption {i}" for i in order]
     kinds = ["true" if i == 0 else "random" for i in order]
     row = choice(candidates=texts, kinds=kinds, edits=[None] * k, label=order.index(0))
-    assert tables.validate([copy.deepcopy(row)]) == 1
+    assert validate_rows([copy.deepcopy(row)]) == 1
 
 
 def test_features_hold_every_column_and_round_trip() -> None:
     import datasets
 
     rows = [choice()]
-    loaded = datasets.Dataset.from_list(rows, features=tables.features("multiple_choice"))
+    loaded = datasets.Dataset.from_list(rows, features=table_features("multiple_choice"))
     assert loaded[0] == rows[0]
-    assert set(tables.features("retrieval", perturbed=True)) == set(tables.columns("retrieval", perturbed=True))
+    assert set(table_features("retrieval", perturbed=True)) == set(table_columns("retrieval", perturbed=True))
