@@ -1,8 +1,8 @@
 """The blind audit of a multiple-choice set, and its refinement.
 
-A model that never sees the video must not win. The audit says how far texts alone go: a classifier of word n-grams and
-length, a language model (the caption that it finds likelier wins), and length. Refinement cuts a set until two blind
-scores are symmetric about zero, as SugarCrepe does.
+A model that never sees the video must not win. The audit reports how far texts alone go: the blind models of
+`blind_models`, a language model if one is given (the caption that it finds likelier wins), and length. Refinement cuts
+a set until two blind scores are symmetric about zero, as SugarCrepe does.
 """
 
 from collections import Counter, defaultdict
@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit import blind_models as blind
+from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, Scores, blind_scores, too_few
 from video_contrast.errors import UsageError
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 
-FOLDS = 5
-LEAST = 20  # items; below, cross-validation says nothing
 GRID = 10  # cells a side of zero and score
 
 
 @dataclass(frozen=True)
-class Item:
-    """What of an item is audited: the true caption, then the negatives that it was built for."""
+class AuditedItem:
+    """The candidates of an item that are audited: the true one, then the negatives that the item was built for."""
 
     id: str
     cluster: str
@@ -32,46 +31,49 @@ class Item:
     kind: str
 
 
-def items_of(rows: Sequence[Mapping[str, Any]]) -> list[Item]:
-    """The audited candidates of each row: the true one against the contrasts, or against all where none is a contrast.
+def audited_items(rows: Sequence[MultipleChoiceRow]) -> list[AuditedItem]:
+    """Returns the audited candidates of each row: the true one, and its contrasts, or all others if it has none.
 
     Raises:
         UsageError: the rows are not of a multiple-choice set.
     """
-    found = []
+    items = []
     for row in rows:
         if "candidates" not in row:
             raise UsageError("only multiple-choice sets are audited; this table has no candidates")
-        hard = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
-        others = hard or [n for n in range(len(row["candidates"])) if n != row["label"]]
+        contrasts = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
+        others = contrasts or [n for n in range(len(row["candidates"])) if n != row["label"]]
         texts = tuple(row["candidates"][n] for n in (row["label"], *others))
         kinds = sorted({row["kinds"][n] for n in others})
-        found.append(Item(row["id"], row["cluster"], texts, "+".join(kinds)))
-    return found
+        items.append(AuditedItem(row["id"], row["cluster"], texts, "+".join(kinds)))
+    return items
 
 
 def audit(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[MultipleChoiceRow],
     *,
     seed: int = 0,
     folds: int = FOLDS,
     language_model: str | None = None,
     device: str = "auto",
 ) -> dict[str, Any]:
-    """How well the true caption is told from the contrasts of its item without the video.
+    """Measures how well the true caption is told from the contrasts of its item without the video.
 
     Args:
         rows: of a multiple-choice set.
         seed: of the folds.
         folds: of the cross-validation, grouped by `cluster`.
-        language_model: a causal LM (Hub id or folder); its accuracy is added to that of the built-in trigram model.
+        language_model: a causal LM (Hub id or folder); its accuracy is added to those of the built-in models.
         device: where that model runs.
 
     Returns:
-        JSON-able: items, against (kinds), chance, and for each blind scorer its accuracy (ties count as a fair share)
-        with its standard error over clusters. `note` says why a scorer was left out.
+        JSON-able: items, against (kinds), chance, and for each blind model its accuracy (0..1, a tie counts as a fair
+        share) with its standard error over clusters. `note` says why a model was left out.
+
+    Raises:
+        UsageError: the rows are not of a multiple-choice set, or the language model cannot be loaded.
     """
-    items = items_of(rows)
+    items = audited_items(rows)
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
     facts: dict[str, Any] = {
@@ -81,28 +83,56 @@ def audit(
         "shorter_wins": _accuracy(_lengths(items, -1.0), clusters),
         "longer_wins": _accuracy(_lengths(items, 1.0), clusters),
     }
-    if len(items) < LEAST or len(set(clusters)) < folds:
+    if too_few(clusters, folds):
         facts["note"] = f"{len(items)} items of {len(set(clusters))} videos are too few to cross-validate a classifier"
     else:
-        ngrams, trigrams = _learned(items, folds, seed)
-        facts |= {
-            "folds": folds,
-            "blind": _accuracy(ngrams, clusters) | {"scorer": "word n-grams (1-3) and length, logistic regression"},
-            "language_model": _accuracy(trigrams, clusters) | {"scorer": "word trigrams of the set's true captions"},
-        }
+        facts["folds"] = folds
+        for scores, model in zip(_learned(items, folds, seed), BLIND_MODELS.values(), strict=True):
+            facts[model.key] = _accuracy(scores, clusters) | {"scorer": model.summary}
     if language_model:
         likely = _likelihoods(items, language_model, device)
         facts["large_language_model"] = _accuracy(likely, clusters) | {"scorer": language_model}
     return facts
 
 
-def refine(
-    rows: Sequence[Mapping[str, Any]], *, seed: int = 0, folds: int = FOLDS, grid: int = GRID
-) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
-    """The largest part of a set, cell by cell, on which two blind scores say nothing.
+# Keys of an audit that hold an accuracy, and how they are called.
+SCORERS = {
+    "blind": "blind classifier",
+    "language_model": "trigram model",
+    "large_language_model": "language model",
+    "shorter_wins": "shorter wins",
+    "longer_wins": "longer wins",
+}
 
-    Per item the gaps (true minus mean of the contrasts) of the n-gram classifier and of the trigram model are binned
-    on a grid symmetric about zero, and the cells (i, j) and (-i, -j) are cut to the smaller of the two.
+
+def strongest_first(facts: Mapping[str, Any]) -> list[tuple[str, float, float]]:
+    """Returns name, accuracy and standard error of every blind model of an audit, the most accurate first.
+
+    >>> strongest_first({"blind": {"accuracy": 0.5, "standard_error": 0.1},
+    ...                  "shorter_wins": {"accuracy": 0.6, "standard_error": 0.1}})
+    [('shorter wins', 0.6, 0.1), ('blind classifier', 0.5, 0.1)]
+    """
+    results = [
+        (name, float(facts[key]["accuracy"]), float(facts[key]["standard_error"]))
+        for key, name in SCORERS.items()
+        if key in facts
+    ]
+    return sorted(results, key=lambda result: -result[1])
+
+
+def refine(
+    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, folds: int = FOLDS, grid: int = GRID
+) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
+    """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
+
+    Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a
+    grid symmetric about zero, and the cells (i, j) and (-i, -j) are cut to the smaller of the two.
+
+    Args:
+        rows: of a multiple-choice set.
+        seed: of the folds, and of which items of a cell stay.
+        folds: of the cross-validation, grouped by `cluster`.
+        grid: cells a side of zero and score.
 
     Returns:
         The rows that stay, in their order, and facts: items before and after, and the blind accuracies on what stays.
@@ -110,48 +140,43 @@ def refine(
     Raises:
         UsageError: too few items to cross-validate.
     """
-    items = items_of(rows)
+    items = audited_items(rows)
     clusters = [item.cluster for item in items]
-    if len(items) < LEAST or len(set(clusters)) < folds:
+    if too_few(clusters, folds):
         raise UsageError(f"{len(items)} items of {len(set(clusters))} videos are too few to refine")
-    both = _learned(items, folds, seed)
-    gaps = np.array([[score[0] - score[1:].mean() for score in scores] for scores in both])
-    cells = np.stack([_cells(gap, grid) for gap in gaps], axis=1)
+    learned = _learned(items, folds, seed)
+    gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
     members: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, (i, j) in enumerate(cells.tolist()):
+    for number, (i, j) in enumerate(zip(*(_cells(gap, grid).tolist() for gap in gaps), strict=True)):
         members[i, j].append(number)
     keep: set[int] = set()
-    for cell, inside in members.items():
-        opposite = members.get((-cell[0], -cell[1]), [])
+    for (i, j), inside in members.items():
+        opposite = members.get((-i, -j), [])
         inside = sorted(inside, key=lambda number: digest(seed, "refine", items[number].id))
         keep.update(inside[: len(opposite)])
-    kept = [number for number in range(len(rows)) if number in keep]
+    kept = sorted(keep)
+    left = [clusters[number] for number in kept]
     facts = {
         "items_before": len(rows),
         "items_after": len(kept),
         "grid": grid,
         "scores": ["word n-grams (1-3) and length", "word trigrams of the set's true captions"],
-        "accuracy_after": [
-            _accuracy([scores[number] for number in kept], [clusters[number] for number in kept])["accuracy"]
-            for scores in both
-        ]
-        if kept
-        else [],
+        "accuracy_after": [_accuracy([scores[n] for n in kept], left)["accuracy"] for scores in learned if kept],
     }
     return [rows[number] for number in kept], facts
 
 
-def _learned(items: Sequence[Item], folds: int, seed: int) -> tuple[blind.Scores, blind.Scores]:
-    fold = blind.folds_of([item.cluster for item in items], folds, seed)
-    texts = [item.texts for item in items]
-    return blind.cross_fitted(texts, fold, blind.fit_ngrams), blind.cross_fitted(texts, fold, blind.fit_trigrams)
+def _learned(items: Sequence[AuditedItem], folds: int, seed: int) -> list[Scores]:
+    """The cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
+    texts, clusters = [item.texts for item in items], [item.cluster for item in items]
+    return [blind_scores(texts, clusters, model, folds=folds, seed=seed) for model in BLIND_MODELS]
 
 
-def _lengths(items: Sequence[Item], sign: float) -> blind.Scores:
+def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:
     return [np.array([sign * len(text.split()) for text in item.texts]) for item in items]
 
 
-def _likelihoods(items: Sequence[Item], model: str, device: str) -> blind.Scores:
+def _likelihoods(items: Sequence[AuditedItem], model: str, device: str) -> Scores:
     from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
 
     scorer = LanguageModel(model, device=device)
@@ -160,7 +185,7 @@ def _likelihoods(items: Sequence[Item], model: str, device: str) -> blind.Scores
     return np.split(scores, ends[:-1])
 
 
-def _accuracy(scores: blind.Scores, clusters: Sequence[str]) -> dict[str, float]:
+def _accuracy(scores: Scores, clusters: Sequence[str]) -> dict[str, float]:
     """Accuracy with ties as a fair share, and its standard error over clusters; rounded to 4 places."""
     won = np.array([float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in scores])
     accuracy = float(won.mean())

@@ -1,26 +1,41 @@
-"""Scorers that never see the video: what a set gives away by its texts alone.
+"""Blind models: they score candidates without the video, so what they win is what the texts of a set give away.
 
-A blind scorer gives every candidate a number, higher for what it takes to be the true caption. Those that learn are
-cross-fitted: no caption is scored by a model that has seen an item of the same source video.
+A blind model returns a number for every text, higher for what it takes to be the true caption. The models learn from
+the set that they score, and are cross-fitted: no text is scored by a model that has seen it, or seen an item of the
+same source video. `BLIND_MODELS` names them; the audit of a set, its refinement and `score --model blind` use these.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.errors import UsageError
 from video_contrast.seeds import stream
 
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
+TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
+Fit = Callable[[Sequence[Sequence[str]]], TextScorer]  # items, true candidate first; texts not to be learned are ""
+FOLDS = 5
+LEAST_ITEMS = 20  # below, cross-validation says nothing
 NGRAMS = (1, 3)
 DISCOUNT = 0.75
 START, UNKNOWN = "<s>", "<unk>"
 
 
 def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64]:
-    """The fold of every item; items of one cluster share it, and folds hold about as many clusters each."""
+    """Returns the fold of every item, int64[n].
+
+    Items of one cluster share a fold, and folds hold about as many clusters each.
+
+    Args:
+        clusters: source video of each item.
+        folds: how many.
+        seed: of the order in which clusters are dealt out.
+    """
     names = sorted(set(clusters))
     order = stream(seed, "audit-folds").permutation(len(names))
     fold = {name: int(place) % folds for name, place in zip(names, order, strict=True)}
@@ -30,41 +45,84 @@ def folds_of(clusters: Sequence[str], folds: int, seed: int) -> NDArray[np.int64
 def cross_fitted(
     items: Sequence[Sequence[str]],
     fold: NDArray[np.int64],
-    fit: Callable[[Sequence[Sequence[str]]], Callable[[Sequence[str]], NDArray[np.float64]]],
+    fit: Fit,
+    *,
+    scored: Sequence[Sequence[str]] | None = None,
 ) -> Scores:
-    """Scores of every item's candidates by a model fitted on the other folds.
+    """Scores texts of every item by a model fitted on the other folds.
+
+    A caption may stand in several items, true in one and a distractor in others: a text that is scored is taken out of
+    what that fold's model learns from.
 
     Args:
-        items: candidates of each item, the true one first.
-        fold: of each item.
-        fit: takes items and returns a function from texts to scores; a caption that it must not learn from is "".
+        items: candidates of each item that models learn from, the true one first.
+        fold: of each item, int64[n].
+        fit: learns from items and returns a function from texts to scores.
+        scored: the texts of each item to score; `items` by default.
+
+    Returns:
+        float64[k] for each item.
     """
+    scored = items if scored is None else scored
     scores: Scores = [np.zeros(0)] * len(items)
     for held_out in np.unique(fold):
         inside = [number for number in range(len(items)) if fold[number] == held_out]
-        # A caption may stand in several items, true in one and a distractor in others: what is scored is not learned.
-        unseen = {text for number in inside for text in items[number]}
+        texts = [text for number in inside for text in scored[number]]
+        unseen = set(texts)
         rest = [item for item, number in zip(items, fold, strict=True) if number != held_out]
         score = fit([[text if text not in unseen else "" for text in item] for item in rest])
-        flat = score([text for number in inside for text in items[number]])
-        at = 0
-        for number in inside:
-            scores[number] = flat[at : at + len(items[number])]
-            at += len(items[number])
+        ends = np.cumsum([len(scored[number]) for number in inside])
+        for number, part in zip(inside, np.split(score(texts), ends[:-1]), strict=True):
+            scores[number] = part
     return scores
 
 
-def fit_ngrams(items: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """Logistic regression on word n-grams of 1 to 3 and on length, true against false captions."""
+def blind_scores(
+    items: Sequence[Sequence[str]],
+    clusters: Sequence[str],
+    model: str = "classifier",
+    *,
+    scored: Sequence[Sequence[str]] | None = None,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> Scores:
+    """Cross-fitted scores of a blind model, as the audit uses it.
+
+    Args:
+        items: candidates of each item that the model learns from, the true one first.
+        clusters: source video of each item.
+        model: a name of `BLIND_MODELS`.
+        scored: the texts of each item to score; `items` by default.
+        folds: of the cross-validation, grouped by cluster.
+        seed: of the folds.
+
+    Returns:
+        float64[k] for each item, higher for what looks true.
+
+    Raises:
+        UsageError: fewer than `LEAST_ITEMS` items, or fewer videos than folds.
+    """
+    if too_few(clusters, folds):
+        raise UsageError(f"{len(clusters)} items of {len(set(clusters))} videos are too few to cross-validate")
+    return cross_fitted(items, folds_of(clusters, folds, seed), BLIND_MODELS[model].fit, scored=scored)
+
+
+def too_few(clusters: Sequence[str], folds: int = FOLDS) -> bool:
+    """Whether the items (given by their source videos) are too few to cross-validate a model."""
+    return len(clusters) < LEAST_ITEMS or len(set(clusters)) < folds
+
+
+def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
+    """Fits a logistic regression on word n-grams of 1 to 3 and on length, true against false captions."""
     from scipy import sparse
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    known = [(text, place == 0, len(item)) for item in items for place, text in enumerate(item) if text]
+    known = [(text, at == 0, len(item)) for item in items for at, text in enumerate(item) if text]
     texts = [text for text, _, _ in known]
     labels = np.array([true for _, true, _ in known])
     if labels.all() or not labels.any():
-        return lambda given: np.zeros(len(given))
+        return lambda unknown: np.zeros(len(unknown))
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
     weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
     least = max(2, len(texts) // 2500)  # rarer n-grams cost most of the time and tell nothing
@@ -72,20 +130,20 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], NDAr
     try:
         words.fit(texts)
     except ValueError:  # no n-gram stands twice: nothing to learn from
-        return lambda given: np.zeros(len(given))
+        return lambda unknown: np.zeros(len(unknown))
 
-    def vectors(given: Sequence[str]) -> "sparse.csr_matrix":
-        lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in given])
-        return sparse.hstack([words.transform(given).astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
+    def vectors(of: Sequence[str]) -> "sparse.csr_matrix":
+        lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in of])
+        return sparse.hstack([words.transform(of).astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
 
     model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3).fit(vectors(texts), labels, sample_weight=weights)
-    return lambda given: np.asarray(model.decision_function(vectors(given)), dtype=np.float64)
+    return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), dtype=np.float64)
 
 
-def fit_trigrams(items: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """A trigram language model (absolute discounting, interpolated) of the true captions; score: mean log-probability.
+def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
+    """Fits a trigram language model of the true captions (absolute discounting, interpolated).
 
-    It stands for "which of the two would people rather write", and needs nothing but the set itself.
+    The score is the mean log-probability of a word: which of the two would people rather write?
     """
     return TrigramModel([item[0] for item in items if item[0]]).score
 
@@ -130,3 +188,18 @@ class TrigramModel:
             return below
         seen = self.counts.get((*history, word), 0)
         return (max(seen - DISCOUNT, 0.0) + DISCOUNT * self.kinds[history] * below) / total
+
+
+@dataclass(frozen=True)
+class BlindModel:
+    """A blind model that learns: its key in an audit's record, how it is called, and how it is fitted."""
+
+    key: str
+    summary: str
+    fit: Fit
+
+
+BLIND_MODELS = {
+    "classifier": BlindModel("blind", "word n-grams (1-3) and length, logistic regression", fit_ngrams),
+    "trigrams": BlindModel("language_model", "word trigrams of the set's true captions", fit_trigrams),
+}

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from video_contrast.audit.blind_audit import audit, refine
-from video_contrast.audit.blind_models import TrigramModel, cross_fitted, folds_of
+from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
+from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, folds_of
 from video_contrast.audit.set_audit import audit_set, read_rows
 from video_contrast.builders import build
 from video_contrast.cli import main
@@ -58,6 +58,19 @@ def test_a_word_that_only_contrasts_have_is_found_by_the_classifier():
 def test_an_order_of_words_that_nobody_writes_is_found_by_the_language_model():
     found = audit(pairs(300, lambda s, v, p, rng: f"near {p} the {v} {s}"))
     assert found["language_model"]["accuracy"] > 0.97
+
+
+def test_blind_scores_of_a_set_are_those_of_its_audit():
+    rows = pairs(300, lambda s, v, p, rng: f"the {s} wobbles near {p}")
+    items = audited_items(rows)
+    texts, clusters = [item.texts for item in items], [item.cluster for item in items]
+    scores = blind_scores(texts, clusters, "classifier")
+    found = audit(rows)
+    assert np.mean([s.argmax() == 0 for s in scores]) == pytest.approx(found["blind"]["accuracy"], abs=1e-4)
+    assert strongest_first(found)[0][1] == max(accuracy for _, accuracy, _ in strongest_first(found)) > 0.97
+    turned = blind_scores(texts, clusters, "classifier", scored=[row["candidates"] for row in rows])
+    for row, given, mine in zip(rows, turned, scores, strict=True):
+        assert given[row["label"]] == mine[0] and given[1 - row["label"]] == mine[1]
 
 
 def test_longer_contrasts_are_found_by_length():
