@@ -28,7 +28,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass
-class Tally:
+class RunCounts:
     """What this run did. Merged over processes."""
 
     decode: Counter = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Tally:
     notes: list[str] = field(default_factory=list)
     broken: dict[Clip, str] = field(default_factory=dict)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: RunCounts) -> None:
         """Adds what another process did."""
         self.decode.add(other.decode)
         self.visual_encodings += other.visual_encodings
@@ -78,9 +78,9 @@ class Keys:
 class Batcher:
     """Passes batches to the model, and halves them when the memory does not suffice."""
 
-    def __init__(self, size: int, tally: Tally) -> None:
+    def __init__(self, size: int, counts: RunCounts) -> None:
         self.size = size
-        self.tally = tally
+        self.counts = counts
 
     def __call__(self, encode: Callable[[Sequence[Any]], np.ndarray], things: Sequence[Any]) -> np.ndarray:
         """`encode(things)` in batches of at most `size`."""
@@ -98,10 +98,10 @@ class Batcher:
                     raise VideoContrastError(NO_ROOM) from error
             if rows is None:  # out of the except clause, since the error's frames hold what is to be freed
                 self.size = max(1, len(part) // 2)
-                self.tally.notes.append(f"out of memory: the batch was halved to {self.size}")
+                self.counts.notes.append(f"out of memory: the batch was halved to {self.size}")
                 free_memory()
                 continue
-            self.tally.batches += 1
+            self.counts.batches += 1
             found.append(rows)
             begin += len(part)
         return np.concatenate(found)
@@ -153,12 +153,12 @@ def encode_texts(
         todo = [text for text in run if Keys.text(text) not in store]
         rows = batcher(model.encode_texts, todo)
         _finite(rows, [repr(text) for text in todo])
-        batcher.tally.text_encodings += len(todo)
+        batcher.counts.text_encodings += len(todo)
         store.put([Keys.text(text) for text in todo], rows)
         progress(len(todo))
 
 
-def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, tally: Tally) -> None:
+def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, counts: RunCounts) -> None:
     """Encodes what an encoder sees when it is to see nothing: mid-grey frames, once, so that all clips tie exactly."""
     clip = next(iter(plan.views))
     key = keys.video(clip, Visual("blind"))
@@ -167,7 +167,7 @@ def encode_blank(model: Encoder, plan: Plan, keys: Keys, store: Store, tally: Ta
     frames = blank(keys.sampling.frames)
     rows = model.encode_prepared([model.prepare(ClipFrames(frames, tuple(float(n) for n in range(len(frames)))))])
     _finite(rows, ["blank frames"])
-    tally.visual_encodings += 1
+    counts.visual_encodings += 1
     store.put([key], rows, np.full((1, len(frames)), -1))
 
 
@@ -185,14 +185,14 @@ def encode_videos(
 ) -> None:
     """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
-    A clip that cannot be decoded is recorded in the tally with its reason, and the others go on.
+    A clip that cannot be decoded is recorded in the counts with its reason, and the others go on.
     """
     missing = {
         clip: tuple(visual for visual in plan.seen(clip) if keys.video(clip, visual) not in store)
         for chunk in chunks
         for clip in chunk
     }
-    tally = batcher.tally
+    counts = batcher.counts
 
     def work(clip: Clip) -> Iterator[tuple[str, np.ndarray, Any]]:
         counter = Counter()
@@ -204,7 +204,7 @@ def encode_videos(
                 former = view.frames
                 yield keys.video(clip, view.visual), view.numbers, ready
         finally:
-            tally.decode.add(counter)
+            counts.decode.add(counter)
 
     jobs = [clip for chunk in chunks for clip in chunk if missing[clip]]
     most = max((len(missing[clip]) for clip in jobs), default=1)
@@ -221,7 +221,7 @@ def encode_videos(
             if not missing[clip]:
                 continue
             _, views = next(source)
-            for name, number, ready in until_broken(views, clip, tally):
+            for name, number, ready in until_broken(views, clip, counts):
                 names.append(name)
                 numbers.append(number)
                 waiting.append(ready)
@@ -234,7 +234,7 @@ def encode_videos(
         if names:
             made = np.concatenate(rows)
             _finite(made, names)
-            tally.visual_encodings += len(names)
+            counts.visual_encodings += len(names)
             store.put(names, made, np.stack(numbers))
 
 
@@ -251,15 +251,15 @@ def affordable(workers: int, path: Path, clip: Clip, visuals: Sequence[Visual], 
 _BROKEN = (VideoContrastError, ValueError, OSError)
 
 
-def until_broken(views: Iterator[T], clip: Clip, tally: Tally) -> Iterator[T]:
-    """The views of a clip; where they break off, the tally says why.
+def until_broken(views: Iterator[T], clip: Clip, counts: RunCounts) -> Iterator[T]:
+    """The views of a clip; where they break off, the counts says why.
 
     What the consumer raises (the model, a full disk) is no fault of the clip, and passes.
     """
     try:
         yield from views
     except _BROKEN as error:
-        tally.broken[clip] = str(error)
+        counts.broken[clip] = str(error)
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> None:

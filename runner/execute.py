@@ -18,7 +18,7 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.encode import (
     Batcher,
     Keys,
-    Tally,
+    RunCounts,
     encode_blank,
     encode_texts,
     encode_videos,
@@ -26,9 +26,9 @@ from video_contrast.runner.encode import (
     todo_texts,
 )
 from video_contrast.runner.job import Job, RunResult, identity, model_facts, read_result
-from video_contrast.runner.join import Scorer, encoder_cells, pair_cells, text_cells
+from video_contrast.runner.join import Scorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
-from video_contrast.runner.pairs import Answers, asks_of, score_pairs
+from video_contrast.runner.pairs import PairResults, score_pairs, score_requests
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.store import Store
 from video_contrast.video.clip import Clip
@@ -67,7 +67,7 @@ class _Work:
 
     def __init__(self, job: Job, state: Any, model: Any, plan: Plan, dtype: str) -> None:
         self.job, self.state, self.model, self.plan = job, state, model, plan
-        self.tally = Tally()
+        self.counts = RunCounts()
         self.manifest: dict[str, Any] = {}
         self.embeddings: dict[str, str] = {}
         self.planned = {"visual_encodings": 0, "text_encodings": 0}
@@ -77,9 +77,9 @@ class _Work:
         ).hex()[:32]  # fmt: skip
 
     def carry_out(self) -> Scorer:
-        """Encodes or scores what is missing; gives the cells' scores, made as they are asked for."""
+        """Encodes or scores what is missing; gives the tables' scores, made as they are asked for."""
         if isinstance(self.model, TextScorer):
-            return text_cells(self.model, self.plan)
+            return text_tables(self.model, self.plan)
         paths = _paths(self.job, self.plan)
         self.manifest = _first(self.state, lambda: _manifest(self.job.output, paths))
         keys = Keys({path: entry.get("sha256", "") for path, entry in self.manifest.items()}, self.job.sampling)
@@ -90,7 +90,7 @@ class _Work:
     def _encode(self, model: Encoder, keys: Keys, paths: dict[str, Path]) -> Scorer:
         store = Store(self.job.store, self.space)
         self.embeddings = {"store": str(self.job.store.resolve()), "space": self.space}
-        batcher = Batcher(self.job.batch_size, self.tally)
+        batcher = Batcher(self.job.batch_size, self.counts)
         # The first process says what is missing: another may already see what a third one has just written.
         runs, chunks = self._told(
             lambda: (todo_texts(self.plan, store), todo_chunks(self.plan, store, keys, batcher.size))
@@ -100,12 +100,12 @@ class _Work:
             keys.video(clip, v) not in store for chunk in chunks for clip in chunk for v in self.plan.seen(clip)
         )
         with self.state.split_between_processes(runs) as mine, self.bar("texts", sum(map(len, mine)), "text") as bar:
-            encode_texts(model, mine, store, Batcher(4 * self.job.batch_size, self.tally), bar)
+            encode_texts(model, mine, store, Batcher(4 * self.job.batch_size, self.counts), bar)
         if self.state.is_main_process:
             self.planned["visual_encodings"] += (
                 self.plan.blind and keys.video(_any(self.plan), Visual("blind")) not in store
             )
-            encode_blank(model, self.plan, keys, store, self.tally)
+            encode_blank(model, self.plan, keys, store, self.counts)
         with self.state.split_between_processes(chunks) as mine:
             total = sum(len(self.plan.seen(clip)) for chunk in mine for clip in chunk)
             with self.bar("videos", total, "view") as bar:
@@ -114,24 +114,26 @@ class _Work:
                 )
         self._meet()
         store.refresh()
-        return encoder_cells(model, self.plan, keys, store)
+        return encoder_tables(model, self.plan, keys, store)
 
     def _pairs(self, model: PairScorer, keys: Keys, paths: dict[str, Path]) -> Scorer:
-        asks = asks_of(self.plan, keys, model.together)
+        requests = score_requests(self.plan, keys, model.together)
         folder = self.job.output / "answers" / self.space
-        answers = Answers(folder, self.state.process_index)
-        clips = self._told(lambda: [clip for clip in asks if any(ask.key not in answers for ask in asks[clip])])
+        answers = PairResults(folder, self.state.process_index)
+        clips = self._told(
+            lambda: [clip for clip in requests if any(request.key not in answers for request in requests[clip])]
+        )
         self.planned["visual_encodings"] = sum(
-            len({ask.visual for ask in asks[clip] if ask.key not in answers}) for clip in clips
+            len({request.visual for request in requests[clip] if request.key not in answers}) for clip in clips
         )
         with self.state.split_between_processes(clips) as mine, self.bar("videos", len(mine), "clip") as bar:
             score_pairs(
-                model, mine, asks, answers, self.tally, keys, paths=paths, workers=self._workers(), progress=bar
+                model, mine, requests, answers, self.counts, keys, paths=paths, workers=self._workers(), progress=bar
             )
         answers.close()
         self._meet()
         answers.refresh()
-        return pair_cells(self.plan, keys, answers, model.together)
+        return pair_tables(self.plan, keys, answers, model.together)
 
     def _workers(self) -> int:
         if self.job.workers is not None:
@@ -147,10 +149,10 @@ class _Work:
         if self.state.num_processes > 1:
             from accelerate.utils import gather_object
 
-            every = gather_object([self.tally])
-            self.tally = Tally()
+            every = gather_object([self.counts])
+            self.counts = RunCounts()
             for one in every:
-                self.tally.add(one)
+                self.counts.add(one)
         self.state.wait_for_everyone()
 
     @contextmanager
@@ -272,7 +274,7 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
     """Measures and writes: scores and matrices, then the metrics, and the record last."""
     plan, output = work.plan, job.output
     missing = _missing(work, scorer)
-    for group in dict.fromkeys(cell.group for cell in plan.cells):
+    for group in dict.fromkeys(table.group for table in plan.tables):
         if all(item.clip in scorer.missing for item in group.items):
             clip = group.items[0].clip
             raise VideoContrastError(
@@ -280,20 +282,20 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
                 f"first: {missing.get(clip.video_path, 'unknown')}"
             )
     (output / "run.json").unlink(missing_ok=True)
-    big = sum(scorer.matrix_bytes(cell) for cell in plan.cells) > MATRICES_LIMIT
+    big = sum(scorer.matrix_bytes(table) for table in plan.tables) > MATRICES_LIMIT
     tables, found = [], {}
-    with work.bar("measuring", len(plan.cells), "condition") as advance:
-        for cell in plan.cells:
-            scored = scorer.scores(cell)
-            found[cell.name] = (cell, results.metrics_of(scored, seed=job.seed))
+    with work.bar("measuring", len(plan.tables), "condition") as advance:
+        for table in plan.tables:
+            scored = scorer.scores(table)
+            found[table.name] = (table, results.metrics_of(scored, seed=job.seed))
             if scored.matrix is None:
                 tables.append(scored)
-            elif job.keep == "all" or cell.condition.name == "clean" or (job.keep == "auto" and not big):
+            elif job.keep == "all" or table.condition.name == "clean" or (job.keep == "auto" and not big):
                 results.write_matrix(output, scored)
             advance(1)
     results.write_scores(output, tables)
     files.write_json(output / "metrics.json", results.summary(found))
-    tally = work.tally
+    counts = work.counts
     facts = {
         "version": record.__version__,
         "request": record._plain(job.request),
@@ -307,7 +309,7 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
         },
         "sampling": {"frames": job.sampling.frames, "policy": job.sampling.policy},
         "embeddings": work.embeddings,
-        "conditions": {cell.condition.name: _recipe(cell.condition) for cell in plan.cells},
+        "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
         "skipped": plan.skipped,
         "seed": job.seed,
         "device": device,
@@ -317,18 +319,18 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
         "counters": {
-            "frames_decoded": tally.decode.decoded,
-            "frames_minimum": tally.decode.minimum,
-            "frames_converted": tally.decode.converted,
-            "visual_encodings": tally.visual_encodings,
+            "frames_decoded": counts.decode.decoded,
+            "frames_minimum": counts.decode.minimum,
+            "frames_converted": counts.decode.converted,
+            "visual_encodings": counts.visual_encodings,
             "visual_encodings_planned": work.planned["visual_encodings"],
             "visual_encodings_in_all": plan.n_views if work.manifest else 0,
-            "text_encodings": tally.text_encodings,
+            "text_encodings": counts.text_encodings,
             "text_encodings_planned": work.planned["text_encodings"],
             "text_encodings_in_all": len(plan.texts),
-            "batches": tally.batches,
+            "batches": counts.batches,
         },
-        "notes": tally.notes,
+        "notes": counts.notes,
         "seconds": round(seconds, 2),
     }
     files.write_json(output / "run.json", record._plain(facts))
@@ -338,7 +340,7 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
 
 
 def _missing(work: _Work, scorer: Scorer) -> dict[str, str]:
-    reasons = {clip.video_path: why for clip, why in work.tally.broken.items()}
+    reasons = {clip.video_path: why for clip, why in work.counts.broken.items()}
     for path, entry in work.manifest.items():
         if "error" in entry:
             reasons[path] = f"{path}: {entry['error']}"

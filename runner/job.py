@@ -201,12 +201,12 @@ def _frames(kind: Kind, source: ModelSource, asked: int | None) -> int:
 def describe(job: Job, plan: Plan) -> dict[str, Any]:
     """What a run would do: the plan in numbers."""
     cost = plan.cost()
-    separate = sum(len({item.clip for item in cell.group.items}) for cell in plan.cells)
+    separate = sum(len({item.clip for item in table.group.items}) for table in plan.tables)
     return {
         "model": job.source.name,
         "kind": job.kind.name,
         "frames": job.sampling.frames,
-        "conditions": list(dict.fromkeys(cell.condition.name for cell in plan.cells)),
+        "conditions": list(dict.fromkeys(table.condition.name for table in plan.tables)),
         "skipped": plan.skipped,
         **cost,
         "visual_encodings_without_sharing": separate,

@@ -19,10 +19,10 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.encode import NO_ROOM, Keys, Progress, Tally, free_memory, out_of_memory, until_broken
+from video_contrast.runner.encode import NO_ROOM, Keys, Progress, RunCounts, free_memory, out_of_memory, until_broken
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
-from video_contrast.runner.plan import Cell, Plan
+from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.prefilter import Prefilter
 from video_contrast.runner.sets import Item
 from video_contrast.runner.views import views_of
@@ -31,7 +31,7 @@ from video_contrast.video.decode import Counter
 
 
 @dataclass(frozen=True)
-class Ask:
+class ScoreRequest:
     """One call of the scorer: a view and the texts shown with it."""
 
     key: str
@@ -49,43 +49,43 @@ class Answer:
     numbers: tuple[int, ...]
 
 
-def asks_of(plan: Plan, keys: Keys, together: bool = False) -> dict[Clip, list[Ask]]:
+def score_requests(plan: Plan, keys: Keys, together: bool = False) -> dict[Clip, list[ScoreRequest]]:
     """What must be asked of each clip; equal questions once. `together`: see `PairScorer`."""
-    found: dict[Clip, dict[str, Ask]] = {clip: {} for clip in plan.views}
-    for cell in plan.cells:
-        for clip, ask in cell_asks(cell, keys, together):
-            found[clip].setdefault(ask.key, ask)
-    return {clip: list(asks.values()) for clip, asks in found.items()}
+    found: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
+    for table in plan.tables:
+        for clip, request in requests_of_table(table, keys, together):
+            found[clip].setdefault(request.key, request)
+    return {clip: list(requests.values()) for clip, requests in found.items()}
 
 
-def cell_asks(cell: Cell, keys: Keys, together: bool = False) -> Iterator[tuple[Clip, Ask]]:
+def requests_of_table(table: PlannedTable, keys: Keys, together: bool = False) -> Iterator[tuple[Clip, ScoreRequest]]:
     """One question a row: an item's candidates, or all captions of the set."""
-    everything = columns_of(cell)[1] if cell.group.layout == "retrieval" else ()
-    for position, (item, own) in enumerate(zip(cell.group.items, cell.texts, strict=True)):
-        texts = tuple(everything) if cell.group.layout == "retrieval" else own
-        if not together and asks_replaced(cell, item):
-            yield item.clip, _ask(cell, keys, item.clip, (str(item.replaced),), 0)
-        yield item.clip, _ask(cell, keys, item.clip, texts, position)
+    everything = columns_of(table)[1] if table.group.layout == "retrieval" else ()
+    for position, (item, own) in enumerate(zip(table.group.items, table.texts, strict=True)):
+        texts = tuple(everything) if table.group.layout == "retrieval" else own
+        if not together and scores_replaced(table, item):
+            yield item.clip, _ask(table, keys, item.clip, (str(item.replaced),), 0)
+        yield item.clip, _ask(table, keys, item.clip, texts, position)
 
 
-def asks_replaced(cell: Cell, item: Item) -> bool:
+def scores_replaced(table: PlannedTable, item: Item) -> bool:
     """Whether the distractor that the contrast displaced is asked about too, alone."""
-    return bool(item.replaced) and cell.condition.text.name is None and cell.group.layout != "retrieval"
+    return bool(item.replaced) and table.condition.text.name is None and table.group.layout != "retrieval"
 
 
-def _ask(cell: Cell, keys: Keys, clip: Clip, texts: tuple[str, ...], position: int) -> Ask:
-    visual = cell.condition.visual
+def _ask(table: PlannedTable, keys: Keys, clip: Clip, texts: tuple[str, ...], position: int) -> ScoreRequest:
+    visual = table.condition.visual
     key = seeds.digest("pair", keys.video(clip, visual), position, *texts).hex()[:32]
-    return Ask(key, visual, texts, position)
+    return ScoreRequest(key, visual, texts, position)
 
 
-def columns_of(cell: Cell) -> tuple[list[str], list[str]]:
+def columns_of(table: PlannedTable) -> tuple[list[str], list[str]]:
     """Ids (`item#0`, `item#1` ...) and texts of a retrieval group's captions, in the order of its items."""
-    ids = [f"{item.id}#{n}" for item, own in zip(cell.group.items, cell.texts, strict=True) for n in range(len(own))]
-    return ids, [text for own in cell.texts for text in own]
+    ids = [f"{item.id}#{n}" for item, own in zip(table.group.items, table.texts, strict=True) for n in range(len(own))]
+    return ids, [text for own in table.texts for text in own]
 
 
-class Answers:
+class PairResults:
     """The answers in a run's directory.
 
     Args:
@@ -137,9 +137,9 @@ class Answers:
 def score_pairs(
     model: PairScorer,
     clips: Sequence[Clip],
-    asks: dict[Clip, list[Ask]],
-    answers: Answers,
-    tally: Tally,
+    requests: dict[Clip, list[ScoreRequest]],
+    answers: PairResults,
+    counts: RunCounts,
     keys: Keys,
     *,
     paths: dict[str, Path],
@@ -147,64 +147,71 @@ def score_pairs(
     progress: Progress,
 ) -> None:
     """Asks what is not answered yet; a clip that cannot be decoded is recorded and the others go on."""
-    todo = {clip: [ask for ask in asks[clip] if ask.key not in answers] for clip in clips}
+    todo = {clip: [request for request in requests[clip] if request.key not in answers] for clip in clips}
 
     def work(clip: Clip) -> Iterator[tuple[Visual, ClipFrames, np.ndarray]]:
-        visuals = tuple(dict.fromkeys(ask.visual for ask in todo[clip]))
+        visuals = tuple(dict.fromkeys(request.visual for request in todo[clip]))
         counter = Counter()
         try:
             for view in views_of(paths[clip.video_path], clip, visuals, keys.sampling, counter):
                 yield view.visual, ClipFrames(view.frames, view.times, clip.video_id), view.numbers
         finally:
-            tally.decode.add(counter)
+            counts.decode.add(counter)
 
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     jobs = [clip for clip in clips if todo[clip]]
     for clip, views in feed(jobs, work, workers=workers, ahead=workers + 1, depth=2):
-        for visual, shown, numbers in until_broken(views, clip, tally):
-            tally.visual_encodings += 1
-            for ask in todo[clip]:
-                if ask.visual == visual:
+        for visual, shown, numbers in until_broken(views, clip, counts):
+            counts.visual_encodings += 1
+            for request in todo[clip]:
+                if request.visual == visual:
                     try:
-                        answer = _answer(model, prefilter, shown, ask, numbers, tally)
+                        answer = _answer(model, prefilter, shown, request, numbers, counts)
                     except VideoContrastError:
                         raise
                     except ValueError as error:  # pictures that its processor does not take: this clip's affair
-                        tally.broken[clip] = str(error)
+                        counts.broken[clip] = str(error)
                         continue
-                    answers.put(ask.key, answer)
-                    tally.text_encodings += len(ask.texts)
+                    answers.put(request.key, answer)
+                    counts.text_encodings += len(request.texts)
         progress(1)
 
 
 def _answer(
-    model: PairScorer, prefilter: Prefilter | None, shown: ClipFrames, ask: Ask, numbers: np.ndarray, tally: Tally
+    model: PairScorer,
+    prefilter: Prefilter | None,
+    shown: ClipFrames,
+    request: ScoreRequest,
+    numbers: np.ndarray,
+    counts: RunCounts,
 ) -> Answer:
-    clip = None if ask.visual.name == "blind" else shown
-    scored = _scored(model, prefilter, clip, ask)
+    clip = None if request.visual.name == "blind" else shown
+    scored = _scored(model, prefilter, clip, request)
     while scored is None:
         if model.batch_size <= 1:
             raise VideoContrastError(NO_ROOM)
         model.batch_size //= 2
-        tally.notes.append(f"out of memory: the batch was halved to {model.batch_size}")
+        counts.notes.append(f"out of memory: the batch was halved to {model.batch_size}")
         free_memory()
-        scored = _scored(model, prefilter, clip, ask)
+        scored = _scored(model, prefilter, clip, request)
     scores = [float(value) for value in np.asarray(scored.scores, np.float64)]
     no_option = scored.parts is not None and any(part.get("unparseable") for part in scored.parts)
-    if len(scores) != len(ask.texts) or not (no_option or all(map(math.isfinite, scores))):
+    if len(scores) != len(request.texts) or not (no_option or all(map(math.isfinite, scores))):
         raise VideoContrastError(
-            f"the model gave {scores} for {len(ask.texts)} captions of {shown.video_id}; scores must be one finite "
+            f"the model gave {scores} for {len(request.texts)} captions of {shown.video_id}; scores must be one finite "
             "number a caption"
         )
     return Answer(tuple(scores), scored.parts, tuple(int(n) for n in numbers))
 
 
-def _scored(model: PairScorer, prefilter: Prefilter | None, clip: ClipFrames | None, ask: Ask) -> ScoreResult | None:
+def _scored(
+    model: PairScorer, prefilter: Prefilter | None, clip: ClipFrames | None, request: ScoreRequest
+) -> ScoreResult | None:
     """The scores, or None where the memory does not suffice."""
     try:
-        if clip is not None and prefilter is not None and prefilter.applies(clip, ask.texts):
-            return prefilter.score(clip, ask.texts, ask.position)
-        return model.score(clip, ask.texts, position=ask.position)
+        if clip is not None and prefilter is not None and prefilter.applies(clip, request.texts):
+            return prefilter.score(clip, request.texts, request.position)
+        return model.score(clip, request.texts, position=request.position)
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise

@@ -1,6 +1,6 @@
 """The plan: which unique clips, views and texts the asked-for conditions of the asked-for configs need.
 
-A cell is one group of rows under one condition; it gets one table of scores. Cells share views and texts: the 66
+A table is one group of rows under one condition; it gets one table of scores. Cells share views and texts: the 66
 pairs need no view and no text that the visual and the text conditions do not already have.
 """
 
@@ -22,7 +22,7 @@ Texts = tuple[tuple[str, ...], ...]  # one tuple an item
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlannedTable:
     """A group under a condition: what is scored together.
 
     Attributes:
@@ -44,13 +44,13 @@ class Plan:
     """Everything a run needs, each thing once.
 
     Attributes:
-        cells: the tables of scores to make.
-        views: clip -> the treatments of it that some cell asks for; clips in the order of their files.
+        tables: the tables of scores to make.
+        views: clip -> the treatments of it that some table requests for; clips in the order of their files.
         texts: unique texts, ordered by length.
         skipped: condition -> why it is left out.
     """
 
-    cells: list[Cell]
+    tables: list[PlannedTable]
     views: dict[Clip, tuple[Visual, ...]]
     texts: tuple[str, ...]
     skipped: dict[str, str] = field(default_factory=dict)
@@ -62,8 +62,8 @@ class Plan:
 
     @property
     def blind(self) -> bool:
-        """Whether some cell asks for the blind control."""
-        return any(cell.condition.visual.name == "blind" for cell in self.cells)
+        """Whether some table requests for the blind control."""
+        return any(table.condition.visual.name == "blind" for table in self.tables)
 
     def seen(self, clip: Clip) -> tuple[Visual, ...]:
         """The treatments of a clip that show something of it."""
@@ -89,11 +89,11 @@ class Plan:
     def cost(self) -> dict[str, int]:
         """The plan in numbers."""
         pairs = sum(
-            sum(map(len, cell.texts)) * (len(cell.group.items) if cell.group.layout == "retrieval" else 1)
-            for cell in self.cells
+            sum(map(len, table.texts)) * (len(table.group.items) if table.group.layout == "retrieval" else 1)
+            for table in self.tables
         )
         return {
-            "cells": len(self.cells),
+            "cells": len(self.tables),
             "clips": len(self.views),
             "visual_encodings": self.n_views,
             "text_encodings": len(self.texts),
@@ -113,7 +113,7 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
     Raises:
         VideoContrastError: a condition that was asked for by name cannot run.
     """
-    cells: list[Cell] = []
+    tables: list[PlannedTable] = []
     skipped: dict[str, str] = {}
     failed: dict[Text, VideoContrastError] = {}  # many pairs share a text; what it lacks is looked for once
     for group in loaded.groups:
@@ -127,24 +127,24 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
                     raise failed[condition.text]
                 if condition.text not in made:
                     made[condition.text] = _texts(group, condition, folder, loaded.fingerprints[group.config])
-                cells.append(Cell(group, condition, made[condition.text]))
+                tables.append(PlannedTable(group, condition, made[condition.text]))
             except VideoContrastError as error:
                 if not condition.wildcard:
                     raise
                 failed[condition.text] = error
                 skipped[condition.name] = str(error)
-    cells = [cell for cell in cells if cell.condition.name not in skipped]
+    tables = [table for table in tables if table.condition.name not in skipped]
     views: dict[Clip, dict[Visual, None]] = {}
     texts: dict[str, None] = {}
-    for cell in cells:
-        for item, own in zip(cell.group.items, cell.texts, strict=True):
-            views.setdefault(item.clip, {})[cell.condition.visual] = None
+    for table in tables:
+        for item, own in zip(table.group.items, table.texts, strict=True):
+            views.setdefault(item.clip, {})[table.condition.visual] = None
             texts.update(dict.fromkeys(own))
-            if item.replaced and cell.condition.text.name is None:
+            if item.replaced and table.condition.text.name is None:
                 texts[item.replaced] = None
     ordered = sorted(views, key=lambda clip: clip.sort_key)
     return Plan(
-        cells,
+        tables,
         {clip: tuple(views[clip]) for clip in ordered},
         tuple(sorted(texts, key=lambda text: (len(text), text))),
         skipped,
@@ -187,12 +187,12 @@ def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
     return tuple(tuple(next(rest) for _ in own) for own in plain)
 
 
-def share_changed(cell: Cell) -> float | None:
-    """The share of the cell's captions that its text perturbation changed; None without one."""
-    if cell.condition.text.name is None or cell.condition.text.stored:
+def share_changed(table: PlannedTable) -> float | None:
+    """The share of the table's captions that its text perturbation changed; None without one."""
+    if table.condition.text.name is None or table.condition.text.stored:
         return None
-    before = [text for item in cell.group.items for text in item.texts]
-    after = [text for own in cell.texts for text in own]
+    before = [text for item in table.group.items for text in item.texts]
+    after = [text for own in table.texts for text in own]
     return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
 
 

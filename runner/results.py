@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from video_contrast.files import atomic_path, read_json, write_json
-from video_contrast.runner.plan import Cell, share_changed
+from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
 
 
 @dataclass(frozen=True)
-class CellScores:
-    """The scores of one cell.
+class TableScores:
+    """The scores of one table.
 
     Attributes:
         kept: which of the group's items were scored (their clip could be read).
@@ -29,7 +29,7 @@ class CellScores:
         columns: retrieval: ids and texts of the captions, and the row of each's own clip.
     """
 
-    cell: Cell
+    table: PlannedTable
     kept: tuple[int, ...]
     rows: tuple[np.ndarray, ...] = ()
     replaced: tuple[float | None, ...] = ()
@@ -41,17 +41,17 @@ class CellScores:
     @property
     def items(self) -> list[Item]:
         """The items that were scored."""
-        return [self.cell.group.items[n] for n in self.kept]
+        return [self.table.group.items[n] for n in self.kept]
 
 
-def metrics_of(scored: CellScores, *, seed: int) -> dict[str, Any]:
-    """The metrics of one cell, from its scores alone."""
+def metrics_of(scored: TableScores, *, seed: int) -> dict[str, Any]:
+    """The metrics of one table, from its scores alone."""
     if scored.matrix is not None:
         return _retrieval(scored, seed)
     return _choice(scored, seed)
 
 
-def _choice(scored: CellScores, seed: int) -> dict[str, Any]:
+def _choice(scored: TableScores, seed: int) -> dict[str, Any]:
     from video_contrast.metrics import multiple_choice
 
     items = scored.items
@@ -73,7 +73,7 @@ def _choice(scored: CellScores, seed: int) -> dict[str, Any]:
     return found
 
 
-def _rotations(scored: CellScores) -> dict[str, Any]:
+def _rotations(scored: TableScores) -> dict[str, Any]:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
     from video_contrast.metrics import right_in_all_rotations
     from video_contrast.metrics.ranks import choice_places
@@ -93,7 +93,7 @@ def _rotations(scored: CellScores) -> dict[str, Any]:
     return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
 
 
-def _displaced(scored: CellScores) -> dict[str, Any]:
+def _displaced(scored: TableScores) -> dict[str, Any]:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
     from video_contrast.metrics import multiple_choice
 
@@ -114,7 +114,7 @@ def _displaced(scored: CellScores) -> dict[str, Any]:
     }
 
 
-def _retrieval(scored: CellScores, seed: int) -> dict[str, Any]:
+def _retrieval(scored: TableScores, seed: int) -> dict[str, Any]:
     from video_contrast.metrics import retrieval
 
     assert scored.matrix is not None
@@ -126,7 +126,7 @@ def _retrieval(scored: CellScores, seed: int) -> dict[str, Any]:
 SCORES = "scores.parquet"
 
 
-def write_scores(output: Path, scored: Sequence[CellScores]) -> None:
+def write_scores(output: Path, scored: Sequence[TableScores]) -> None:
     """Writes `scores.parquet`: a row a (config, condition, item), sorted by them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -135,7 +135,7 @@ def write_scores(output: Path, scored: Sequence[CellScores]) -> None:
     for one in scored:
         if one.matrix is not None:
             continue
-        config, condition = one.cell.name
+        config, condition = one.table.name
         for at, item in enumerate(one.items):
             rows.append(
                 {
@@ -172,10 +172,10 @@ def write_scores(output: Path, scored: Sequence[CellScores]) -> None:
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
 
 
-def write_matrix(output: Path, scored: CellScores) -> None:
-    """Writes a retrieval cell: `retrieval/<config>/<condition>.npy`, and its row and column ids as JSON beside it."""
+def write_matrix(output: Path, scored: TableScores) -> None:
+    """Writes a retrieval table: `retrieval/<config>/<condition>.npy`, and its row and column ids as JSON beside it."""
     assert scored.matrix is not None
-    config, condition = scored.cell.name
+    config, condition = scored.table.name
     folder = output / "retrieval" / config
     with atomic_path(folder / f"{file_name(condition)}.npy") as temporary, open(temporary, "wb") as handle:
         np.save(handle, np.ascontiguousarray(scored.matrix))
@@ -195,23 +195,25 @@ def file_name(condition: str) -> str:
 
 
 def read_matrix(output: Path, config: str, condition: str = "clean") -> tuple[np.ndarray, dict[str, Any]]:
-    """A retrieval cell's matrix and its ids."""
+    """A retrieval table's matrix and its ids."""
     folder = output / "retrieval" / config
     return np.load(folder / f"{file_name(condition)}.npy"), read_json(folder / f"{file_name(condition)}.json")
 
 
-def summary(scored: Mapping[tuple[str, str], tuple[Cell, dict[str, Any]]]) -> dict[str, Any]:
+def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, dict[str, Any]]]) -> dict[str, Any]:
     """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
     from video_contrast.runner.robust import robustness_of
 
     configs: dict[str, Any] = {}
-    for (config, condition), (cell, found) in scored.items():
-        entry = configs.setdefault(config, {"layout": cell.group.layout, "conditions": {}})
-        changed = share_changed(cell)
+    for (config, condition), (table, found) in scored.items():
+        entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
+        changed = share_changed(table)
         entry["conditions"][condition] = {**found, **({} if changed is None else {"captions_changed": changed})}
     for config, entry in configs.items():
-        cells = {name[1]: cell for name, (cell, _) in scored.items() if name[0] == config}
-        robust = robustness_of(entry["layout"], {n: cell.condition for n, cell in cells.items()}, entry["conditions"])
+        tables = {name[1]: table for name, (table, _) in scored.items() if name[0] == config}
+        robust = robustness_of(
+            entry["layout"], {n: table.condition for n, table in tables.items()}, entry["conditions"]
+        )
         if robust:
             entry["robustness"] = robust
     return {"configs": configs}

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from video_contrast.rows import Layout, layout_of, validate_rows
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
+from video_contrast.rows import Layout, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.video.clip import Clip
 

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from video_contrast.runner.conditions import parse
-from video_contrast.runner.encode import Batcher, Keys, Tally, encode_videos
+from video_contrast.runner.encode import Batcher, Keys, RunCounts, encode_videos
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds import ClipFrames
 from video_contrast.runner.plan import make_plan
@@ -53,7 +53,7 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
         keys = Keys({path: path for path in paths}, sampling)
         with tempfile.TemporaryDirectory() as store:
             encode_videos(
-                model, plan.chunks(batch), plan, keys, Store(Path(store), "benchmark"), Batcher(batch, Tally()),
+                model, plan.chunks(batch), plan, keys, Store(Path(store), "benchmark"), Batcher(batch, RunCounts()),
                 paths=paths, workers=workers, progress=lambda n: None,
             )  # fmt: skip
 

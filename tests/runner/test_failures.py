@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
-from video_contrast.runner.pairs import Answers
+from video_contrast.runner.pairs import PairResults
 
 
 class Lengths(PairScorer):
@@ -65,10 +65,10 @@ def test_a_pair_scorer_without_a_batch_to_halve_says_what_helps(run: Run) -> Non
 
 
 def test_a_full_disk_is_not_taken_for_broken_videos(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Answers, key: str, answer: object) -> None:
+    def full(self: PairResults, key: str, answer: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Answers, "put", full)
+    monkeypatch.setattr(PairResults, "put", full)
     with pytest.raises(VideoContrastError, match="no space left on the device of"):
         run(lambda model, video: None)
 

@@ -109,7 +109,7 @@ def test_published_tables_have_sources_known_errors_and_plausible_figures(name: 
         assert table["rows"]
         for row in table["rows"]:
             assert row["model"] and row["dataset"]
-            assert all(0 <= cell["value"] <= 100 for cell in row["figures"].values())
+            assert all(0 <= table["value"] <= 100 for table in row["figures"].values())
 
 
 def test_published_figures_agree_among_themselves() -> None:
@@ -146,7 +146,7 @@ def test_published_means_are_those_of_their_categories_but_for_the_row_that_the_
     whole = {(row["model"], row["dataset"]): row["figures"][key]["value"] for row in tables["Table 9"]}
     differing = []
     for row in tables[detail]:
-        found = {name.split(":")[1]: cell["value"] for name, cell in row["figures"].items()}
+        found = {name.split(":")[1]: table["value"] for name, table in row["figures"].items()}
         if len(found) < (5 if key.startswith("visual") else 6):
             continue  # a row that is legible in part
         mean = sum(numbers[c] * value for c, value in found.items()) / sum(numbers[c] for c in found)
@@ -165,8 +165,8 @@ def test_the_text_column_of_table_4_is_table_12s_machine() -> None:
         for t in published("robustness")["tables"]
     }
     for row, figures in tables["Table 4"].items():
-        for key, cell in figures.items():
-            assert cell == tables["Table 9" if key.startswith("visual") else "Table 12"][row][key], (row, key)
+        for key, table in figures.items():
+            assert table == tables["Table 9" if key.startswith("visual") else "Table 12"][row][key], (row, key)
 
 
 def test_the_commands_score_compare_and_reproduce(
