@@ -19,7 +19,7 @@ import torch
 
 from video_contrast.perturbations.contrast import gender, person_id, verb
 from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
-from video_contrast.perturbations.contrast.verb.pipeline import VerbPipeline
+from video_contrast.perturbations.contrast.pipeline import Pipeline
 from video_contrast.perturbations.language import tag, tagging
 
 RULES = ["has_verb", "lemma", "frequency", "inflection"]
@@ -48,7 +48,7 @@ def main() -> None:
     _row("character id", len(captions), lambda: person_id.contrasts(named, ids, [cast] * len(named)))
     counts = verb.count(train, tagger="hanta")
     tag(captions, tagger="hanta")
-    pipeline = VerbPipeline("lexical", RULES, counts=counts, tagger="hanta")
+    pipeline = Pipeline("lexical", RULES, counts=counts, tagger="hanta")
     _row("lexical verb, tags from memory", len(captions), lambda: pipeline.run(captions, ids))
     print("\n| model step, 256 captions | times faster than one caption at a time |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +130,7 @@ def _models(folder: Path, captions: Sequence[str], counts: verb.WordCounts) -> N
         ("mlm", {"model": str(folder / "bert")}, "masked model, 4-layer BERT of width 256"),
         ("t5", {"model": str(folder / "t5"), "beams": 4, "k": 4}, "T5, 2 + 2 layers of width 128, 4 beams"),
     ):
-        pipeline = VerbPipeline(name, ["has_verb"], counts=counts, tagger="hanta", generator_options=options)
+        pipeline = Pipeline(name, ["has_verb"], counts=counts, tagger="hanta", generator_options=options)
         originals = [o for o in pipeline._originals(captions, list(map(str, captions)), None, counts.uses.copy()) if o]
         generator = pipeline.generator
 

@@ -15,7 +15,9 @@ from video_contrast.files import cache_dir
 from video_contrast.perturbations.contrast import Edit
 
 if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.verb import VerbPipeline, WordCounts
+    from video_contrast.perturbations.contrast.pipeline import Pipeline
+    from video_contrast.perturbations.contrast.target import Target
+    from video_contrast.perturbations.contrast.verb import WordCounts
 
 _CORPUS_CHUNK = 20_000  # captions that a rank counts at a time
 KINDS = {"lexical": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
@@ -30,7 +32,7 @@ class Verbs:
         generator: "lexical", "t5", "mlm" or "llm".
         model: checkpoint of the generator; None for its default.
         constraints: names, comma-separated; None for the generator's default set.
-        settings: further thresholds and models, `name=value`, comma-separated (`verb.Settings`).
+        settings: further thresholds and models, `name=value`, comma-separated (fields of the constraints).
         target: "verb" or "object".
         generator_options: further options of the generator, `name=value`, comma-separated.
         many: how many contrasts of different verbs (things) a caption is asked for.
@@ -85,35 +87,38 @@ class Verbs:
         return self.generator == "lexical" or self.constraints is None or "frequency" in self.constraints.split(",")
 
     @cached_property
-    def pipeline(self) -> "VerbPipeline":
+    def pipeline(self) -> "Pipeline":
         """The pipeline; made, and the training captions counted, at first use.
 
         Raises:
             UsageError, VideoContrastError: an unknown name, or a model or file that is absent.
         """
-        from video_contrast.perturbations.contrast.verb import Settings
+        from video_contrast.perturbations.contrast.pipeline import Pipeline
 
         options = _named(self.generator_options, "--generator-options")
         if self.model is not None:
             options["model"] = self.model
-        return _maker(self.target)(
+        return Pipeline(
             self.generator,
             [name.strip() for name in self.constraints.split(",")] if self.constraints is not None else None,
+            target=_target(self.target),
             counts=self.counts if self.counts_words else None,
             seed=self.seed,
             tagger=self.tagger,
             generator_options=options,
-            settings=Settings.of(**_named(self.settings, "--settings")),
+            options=_named(self.settings, "--settings"),
         )
 
     @cached_property
     def counts(self) -> "WordCounts":
         """What the training captions say about words; under `torchrun` each rank counts its share."""
+        from video_contrast.perturbations.contrast.counts import count_words
+
         captions = self.training()
+        count = partial(count_words, target=_target(self.target), tagger=self.tagger, num_proc=self.num_proc)
         if world_size() == 1:
-            return _counter(self.target)(captions, tagger=self.tagger, num_proc=self.num_proc)
-        part = partial(_counter(self.target), tagger=self.tagger, num_proc=self.num_proc)
-        return _merged(spread(part, captions, chunk=_CORPUS_CHUNK))
+            return count(captions)
+        return _merged(spread(count, captions, chunk=_CORPUS_CHUNK))
 
     def facts(self) -> dict[str, Any]:
         """What the card says of the generator and its constraints."""
@@ -145,24 +150,11 @@ def _one_a_word(edits: Sequence[Edit], target: str) -> list[Edit]:
     return list({lemma(edit.new.lower().split()[place], tag): edit for edit in reversed(edits)}.values())[::-1]
 
 
-def _maker(target: str) -> Any:
-    if target == "verb":
-        from video_contrast.perturbations.contrast.verb import VerbPipeline
+def _target(name: str) -> "Target":
+    from video_contrast.perturbations.contrast.object import OBJECT
+    from video_contrast.perturbations.contrast.target import VERB
 
-        return VerbPipeline
-    from video_contrast.perturbations.contrast.object import ObjectPipeline
-
-    return ObjectPipeline
-
-
-def _counter(target: str) -> Callable[..., "WordCounts"]:
-    if target == "verb":
-        from video_contrast.perturbations.contrast import verb
-
-        return verb.count
-    from video_contrast.perturbations.contrast import object as nouns
-
-    return nouns.count
+    return VERB if name == "verb" else OBJECT
 
 
 def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":

@@ -4,23 +4,18 @@ The same propose -> accept pipeline as for verbs, on noun phrases: `lexical` dra
 name in such surroundings, `mlm` asks a masked language model.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numpy.random import Generator as Random
 
-from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.counts import WordCounts, count_words
 from video_contrast.perturbations.contrast.edit import Edit
-from video_contrast.perturbations.contrast.verb.candidate import Generator
-from video_contrast.perturbations.contrast.verb.counts import WordCounts, count_words
-from video_contrast.perturbations.contrast.verb.phrases import Phrase
-from video_contrast.perturbations.contrast.verb.pipeline import VerbPipeline
-from video_contrast.perturbations.contrast.verb.settings import Settings, constraint_names
-from video_contrast.perturbations.contrast.verb.target import Target
+from video_contrast.perturbations.contrast.phrases import Phrase
+from video_contrast.perturbations.contrast.pipeline import Outcome, run_pipeline
+from video_contrast.perturbations.contrast.target import Target
 from video_contrast.perturbations.language import Token, inflect
 
-GENERATORS = ("lexical", "mlm")
 _COMMON = ("NN", "NNS")
 # People are the business of gender and character contrasts.
 _PEOPLE = frozenset(
@@ -59,55 +54,9 @@ def count(captions: Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -
     return count_words(captions, OBJECT, tagger=tagger, num_proc=num_proc)
 
 
-class ObjectPipeline(VerbPipeline):
-    """As `VerbPipeline`, for nouns. Generators: lexical, mlm. `has_noun` stands for `has_verb`."""
-
-    target: Target
-
-    @staticmethod
-    def _names(generator: str | Generator | None, asked: Iterable[str] | None) -> list[str]:
-        if isinstance(generator, str) and generator not in GENERATORS:
-            raise UsageError(f"objects have the generators {', '.join(GENERATORS)}, not {generator!r}")
-        if asked is not None:
-            asked = ["has_verb" if name == "has_noun" else name for name in asked]
-        # Counter-fitted vectors and their threshold were made for verbs: only on request.
-        names = constraint_names(generator, asked)
-        return [
-            "has_noun" if name == "has_verb" else name
-            for name in names
-            if name != "word_vectors" or asked is not None or generator is None
-        ]
-
-
-def contrasts(
-    captions: Sequence[str],
-    ids: Sequence[str],
-    *,
-    siblings: Sequence[Sequence[str]] | None = None,
-    train_captions: Sequence[str] | None = None,
-    counts: WordCounts | None = None,
-    generator: str = "lexical",
-    constraints: Iterable[str] | None = None,
-    seed: int = 0,
-    tagger: str = "auto",
-    num_proc: int = 1,
-    generator_options: Mapping[str, Any] | None = None,
-    **settings: Any,
-) -> tuple[list[Edit | None], Counter[str]]:
-    """Object contrasts in one call; arguments and results as of `verb.contrasts`."""
-    if counts is None and train_captions is not None:
-        counts = count(train_captions, tagger=tagger, num_proc=num_proc)
-    pipeline = ObjectPipeline(
-        generator,
-        constraints,
-        counts=counts,
-        seed=seed,
-        tagger=tagger,
-        num_proc=num_proc,
-        generator_options=generator_options,
-        settings=Settings.of(**settings),
-    )
-    return pipeline.run(captions, ids, siblings)
+def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> Outcome:
+    """Object contrasts in one call: arguments as of `pipeline.run_pipeline`, results as of `Pipeline.run`."""
+    return run_pipeline(OBJECT, captions, ids, **arguments)
 
 
 def _find(tokens: list[Token]) -> list[Phrase]:
@@ -166,5 +115,14 @@ def _inflect(base: str, tag: str) -> str:
     return lead + space + inflect(head, tag)
 
 
-OBJECT = Target("object", _find, _lemmas, _within, _context, _proposable, _inflect, ("VB", "VBG", "VBP", "VBZ", "JJ"))
-ObjectPipeline.target = OBJECT
+OBJECT = Target(
+    name="object",
+    find=_find,
+    lemmas=_lemmas,
+    within=_within,
+    context=_context,
+    proposable=_proposable,
+    inflect=_inflect,
+    other_tags=("VB", "VBG", "VBP", "VBZ", "JJ"),
+    generators=("lexical", "mlm"),
+)

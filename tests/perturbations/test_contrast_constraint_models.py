@@ -39,8 +39,8 @@ def test_perplexity_limits_are_the_papers_with_the_sign_repaired():
 
 
 def test_perplexity_constraint_rejects_by_its_own_count_and_records_its_limits(counts, gpt2_folder):
-    settings = verb.Settings(language_model=str(gpt2_folder), device="cpu")
-    pipeline = verb.VerbPipeline("lexical", [*RULES, "perplexity"], counts=counts, tagger="hanta", settings=settings)
+    settings = dict(language_model=str(gpt2_folder), device="cpu")
+    pipeline = verb.Pipeline("lexical", [*RULES, "perplexity"], counts=counts, tagger="hanta", options=settings)
     lists, reasons = pipeline.run_many(TRAIN[:40], [str(n) for n in range(40)], n=50)
     model = LanguageModel(str(gpt2_folder), device="cpu")
     assert reasons["candidates:rejected:perplexity"] > 0
@@ -67,9 +67,7 @@ def test_word_vectors_reject_near_verbs_but_not_antonyms(counts, tmp_path):
     rows = _write_vectors(tmp_path / "v.txt")
     settings = {"vectors": tmp_path / "v.txt"}
     captions = ["a man is sitting", "a man is running"] * 10
-    pipeline = verb.VerbPipeline(
-        "lexical", [*RULES, "word_vectors"], counts=counts, tagger="hanta", settings=verb.Settings(**settings)
-    )
+    pipeline = verb.Pipeline("lexical", [*RULES, "word_vectors"], counts=counts, tagger="hanta", options=settings)
     lists, reasons = pipeline.run_many(captions, [str(n) for n in range(20)], n=50)
     found = {(edit.old, edit.new) for edits in lists for edit in edits}
     assert ("sitting", "standing") in found and ("running", "singing") not in found
@@ -101,8 +99,8 @@ def test_sentence_cosine_rejects_near_sentences_but_not_antonyms(counts, encoder
     from sentence_transformers import SentenceTransformer
 
     def run(limit):
-        settings = verb.Settings(sentence_model=str(encoder_folder), sentence_cosine=limit, device="cpu")
-        pipeline = verb.VerbPipeline("lexical", [*RULES, "sentence"], counts=counts, tagger="hanta", settings=settings)
+        settings = dict(sentence_model=str(encoder_folder), sentence_cosine=limit, device="cpu")
+        pipeline = verb.Pipeline("lexical", [*RULES, "sentence"], counts=counts, tagger="hanta", options=settings)
         return pipeline.run_many(CAPTIONS, IDS, n=50)
 
     everything, _ = run(1.01)
@@ -132,8 +130,8 @@ def test_entailed_contrasts_are_rejected_by_the_label_called_entailment(counts, 
     AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path / "nli")
 
     def run(limit):
-        settings = verb.Settings(nli_model=str(tmp_path / "nli"), nli_entailment=limit, device="cpu")
-        pipeline = verb.VerbPipeline("lexical", [*RULES, "nli"], counts=counts, tagger="hanta", settings=settings)
+        settings = dict(nli_model=str(tmp_path / "nli"), nli_entailment=limit, device="cpu")
+        pipeline = verb.Pipeline("lexical", [*RULES, "nli"], counts=counts, tagger="hanta", options=settings)
         return pipeline.run_many(CAPTIONS, IDS, n=50)
 
     everything, _ = run(1.01)
@@ -142,7 +140,7 @@ def test_entailed_contrasts_are_rejected_by_the_label_called_entailment(counts, 
     assert reasons["candidates:rejected:nli"] > 0
     assert [e.scores["nli"] for edits in some for e in edits] == [s for s in scores if s < np.median(scores)]
     with pytest.raises(UsageError, match="one must be 'entailment'"):
-        verb.VerbPipeline("lexical", ["nli"], counts=counts, settings=_unlabelled(bert_folder, tmp_path))
+        verb.Pipeline("lexical", ["nli"], counts=counts, options=_unlabelled(bert_folder, tmp_path))
 
 
 def _unlabelled(bert_folder, tmp_path):
@@ -150,7 +148,7 @@ def _unlabelled(bert_folder, tmp_path):
 
     BertForSequenceClassification(BertConfig.from_pretrained(bert_folder)).save_pretrained(tmp_path / "two")
     AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path / "two")
-    return verb.Settings(nli_model=str(tmp_path / "two"), device="cpu")
+    return dict(nli_model=str(tmp_path / "two"), device="cpu")
 
 
 @pytest.mark.parametrize(

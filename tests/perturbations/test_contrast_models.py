@@ -20,7 +20,7 @@ from contrast_models import (  # noqa: F401  fixtures
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import object as objects
 from video_contrast.perturbations.contrast import verb
-from video_contrast.perturbations.contrast.generators.batches import by_length
+from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.contrast.generators.t5 import T5Generator
 from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
 
@@ -40,7 +40,7 @@ def test_t5_tuned_on_captions_fills_masks_with_their_verbs(counts, tuned_t5):
 
 
 def test_batched_t5_proposes_what_it_proposes_one_caption_at_a_time(counts, tuned_t5):
-    pipeline = verb.VerbPipeline(
+    pipeline = verb.Pipeline(
         "t5",
         ["has_verb"],
         counts=counts,
@@ -77,7 +77,7 @@ def test_tuning_without_a_verb_phrase_says_so(t5_folder, tmp_path):
 
 
 def test_masked_model_proposes_whole_words_and_keeps_particles(counts, bert_folder):
-    pipeline = verb.VerbPipeline(
+    pipeline = verb.Pipeline(
         "mlm", ["has_verb", "lemma"], counts=counts, tagger="hanta", generator_options={"model": str(bert_folder)}
     )
     lists, reasons = pipeline.run_many(CAPTIONS * 4, [str(n) for n in range(12)], n=100)

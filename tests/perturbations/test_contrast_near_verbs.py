@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from video_contrast.perturbations.contrast import verb
-from video_contrast.perturbations.contrast.constraints.near_verbs import near, vague
-from video_contrast.perturbations.contrast.verb.phrases import phrases
+from video_contrast.perturbations.contrast.near_verbs import near, vague
+from video_contrast.perturbations.contrast.phrases import phrases
 from video_contrast.perturbations.language import Token, tag
 
 
@@ -75,7 +75,7 @@ def test_the_verb_that_can_be_false_is_the_one_replaced() -> None:
 def test_vague_verbs_are_never_proposed() -> None:
     assert {"use", "want", "look"} <= vague() and not vague() & {"sing", "walk", "cut"}
     train = [f"a man is {doing} a guitar" for doing in ("using", "wanting", "breaking") for _ in range(6)]
-    pipeline = verb.VerbPipeline("lexical", ["has_verb"], counts=verb.count(train, tagger="hanta"), tagger="hanta")
+    pipeline = verb.Pipeline("lexical", ["has_verb"], counts=verb.count(train, tagger="hanta"), tagger="hanta")
     lists, _ = pipeline.run_many(["a man is playing a guitar"], ["1"], n=9)
     assert [edit.new for edit in lists[0]] == ["breaking"]
 

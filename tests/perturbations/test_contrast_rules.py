@@ -8,8 +8,8 @@ from contrast_verbs import CAPTIONS, IDS, RULES, TABLE_1_VERB, TRAIN, Given, che
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import verb
-from video_contrast.perturbations.contrast.verb.candidate import Original, fill
-from video_contrast.perturbations.contrast.verb.phrases import Phrase, phrases, verb_lemmas
+from video_contrast.perturbations.contrast.candidate import Original, fill
+from video_contrast.perturbations.contrast.phrases import Phrase, phrases, verb_lemmas
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_each_constraint_rejects_what_it_is_for_and_counts_it(counts, contrast, 
 
 def test_another_verb_of_the_same_caption_is_no_contrast(counts):
     assert check("the dog is running", ["the dog is singing"], counts, RULES)[0] == "singing"
-    pipeline = verb.VerbPipeline("lexical", RULES, counts=counts, tagger="hanta")
+    pipeline = verb.Pipeline("lexical", RULES, counts=counts, tagger="hanta")
     lists, _ = pipeline.run_many(["a man is singing and dancing"] * 20, [str(n) for n in range(20)], n=50)
     assert all(edit.new not in ("singing", "dancing") for edits in lists for edit in edits)
 
@@ -92,7 +92,7 @@ class _Synset:
 def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, monkeypatch):
     import nltk.corpus
 
-    from video_contrast.perturbations.contrast.constraints import rules
+    from video_contrast.perturbations.contrast.constraints import siblings as rules
 
     class WordNet:
         @staticmethod
@@ -116,7 +116,7 @@ def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, 
 def test_absent_wordnet_is_an_error_that_names_the_command(counts, monkeypatch):
     import nltk.corpus
 
-    from video_contrast.perturbations.contrast.constraints import rules
+    from video_contrast.perturbations.contrast.constraints import siblings as rules
 
     class Absent:
         @staticmethod
@@ -126,7 +126,7 @@ def test_absent_wordnet_is_an_error_that_names_the_command(counts, monkeypatch):
     monkeypatch.setattr(nltk.corpus, "wordnet", Absent)
     rules._synonyms.cache_clear()
     with pytest.raises(VideoContrastError, match=r"python -m nltk\.downloader wordnet"):
-        verb.VerbPipeline("lexical", counts=counts, settings=verb.Settings(sibling_senses=2))
+        verb.Pipeline("lexical", counts=counts, options=dict(sibling_senses=2))
     rules._synonyms.cache_clear()
 
 
@@ -136,7 +136,7 @@ def test_default_sets_and_the_record_of_what_was_not_applied(counts):
         assert verb.constraint_names(name, None) == [
             "has_verb", "lemma", "frequency", "siblings", "inflection", "perplexity", "word_vectors", "sentence",
         ]  # fmt: skip
-    record = verb.VerbPipeline("lexical", counts=counts, tagger="hanta").record()
+    record = verb.Pipeline("lexical", counts=counts, tagger="hanta").record()
     assert record["not_applied"] == ["perplexity", "word_vectors", "sentence", "nli"]
     assert record["constraints"]["frequency"] == {"more_than": 2.0, "training_captions": len(TRAIN)}
     assert record["tagger"].startswith("hanta-")

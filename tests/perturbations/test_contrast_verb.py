@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from video_contrast.perturbations.contrast import verb
-from video_contrast.perturbations.contrast.verb.antonyms import antonyms, are_antonyms, table
-from video_contrast.perturbations.contrast.verb.phrases import choose, phrases
+from video_contrast.perturbations.contrast.antonyms import antonyms, are_antonyms, table
+from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import verb_tags
 
 
@@ -94,7 +94,7 @@ def test_contrasts_depend_on_caption_id_and_seed_alone(counts):
 
 
 def test_several_contrasts_a_caption_differ_and_begin_with_the_one(counts):
-    pipeline = verb.VerbPipeline("lexical", RULES, counts=counts, tagger="hanta")
+    pipeline = verb.Pipeline("lexical", RULES, counts=counts, tagger="hanta")
     lists, _ = pipeline.run_many(CAPTIONS, IDS, n=3)
     ones, _ = pipeline.run(CAPTIONS, IDS)
     assert [edits[0] for edits in lists] == ones

@@ -3,7 +3,7 @@
 import pytest
 
 from video_contrast.perturbations.contrast import verb
-from video_contrast.perturbations.contrast.verb.candidate import Candidate
+from video_contrast.perturbations.contrast.candidate import Candidate
 from video_contrast.perturbations.language import tag
 
 RULES = ["has_verb", "lemma", "frequency", "inflection"]

@@ -1,18 +1,15 @@
 """Fluency by the perplexity of a causal language model (paper: GPT2-XL, 3.2 criterion 3 and A.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.generators.batches import by_length, device_of, load, tokens_a_batch
-from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
-
-if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.verb.settings import Settings
+from video_contrast.perturbations.contrast.batches import by_length, device_of, load, tokens_a_batch
+from video_contrast.perturbations.contrast.candidate import Candidate, Original
+from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
@@ -50,10 +47,10 @@ class LanguageModel:
             start = self._tokenizer.eos_token_id
         encoded = [self._tokenizer(text)["input_ids"][:limit] for text in texts]
         rows = [ids if len(ids) > 1 else [start or 0, *(ids or [start or 0])] for ids in encoded]
-        found = np.empty(len(rows))
+        perplexities = np.empty(len(rows))
         for batch in by_length([len(row) for row in rows], self._budget):
-            found[batch] = self._batch([rows[n] for n in batch])
-        return [float(value) for value in found]
+            perplexities[batch] = self._batch([rows[n] for n in batch])
+        return [float(value) for value in perplexities]
 
     def _batch(self, rows: list[list[int]]) -> Any:
         import torch
@@ -90,43 +87,58 @@ def is_fluent(
     return difference < rise or (difference < loose_rise and new < cap), difference
 
 
-class Perplexity:
-    """Rejects contrasts that read worse than their original (`is_fluent`). Score: the difference."""
+@dataclass
+class Perplexity(Constraint):
+    """Rejects contrasts that read worse than their original (`is_fluent`). Score: the difference.
 
+    Attributes:
+        language_model: a causal model, a Hub id or folder.
+        perplexity_rise, perplexity_loose_rise, perplexity_cap: a contrast is kept if the rise is under the first, or
+            under the second with a perplexity under the cap (paper: 0.6, 1.4, 750; A.3).
+        perplexity_form: "rise" for (new - old) / old, or "printed" for the paper's (old - new) / old.
+        batch_tokens: tokens in one batch; None: what suits the device.
+        device: "auto", "cpu", "cuda" ...
+    """
+
+    language_model: str = "openai-community/gpt2-xl"
+    perplexity_rise: float = 0.6
+    perplexity_loose_rise: float = 1.4
+    perplexity_cap: float = 750.0
+    perplexity_form: str = "rise"
+    batch_tokens: int | None = None
+    device: str = "auto"
     name = "perplexity"
+    group = "model"
 
-    def __init__(self, settings: Settings) -> None:
-        if settings.perplexity_form not in FORMS:
-            raise UsageError(f"perplexity_form must be one of {', '.join(FORMS)}, not {settings.perplexity_form!r}")
-        self._settings = settings
-        self._model = LanguageModel(settings.language_model, device=settings.device, batch_tokens=settings.batch_tokens)
+    def __post_init__(self) -> None:
+        if self.perplexity_form not in FORMS:
+            raise UsageError(f"perplexity_form must be one of {', '.join(FORMS)}, not {self.perplexity_form!r}")
+        self._model = LanguageModel(self.language_model, device=self.device, batch_tokens=self.batch_tokens)
 
     def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
         """Each unique sentence goes through the model once."""
-        texts = [original.caption for original in originals] + [made.text for made in candidates]
-        found = self._model.perplexity(texts)
-        limits = self._settings
+        texts = [original.caption for original in originals] + [candidate.text for candidate in candidates]
+        values = self._model.perplexity(texts)
         return [
             Verdict(
                 *is_fluent(
                     old,
                     new,
-                    rise=limits.perplexity_rise,
-                    loose_rise=limits.perplexity_loose_rise,
-                    cap=limits.perplexity_cap,
-                    form=limits.perplexity_form,
+                    rise=self.perplexity_rise,
+                    loose_rise=self.perplexity_loose_rise,
+                    cap=self.perplexity_cap,
+                    form=self.perplexity_form,
                 )
             )
-            for old, new in zip(found[: len(originals)], found[len(originals) :], strict=True)
+            for old, new in zip(values[: len(originals)], values[len(originals) :], strict=True)
         ]
 
     def record(self) -> dict[str, object]:
         """The model, the limits and the form."""
-        limits = self._settings
         return {
-            "model": self._model.name,
-            "rise_below": limits.perplexity_rise,
-            "or_rise_below": limits.perplexity_loose_rise,
-            "with_perplexity_below": limits.perplexity_cap,
-            "form": limits.perplexity_form,
+            "model": self.language_model,
+            "rise_below": self.perplexity_rise,
+            "or_rise_below": self.perplexity_loose_rise,
+            "with_perplexity_below": self.perplexity_cap,
+            "form": self.perplexity_form,
         }

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, sha256
-from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, Verdict
+from video_contrast.perturbations.contrast.candidate import Candidate, Original
+from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.language import verb_tags
-
-if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.verb.settings import Settings
 
 
 class Vectors:
@@ -107,32 +105,38 @@ def _lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:
             yield parts[0], row
 
 
-class WordVectors:
+@dataclass
+class WordVectors(Constraint):
     """Rejects a verb too close to the original's; antonyms, which vectors put close, are exempt. Score: the cosine.
 
     A verb without a vector passes, with no score: the file cannot say that it is close.
+
+    Attributes:
+        vectors: a file of word vectors, in text format or from `video-contrast vectors shrink`; it has no default.
+        word_cosine: a verb must stay under it (paper: 0.4, A.3).
     """
 
+    vectors: str | Path | None = None
+    word_cosine: float = 0.4
     name = "word_vectors"
+    group = "model"
+    default_targets = ("verb",)  # the paper's vectors and their threshold were made for verbs
 
-    def __init__(self, settings: Settings) -> None:
-        if settings.vectors is None:
+    def __post_init__(self) -> None:
+        if self.vectors is None:
             raise UsageError(
                 "the constraint 'word_vectors' needs a file of word vectors: give vectors= (in text format, or from "
                 "`video-contrast vectors shrink`), or ask for constraints without it"
             )
-        self._path, self._limit = Path(settings.vectors), settings.word_cosine
+        self._path = Path(self.vectors)
         self._vectors = Vectors.read(self._path)
 
-    def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
+    def accepts(self, original: Original, candidate: Candidate) -> Verdict:
         """The score is the highest cosine of a verb in the replacement to the original's verb."""
-        verdicts = []
-        for original, made in zip(originals, candidates, strict=True):
-            cosines = [self._vectors.cosine(original.phrase.lemma, lemma) for lemma in made.lemmas or ()]
-            closest = max((cosine for cosine in cosines if cosine is not None), default=None)
-            verdicts.append(Verdict(made.antonym or closest is None or closest < self._limit, closest))
-        return verdicts
+        cosines = [self._vectors.cosine(original.phrase.lemma, lemma) for lemma in candidate.lemmas or ()]
+        closest = max((cosine for cosine in cosines if cosine is not None), default=None)
+        return Verdict(candidate.antonym or closest is None or closest < self.word_cosine, closest)
 
     def record(self) -> dict[str, object]:
         """The file by its name and hash, and the limit."""
-        return {"file": self._path.name, "sha256": sha256(self._path), "cosine_below": self._limit}
+        return {"file": self._path.name, "sha256": sha256(self._path), "cosine_below": self.word_cosine}

@@ -1,1 +1,79 @@
-"""Generators of contrast captions, one a file: they propose."""
+"""Generators of contrast captions, one a file. They propose; the constraints accept.
+
+A new generator is a file with a class as `base.CaptionGenerator` describes it, and a line in `GENERATORS`. Its keyword
+arguments are its options; it is handed `counts`, `target` and `device` if it takes arguments of these names.
+"""
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.perturbations.contrast.counts import WordCounts, required
+from video_contrast.perturbations.contrast.generators.base import (
+    CaptionGenerator,
+    ClipCaptions,
+    ClipGenerator,
+    RankedEdit,
+)
+from video_contrast.perturbations.contrast.generators.lexical import LexicalGenerator
+from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
+from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
+from video_contrast.perturbations.contrast.generators.t5 import T5Generator
+from video_contrast.perturbations.contrast.target import Target
+
+GENERATORS: dict[str, Callable[..., CaptionGenerator]] = {
+    "lexical": LexicalGenerator,
+    "t5": T5Generator,
+    "mlm": MaskedGenerator,
+    "llm": ChatGenerator,
+}
+__all__ = [
+    "GENERATORS",
+    "CaptionGenerator",
+    "ClipCaptions",
+    "ClipGenerator",
+    "RankedEdit",
+    "check_generator",
+    "make_generator",
+]
+
+
+def check_generator(name: str, target: Target) -> None:
+    """Checks a generator's name, before anything is loaded.
+
+    Raises:
+        UsageError: there is none of this name, or it cannot propose such words.
+    """
+    if name not in GENERATORS:
+        raise unknown_name(f"{target.name} generator", name, list(GENERATORS))
+    if target.generators is not None and name not in target.generators:
+        raise UsageError(f"{target.name}s have the generators {', '.join(target.generators)}, not {name!r}")
+
+
+def make_generator(
+    name: str, target: Target, counts: WordCounts | None, device: str, options: Mapping[str, Any]
+) -> CaptionGenerator:
+    """The generator called `name`.
+
+    Args:
+        name: a key of `GENERATORS`.
+        target: the part of speech that it replaces.
+        counts: the training captions' words, for generators that read them.
+        device: "auto", "cpu", "cuda" ...; `options` may name another one.
+        options: the generator's own arguments.
+
+    Raises:
+        UsageError: an unknown name or option, or no counts for a generator that reads them.
+        VideoContrastError: its model is absent.
+    """
+    check_generator(name, target)
+    parameters = signature(GENERATORS[name]).parameters
+    context: dict[str, Any] = {"device": device, "target": target}
+    arguments = {key: value for key, value in context.items() if key in parameters} | dict(options)
+    if "counts" in parameters:
+        arguments["counts"] = required(counts, f"the generator {name!r}")
+    try:
+        return GENERATORS[name](**arguments)
+    except TypeError as error:
+        raise UsageError(f"the generator {name!r} does not take these options: {error}") from error

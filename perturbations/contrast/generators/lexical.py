@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.verb.antonyms import antonyms
-from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
-from video_contrast.perturbations.contrast.verb.counts import WordCounts
-from video_contrast.perturbations.contrast.verb.target import VERB, Target
+from video_contrast.perturbations.contrast.antonyms import antonyms
+from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.contrast.counts import WordCounts
+from video_contrast.perturbations.contrast.target import VERB, Target
 
 _DISCOUNT = 0.75  # of each count: what was seen once beside a word is mostly chance
 _PRIOR = 5.0  # captions that a frame's own shares weigh beside what was seen in the neighbour's company
@@ -48,7 +48,7 @@ class LexicalGenerator:
 
     def _propose(self, original: Original, random: Random) -> list[Candidate]:
         drawn = self._draw(*self._target.context(original.tokens, original.phrase), random)
-        opposite = self._antonyms(original) if self._target is VERB else []
+        opposite = self._antonyms(original) if self._target.name == "verb" else []
         antonyms_first = bool(random.random() < self._antonym_share)
         bases = dict.fromkeys([*opposite, *drawn] if antonyms_first else [*drawn, *opposite])
         return [self._candidate(original, base, base in opposite) for base in bases]
@@ -114,4 +114,4 @@ class LexicalGenerator:
         return made
 
     def _head(self, base: str) -> str:
-        return base.split(" ")[0 if self._target is VERB else -1]
+        return base.split(" ")[0 if self._target.name == "verb" else -1]

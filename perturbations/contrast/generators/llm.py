@@ -10,8 +10,8 @@ from numpy.random import Generator as Random
 
 from video_contrast.chat_model import AnswerStore, ChatModel, Cost
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat, Message
-from video_contrast.perturbations.contrast.verb.candidate import Candidate, Original, fill
 
 _TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
 The phrase to change stands in [brackets]. Propose {k} replacements of one to three words each.

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from video_contrast.chat_model import AnswerStore, Cost
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.contrast.generators.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.batches import by_length, device_of, load
 
 Message = dict[str, str]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.perturbations.contrast.generators.batches import load
+from video_contrast.perturbations.contrast.batches import load
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
-from video_contrast.perturbations.contrast.verb.phrases import choose, phrases
+from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.seeds import digest, stream
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from video_contrast.perturbations.contrast.constraints.near_verbs import vague
-from video_contrast.perturbations.contrast.verb.phrases import Phrase, is_content_verb, phrases, verb_lemmas
+from video_contrast.perturbations.contrast.near_verbs import vague
+from video_contrast.perturbations.contrast.phrases import Phrase, is_content_verb, phrases, verb_lemmas
 from video_contrast.perturbations.language import Token, inflect, lemma
 from video_contrast.perturbations.language.morphology import verb_tags
 
@@ -26,6 +26,7 @@ class Target:
         proposable: whether a word, in dictionary form, may stand in a contrast.
         inflect: (phrase in dictionary form, Penn tag) -> its form.
         other_tags: tags of the parts of speech that its words are mistaken for.
+        generators: names of the generators that can propose such words; None for all.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Target:
     proposable: Callable[[str], bool]
     inflect: Callable[[str, str], str]
     other_tags: tuple[str, ...]
+    generators: tuple[str, ...] | None = None
 
 
 def words_used(tokens: list[Token]) -> frozenset[str]:
@@ -111,4 +113,13 @@ def _verbs_within(tokens: list[Token], start: int, end: int) -> list[Token]:
     ]
 
 
-VERB = Target("verb", phrases, verb_lemmas, _verbs_within, _verb_context, _proposable_verb, inflect, NOUNS)
+VERB = Target(
+    name="verb",
+    find=phrases,
+    lemmas=verb_lemmas,
+    within=_verbs_within,
+    context=_verb_context,
+    proposable=_proposable_verb,
+    inflect=inflect,
+    other_tags=NOUNS,
+)

@@ -5,67 +5,77 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.edit import Edit
-from video_contrast.perturbations.contrast.verb.antonyms import are_antonyms
-from video_contrast.perturbations.contrast.verb.candidate import Candidate, Constraint, Generator, Original
-from video_contrast.perturbations.contrast.verb.counts import WordCounts, count_words
-from video_contrast.perturbations.contrast.verb.phrases import choose
-from video_contrast.perturbations.contrast.verb.settings import (
-    Settings,
+from video_contrast.perturbations.contrast.antonyms import are_antonyms
+from video_contrast.perturbations.contrast.candidate import Candidate, Original
+from video_contrast.perturbations.contrast.constraints import (
+    Constraint,
+    check_options,
     constraint_names,
     make_constraint,
-    make_generator,
 )
-from video_contrast.perturbations.contrast.verb.target import VERB, words_used
+from video_contrast.perturbations.contrast.counts import WordCounts, count_words
+from video_contrast.perturbations.contrast.edit import Edit
+from video_contrast.perturbations.contrast.generators import CaptionGenerator, check_generator, make_generator
+from video_contrast.perturbations.contrast.phrases import choose
+from video_contrast.perturbations.contrast.target import VERB, Target, words_used
 from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.perturbations.language.amr import meanings
 from video_contrast.seeds import Streams
 
 VERSION = "1"
 _ROUND = 2_000  # captions whose candidates are in memory at a time
+Outcome = tuple[list[Edit | None], Counter[str]]
 
 
-class VerbPipeline:
+class Pipeline:
     """A generator and its constraints, ready to run on any number of captions.
 
     Args:
-        generator: "lexical", "t5", "mlm", "llm", or an object with the same methods (`candidate.Generator`).
-        constraints: names in the order in which they are applied; None for the generator's default set.
-        counts: the training captions' verbs (`counts.count`); needed by `lexical` and by the constraint `frequency`.
+        generator: a name of `GENERATORS`, or an object like `generators.base.CaptionGenerator`.
+        constraints: names in any order; None for the generator's default set.
+        target: what is replaced: `target.VERB` or `object.OBJECT`.
+        counts: the training captions' words (`counts.count_words`); needed by `lexical` and by `frequency`.
         seed: of every choice.
         tagger, num_proc: for tagging (`language.tag`).
         generator_options: arguments of the generator, e.g. {"model": "t5-base", "k": 50}.
-        settings: thresholds, models and files of the constraints (`Settings`).
+        options: thresholds, models and files of the constraints: the fields of their classes, and `device`.
 
     Raises:
         UsageError: an unknown name, or something that was asked for and not given.
         VideoContrastError: a model or file is absent.
     """
 
-    target = VERB
-
     def __init__(
         self,
-        generator: str | Generator = "lexical",
+        generator: str | CaptionGenerator = "lexical",
         constraints: Iterable[str] | None = None,
         *,
+        target: Target = VERB,
         counts: WordCounts | None = None,
         seed: int = 0,
         tagger: str = "auto",
         num_proc: int = 1,
         generator_options: Mapping[str, Any] | None = None,
-        settings: Settings | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.settings = settings or Settings()
-        self.names = self._names(generator, constraints)
-        self.constraints: list[Constraint] = [make_constraint(name, self.settings, counts) for name in self.names]
-        self.generator = make_generator(generator, counts, self.settings, dict(generator_options or {}), self.target)
+        options = options or {}
+        check_options(options)
+        if isinstance(generator, str):
+            check_generator(generator, target)
+        name = generator if isinstance(generator, str) else generator.name
+        self.target = target
+        self.names = constraint_names(name, constraints, target=target.name)
+        self.constraints: list[Constraint] = [make_constraint(each, counts, options) for each in self.names]
+        if isinstance(generator, str):
+            device = options.get("device", "auto")
+            generator = make_generator(generator, target, counts, device, generator_options or {})
+        self.generator = generator
         self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
 
     def run(
         self, captions: Sequence[str], ids: Sequence[str], siblings: Sequence[Sequence[str]] | None = None
-    ) -> tuple[list[Edit | None], Counter[str]]:
-        """One edit or None a caption, and counts.
+    ) -> Outcome:
+        """Returns one edit or None a caption, and counts.
 
         Args:
             captions: any texts.
@@ -107,12 +117,8 @@ class VerbPipeline:
             "seed": self._seed,
             "tagger": tagger_name(self._tagger),
             "constraints": {constraint.name: constraint.record() for constraint in self.constraints},
-            "not_applied": [name for name in self._names(None, None) if name not in self.names],
+            "not_applied": [name for name in constraint_names(None, target=self.target.name) if name not in self.names],
         }
-
-    @staticmethod
-    def _names(generator: str | Generator | None, asked: Iterable[str] | None) -> list[str]:
-        return constraint_names(generator, asked)
 
     def _round(
         self,
@@ -136,11 +142,13 @@ class VerbPipeline:
         self._analyse(present, proposals)
         accepted = self._accept(present, proposals, counts)
         edits: list[list[Edit]] = [[] for _ in captions]
-        for place, proposed, passed, random in zip(places, proposals, accepted, randoms, strict=True):
+        for place, original, proposed, passed, random in zip(
+            places, present, proposals, accepted, randoms, strict=True
+        ):
             counts["edited" if passed else "all_rejected" if proposed else "no_proposal"] += 1
             if self.generator.draw == "uniform":
                 passed = [passed[number] for number in random.permutation(len(passed))]
-            edits[place] = [self._edit(originals[place], *chosen) for chosen in passed[:n]]
+            edits[place] = [self._edit(original, *accepted_one) for accepted_one in passed[:n]]
         return edits
 
     def _invalid_answers(self) -> int:
@@ -165,12 +173,12 @@ class VerbPipeline:
         for place, tokens in enumerate(tag(captions, tagger=self._tagger, num_proc=self._num_proc)):
             graph = graphs[place]
             tokens = graph.tokens(tokens) if graph else tokens
-            found = self.target.find(tokens)
+            phrases = self.target.find(tokens)
             if graph:
-                found = [one for one in found if graph.names(self.target.name, one.place)]
+                phrases = [phrase for phrase in phrases if graph.names(self.target.name, phrase.place)]
             # "a man shows how he cooks": cooking is what can be false.
-            found = [one for one in found if self.target.proposable(one.lemma)] or found
-            phrase = choose(found, streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place]))
+            phrases = [phrase for phrase in phrases if self.target.proposable(phrase.lemma)] or phrases
+            phrase = choose(phrases, streams.at(self._seed, self.target.name, "phrase", VERSION, ids[place]))
             if phrase is None:
                 counts["no_" + self.target.name if captions[place].strip() else "empty"] += 1
                 originals.append(None)
@@ -191,92 +199,102 @@ class VerbPipeline:
     def _analyse(self, originals: list[Original], proposals: list[list[Candidate]]) -> None:
         """Fills in lemmas, tags and the antonym flag of candidates whose generator does not know them."""
         unknown = [
-            (original, made)
+            (original, candidate)
             for original, proposed in zip(originals, proposals, strict=True)
-            for made in proposed
-            if made.lemmas is None
+            for candidate in proposed
+            if candidate.lemmas is None
         ]
-        tagged = tag([made.text for _, made in unknown], tagger=self._tagger, num_proc=self._num_proc)
-        for (original, made), tokens in zip(unknown, tagged, strict=True):
-            verbs = self.target.within(tokens, made.start, made.start + len(made.new))
-            made.lemmas = tuple(token.lemma for token in verbs)
-            made.tag = verbs[0].tag if verbs else ""
-            if verbs and self.target is VERB:
-                _, _, rest = made.new.lower().partition(" ")
-                made.antonym = are_antonyms(original.phrase.base, f"{verbs[0].lemma} {rest}".strip())
+        tagged = tag([candidate.text for _, candidate in unknown], tagger=self._tagger, num_proc=self._num_proc)
+        for (original, candidate), tokens in zip(unknown, tagged, strict=True):
+            words = self.target.within(tokens, candidate.start, candidate.start + len(candidate.new))
+            candidate.lemmas = tuple(token.lemma for token in words)
+            candidate.tag = words[0].tag if words else ""
+            if words and self.target.name == "verb":
+                _, _, rest = candidate.new.lower().partition(" ")
+                candidate.antonym = are_antonyms(original.phrase.base, f"{words[0].lemma} {rest}".strip())
 
     def _accept(
         self, originals: list[Original], proposals: list[list[Candidate]], counts: Counter[str]
     ) -> list[list[tuple[Candidate, dict[str, float]]]]:
         """Runs the constraints one after the other over all candidates that are still in."""
         alive = [
-            (place, made, dict[str, float]()) for place, proposed in enumerate(proposals) for made in _unique(proposed)
+            (place, candidate, dict[str, float]())
+            for place, proposed in enumerate(proposals)
+            for candidate in _unique(proposed)
         ]
         counts["candidates:proposed"] += len(alive)
         for constraint in self.constraints:
             if not alive:
                 break
-            verdicts = constraint.check([originals[place] for place, _, _ in alive], [made for _, made, _ in alive])
+            verdicts = constraint.check(
+                [originals[place] for place, _, _ in alive], [candidate for _, candidate, _ in alive]
+            )
             passed = []
-            for (place, made, scores), verdict in zip(alive, verdicts, strict=True):
+            for (place, candidate, scores), verdict in zip(alive, verdicts, strict=True):
                 if verdict.score is not None:
                     scores[constraint.name] = round(verdict.score, 6)
                 if verdict.ok:
-                    passed.append((place, made, scores))
+                    passed.append((place, candidate, scores))
             counts[f"candidates:rejected:{constraint.name}"] += len(alive) - len(passed)
             alive = passed
         counts["candidates:accepted"] += len(alive)
         accepted: list[list[tuple[Candidate, dict[str, float]]]] = [[] for _ in proposals]
-        for place, made, scores in alive:
-            accepted[place].append((made, scores))
+        for place, candidate, scores in alive:
+            accepted[place].append((candidate, scores))
         return accepted
 
-    def _edit(self, original: Original | None, made: Candidate, scores: dict[str, float]) -> Edit:
-        assert original is not None  # only captions with a phrase have candidates
-        old = original.caption[made.start : original.phrase.end]
-        return Edit(made.text, old, made.new, made.start, self.generator.name, made.antonym, scores)
+    def _edit(self, original: Original, candidate: Candidate, scores: dict[str, float]) -> Edit:
+        old = original.caption[candidate.start : original.phrase.end]
+        return Edit(candidate.text, old, candidate.new, candidate.start, self.generator.name, candidate.antonym, scores)
 
 
-def contrasts(
+def run_pipeline(
+    target: Target,
     captions: Sequence[str],
     ids: Sequence[str],
     *,
     siblings: Sequence[Sequence[str]] | None = None,
     train_captions: Sequence[str] | None = None,
     counts: WordCounts | None = None,
-    generator: str | Generator = "lexical",
+    generator: str | CaptionGenerator = "lexical",
     constraints: Iterable[str] | None = None,
     seed: int = 0,
     tagger: str = "auto",
     num_proc: int = 1,
     generator_options: Mapping[str, Any] | None = None,
-    **settings: Any,
-) -> tuple[list[Edit | None], Counter[str]]:
-    """Verb contrasts in one call: see `VerbPipeline` for the arguments and `VerbPipeline.run` for what comes back.
+    **options: Any,
+) -> Outcome:
+    """Makes a `Pipeline` and runs it once.
 
-    `train_captions` are counted here; give `counts` instead when several calls share them. Further keywords are the
-    fields of `Settings` (`vectors=`, `language_model=`, `frequency_limit=` ...).
+    Args:
+        target, generator, constraints, seed, tagger, num_proc, generator_options: as of `Pipeline`.
+        captions, ids, siblings: as of `Pipeline.run`.
+        train_captions: are counted here; give `counts` instead when several calls share them.
+        counts: as of `Pipeline`.
+        options: the constraints' options (`vectors=`, `language_model=`, `frequency_limit=` ...).
 
-    >>> train = ["a man is singing", "a man is dancing", "a man is eating"] * 3
-    >>> edits, counts = contrasts(["a woman is walking"], ["1"], train_captions=train,
-    ...                           siblings=[["she walks"]], tagger="hanta")
-    >>> edits[0].old, edits[0].text != "a woman is walking", counts["edited"]
-    ('walking', True, 1)
+    Returns:
+        The edits and the counts of `Pipeline.run`.
+
+    Raises:
+        UsageError, VideoContrastError: as of `Pipeline`.
     """
     if counts is None and train_captions is not None:
-        counts = count_words(train_captions, VERB, tagger=tagger, num_proc=num_proc)
-    pipeline = VerbPipeline(
+        counts = count_words(train_captions, target, tagger=tagger, num_proc=num_proc)
+    pipeline = Pipeline(
         generator,
         constraints,
+        target=target,
         counts=counts,
         seed=seed,
         tagger=tagger,
         num_proc=num_proc,
         generator_options=generator_options,
-        settings=Settings.of(**settings),
+        options=options,
     )
     return pipeline.run(captions, ids, siblings)
 
 
 def _unique(proposed: list[Candidate]) -> list[Candidate]:
-    return list({made.text: made for made in reversed(proposed)}.values())[::-1]
+    """The first candidate of each text."""
+    return list({candidate.text: candidate for candidate in reversed(proposed)}.values())[::-1]

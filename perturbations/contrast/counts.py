@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from video_contrast.perturbations.contrast.verb.target import Target
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.target import Target
 from video_contrast.perturbations.language import iterate, tagger_name
 
 PAPER_LIMIT = 30  # a word must be used more often than this in the training captions (A.3)
@@ -42,8 +43,26 @@ class WordCounts:
         return self.uses[lemma] >= _LEAST_SHARE * (self.uses[lemma] + self.otherwise[lemma])
 
 
+def required(counts: WordCounts | None, who: str) -> WordCounts:
+    """The counts that `who` cannot do without.
+
+    Raises:
+        UsageError: there are none.
+    """
+    if counts is None:
+        raise UsageError(f"{who} needs training captions: give train_captions= (or counts=)")
+    return counts
+
+
 def count_words(captions: Iterable[str], target: Target, *, tagger: str = "auto", num_proc: int = 1) -> WordCounts:
-    """Counts the phrases of `target` in training captions."""
+    """Counts the phrases of `target` in training captions.
+
+    Args:
+        captions: any number of texts.
+        target: the part of speech to count.
+        tagger: as of `language.tag`.
+        num_proc: processes for tagging.
+    """
     texts = captions if isinstance(captions, Sequence) else list(captions)
     uses, otherwise = Counter[str](), Counter[str]()
     frames: dict[str, Counter[str]] = {}

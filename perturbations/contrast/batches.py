@@ -23,22 +23,22 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         yield batch
 
 
-def device_of(wish: str) -> str:
-    """ "auto" made definite."""
-    if wish != "auto":
-        return wish
+def device_of(device: str) -> str:
+    """The device that `device` ("auto", "cpu", "cuda" ...) stands for on this machine."""
+    if device != "auto":
+        return device
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def tokens_a_batch(wish: int | None, device: str) -> int:
-    """How many tokens one batch holds: as wished, else what suits the device.
+def tokens_a_batch(tokens: int | None, device: str) -> int:
+    """How many tokens one batch holds: `tokens`, or what suits the device.
 
     On a CPU a batch is fastest while its activations stay in the cache; an accelerator wants far more.
     """
-    if wish is not None:
-        return wish
+    if tokens is not None:
+        return tokens
     return 512 if device == "cpu" else 16_384
 
 

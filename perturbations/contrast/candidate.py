@@ -1,14 +1,10 @@
 """What passes between generators and constraints: a caption with its chosen phrase, and a proposed replacement."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
-
-from numpy.random import Generator as Random
 
 from video_contrast.perturbations.contrast.edit import like_case
-from video_contrast.perturbations.contrast.verb.phrases import Phrase
+from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.language import Token
 
 
@@ -46,39 +42,6 @@ class Candidate:
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
 _VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?<![\w'-])(an?)\s+$", re.IGNORECASE)
-
-
-class Verdict(NamedTuple):
-    """Whether a constraint lets a candidate pass, and what it measured (None where there is nothing to measure)."""
-
-    ok: bool
-    score: float | None = None
-
-
-class Generator(Protocol):
-    """Proposes replacements. Never rejects: that is the constraints' part.
-
-    `name` goes into every edit, and `draw` says how one of the accepted is taken: "first" in the order of the
-    proposals, or "uniform".
-    """
-
-    name: str
-    draw: str
-
-    def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
-        """The candidates of each original; each stream belongs to one original."""
-
-
-class Constraint(Protocol):
-    """Accepts candidates or not. Looks at many at once, so that models see batches."""
-
-    name: str
-
-    def check(self, originals: Sequence[Original], candidates: Sequence[Candidate]) -> list[Verdict]:
-        """One verdict for each pair `originals[i]`, `candidates[i]`."""
-
-    def record(self) -> dict[str, object]:
-        """Thresholds, models and files, for the record of a set."""
 
 
 def fill(original: Original, new: str) -> Candidate:
