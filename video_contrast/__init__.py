@@ -3,6 +3,8 @@
     video_contrast.load_dataset("shapes", "verb_mc")     a contrast set, built into the cache on first use
     video_contrast.build("msrvtt", ["gender_mc"], ...)   a contrast set from your own copy of the data
     video_contrast.score(model, dataset, config, ...)    a model's scores on it
+    video_contrast.open_run("runs/temporal").scores()    the scores of a run on disk, as a table
+    video_contrast.open_set("sets/msrvtt").rows(...)     the rows of a set on disk
     video_contrast.register()                            `evaluate.load("video_contrast_mc")` by bare name
 
 Everything heavy (torch, transformers, datasets, evaluate) is imported where it is used.
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from video_contrast.metrics.modules import metric_path, register
     from video_contrast.perturbations import TextPerturbation, VideoPerturbation
     from video_contrast.runner import score
+    from video_contrast.storage import open_run, open_set
 
 # public name -> the module that holds it, imported at first use
 _LAZY = {
@@ -31,6 +34,8 @@ _LAZY = {
     "TextPerturbation": "video_contrast.perturbations",
     "VideoPerturbation": "video_contrast.perturbations",
     "score": "video_contrast.runner",
+    "open_run": "video_contrast.storage",
+    "open_set": "video_contrast.storage",
 }
 
 __all__ = [
@@ -43,6 +48,8 @@ __all__ = [
     "checkpoint_path",
     "load_dataset",
     "metric_path",
+    "open_run",
+    "open_set",
     "register",
     "score",
 ]

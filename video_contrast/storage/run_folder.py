@@ -1,0 +1,273 @@
+"""A run on disk, as `score` writes it.
+
+run.json              the record, written last: where it exists the run is finished
+metrics.json          config -> layout, the conditions' metrics, robustness
+scores.parquet        a line a multiple-choice config, condition and item
+retrieval/<config>/<condition>.npy, .json    similarities, and the ids of their rows and columns
+videos.json           video path -> sha256, size and time of change
+identity.json         what the directory was made for
+texts/                perturbed texts
+answers/              what pair scorers have answered
+RESULTS.md, model-index.yaml, .eval_results/  the results in the Hub's formats
+run.lock              held while a run writes
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import atomic_path, read_json, write_json, write_text
+from video_contrast.storage.run_records import RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow as pa
+
+RECORD = "run.json"
+METRICS = "metrics.json"
+SCORES = "scores.parquet"
+VIDEOS = "videos.json"
+IDENTITY = "identity.json"
+LOCK = "run.lock"
+TEXTS = "texts"
+MATRICES = "retrieval"
+CLEAN = "clean"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run on disk.
+
+        run = video_contrast.open_run("runs/temporal")
+        run.metrics["configs"]["verb_mc"]["conditions"]["clean"]["accuracy"]
+        run.scores()                               # a pandas table, a line an item and condition
+        run.matrix("retrieval").values             # clips against captions
+
+    Attributes:
+        path: the folder.
+    """
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> RunFolder:
+        """Opens a finished run.
+
+        Raises:
+            UsageError: the folder holds none.
+        """
+        run = cls(Path(path).expanduser())
+        if not run.is_finished:
+            raise UsageError(
+                f"{run.path} holds no finished run (no {RECORD}); give the --output folder of `video-contrast score`"
+            )
+        return run
+
+    @classmethod
+    def find(cls, path: str | Path) -> list[RunFolder]:
+        """The finished runs of a folder: itself, or those in it at any depth, sorted."""
+        own = cls(Path(path))
+        return [own] if own.is_finished else sorted((cls(p.parent) for p in own.path.rglob(RECORD)), key=str)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all files of a run are there."""
+        return all((self.path / name).is_file() for name in (RECORD, METRICS, SCORES))
+
+    @cached_property
+    def record(self) -> RunRecord:
+        """The content of `run.json`: model, set, request, versions, counters."""
+        return cast(RunRecord, read_json(self.path / RECORD))
+
+    @cached_property
+    def metrics(self) -> RunMetrics:
+        """The content of `metrics.json`: under `configs`, the metrics of every config and condition."""
+        return cast(RunMetrics, read_json(self.path / METRICS))
+
+    @property
+    def model(self) -> str:
+        """The model's name, as `score` was told it."""
+        return str(self.record["model"]["name"])
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Path -> why, of videos that could not be read."""
+        return self.record.get("missing", {})
+
+    @property
+    def videos(self) -> dict[str, VideoFile]:
+        """Path -> sha256, size and time of change of the videos that were read; {} where none were."""
+        target = self.path / VIDEOS
+        return cast(dict[str, VideoFile], read_json(target)) if target.exists() else {}
+
+    @property
+    def configs(self) -> list[str]:
+        """The configs that were scored."""
+        return list(self.metrics["configs"])
+
+    def conditions(self, config: str) -> list[str]:
+        """The conditions under which a config was scored.
+
+        Raises:
+            UsageError: the run has no such config.
+        """
+        if config not in self.metrics["configs"]:
+            raise unknown_name(f"config of {self.path}:", config, self.configs)
+        return list(self.metrics["configs"][config]["conditions"])
+
+    def scores(self) -> pandas.DataFrame:
+        """The scores of multiple-choice items as a table: a row a config, condition and item.
+
+        Returns:
+            The columns of `ScoreRow`: config, condition, id, video_id, cluster, label, kinds, scores (float64, one a
+            candidate, higher is better), replaced_score, parts (JSON), frames. Retrieval has matrices: see `matrix`.
+        """
+        return self._read_scores().to_pandas()
+
+    def score_rows(self) -> list[ScoreRow]:
+        """The lines of `scores`, as dicts."""
+        return cast(list[ScoreRow], self._read_scores().to_pylist())
+
+    def has_matrix(self, config: str, condition: str = CLEAN) -> bool:
+        """Whether the similarities of a condition were kept; of large runs only the clean ones are."""
+        return self._matrix_path(config, condition).is_file()
+
+    def matrix(self, config: str, condition: str = CLEAN) -> SimilarityMatrix:
+        """The similarities of a retrieval config under a condition, memory-mapped.
+
+        Raises:
+            UsageError: they were not kept, or there are none.
+        """
+        path = self._matrix_path(config, condition)
+        if not path.is_file():
+            raise UsageError(f"{self.path} keeps no similarities of {config} ({condition})")
+        ids = read_json(path.with_name(path.name.removesuffix(".npy") + ".json"))
+        return SimilarityMatrix(np.load(path, mmap_mode="r", allow_pickle=False), **ids)
+
+    # Writing: every file appears whole, and the record last.
+
+    def begin(self) -> None:
+        """Takes the record away: until it is written again, the run is not finished."""
+        (self.path / RECORD).unlink(missing_ok=True)
+        for name in ("record", "metrics"):
+            self.__dict__.pop(name, None)
+
+    def write_scores(self, rows: Iterable[ScoreRow]) -> None:
+        """Writes `scores.parquet`, sorted by config, condition and id."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        ordered = sorted(rows, key=lambda row: (row["config"], row["condition"], row["id"]))
+        with atomic_path(self.path / SCORES) as temporary:
+            pq.write_table(pa.Table.from_pylist(ordered, schema=_schema()), temporary, compression="zstd")
+
+    def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
+        """Writes the similarities of a retrieval config under a condition, and the ids beside them."""
+        path = self._matrix_path(config, condition)
+        with atomic_path(path) as temporary, open(temporary, "wb") as handle:
+            np.save(handle, np.ascontiguousarray(matrix.values))
+        ids = {
+            "rows": list(matrix.rows),
+            "videos": list(matrix.videos),
+            "columns": list(matrix.columns),
+            "relevant": list(matrix.relevant),
+            "frames": [list(numbers) for numbers in matrix.frames],
+        }
+        write_json(path.with_name(path.name.removesuffix(".npy") + ".json"), ids)
+
+    def write_metrics(self, metrics: RunMetrics) -> None:
+        """Writes `metrics.json`."""
+        write_json(self.path / METRICS, metrics)
+
+    def finish(self, record: RunRecord) -> None:
+        """Writes `run.json`: from now on the run is finished."""
+        write_json(self.path / RECORD, plain(record))
+
+    def write_videos(self, videos: Mapping[str, VideoFile]) -> None:
+        """Writes `videos.json`."""
+        write_json(self.path / VIDEOS, videos)
+
+    def write_results(self, name: str, eval_results: str, model_index: str, card: str) -> list[Path]:
+        """Writes the results in the Hub's formats; returns the files, that of `.eval_results` first.
+
+        Args:
+            name: of the file in `.eval_results`, the set's.
+            eval_results, model_index: YAML.
+            card: markdown.
+        """
+        return [
+            write_text(self.path / ".eval_results" / f"{name}.yaml", eval_results),
+            write_text(self.path / "model-index.yaml", model_index),
+            write_text(self.path / "RESULTS.md", card),
+        ]
+
+    @property
+    def identity(self) -> dict[str, Any] | None:
+        """What the directory was made for; None where no run began in it."""
+        path = self.path / IDENTITY
+        return cast(dict[str, Any], read_json(path)) if path.exists() else None
+
+    def write_identity(self, identity: Mapping[str, object]) -> None:
+        """Writes `identity.json`."""
+        write_json(self.path / IDENTITY, plain(identity))
+
+    def foreign_files(self) -> list[str]:
+        """Names of files that a run that has not begun cannot have left."""
+        return [p.name for p in self.path.iterdir() if p.name not in (LOCK, "store", TEXTS, VIDEOS)]
+
+    @property
+    def lock(self) -> Path:
+        """The file that is held while a run writes."""
+        return self.path / LOCK
+
+    def answers(self, space: str) -> Path:
+        """The folder in which pair scorers of a model keep their answers."""
+        return self.path / "answers" / space
+
+    def read_texts(self, config: str, perturbation: str, key: str) -> tuple[tuple[str, ...], ...] | None:
+        """The perturbed texts of a config, a tuple an item; None where there are none of this key."""
+        path = self._texts_path(config, perturbation)
+        stored = read_json(path) if path.exists() else {"key": None}
+        return tuple(tuple(texts) for texts in stored["texts"]) if stored["key"] == key else None
+
+    def write_texts(self, config: str, perturbation: str, key: str, texts: Sequence[Sequence[str]]) -> None:
+        """Keeps the perturbed texts of a config under a key that names what they were made from."""
+        write_json(self._texts_path(config, perturbation), {"key": key, "texts": texts})
+
+    def _texts_path(self, config: str, perturbation: str) -> Path:
+        return self.path / TEXTS / f"{config}.{perturbation}.json"
+
+    def _matrix_path(self, config: str, condition: str) -> Path:
+        # visual:jumble@3+text:ocr -> visual.jumble@3+text.ocr.npy
+        return self.path / MATRICES / config / f"{condition.replace(':', '.')}.npy"
+
+    def _read_scores(self) -> pa.Table:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self.path / SCORES).read()
+
+
+def plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A mapping as JSON gives it back: tuples as lists, paths as texts."""
+    return cast(dict[str, Any], json.loads(json.dumps(dict(value), sort_keys=True, default=str)))
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.float64()
+    return pa.schema(
+        {
+            "config": text, "condition": text, "id": text, "video_id": text, "cluster": text, "label": pa.int64(),
+            "kinds": pa.list_(text), "scores": pa.list_(number), "replaced_score": number, "parts": text,
+            "frames": pa.list_(pa.int64()),
+        }
+    )  # fmt: skip

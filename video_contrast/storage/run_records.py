@@ -1,0 +1,107 @@
+"""What the files of a run say: `run.json`, `metrics.json`, the lines of `scores.parquet`, `videos.json`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.rows import Layout
+
+Numbers = dict[str, float]  # name of a metric -> value, shares from 0 to 1
+# score -> {"clean": ..., "conditions": name -> gammas, group -> mean gammas}; undefined gammas are null
+Robustness = dict[str, dict[str, Any]]
+
+
+class ScoreRow(TypedDict):
+    """A line of `scores.parquet`: one multiple-choice item under one condition."""
+
+    config: str
+    condition: str
+    id: str
+    video_id: str
+    cluster: str
+    label: int
+    kinds: list[str]
+    scores: list[float]  # one a candidate, higher is better
+    replaced_score: float | None  # of the random distractor that the contrast displaced
+    parts: str | None  # JSON: raw parts, a dict a candidate
+    frames: list[int]  # numbers of the frames that were seen
+
+
+@dataclass(frozen=True)
+class SimilarityMatrix:
+    """Similarities of a retrieval config under one condition.
+
+    Attributes:
+        values: float32[n, m], clips against captions, higher is more similar.
+        rows: n item ids.
+        videos: n video ids.
+        columns: m ids of captions, "ITEM#NUMBER".
+        relevant: m rows: that of each caption's own clip.
+        frames: numbers of the frames that were seen, a list a clip; empty where none were decoded.
+    """
+
+    values: npt.NDArray[np.floating[Any]]
+    rows: Sequence[str]
+    videos: Sequence[str]
+    columns: Sequence[str]
+    relevant: Sequence[int]
+    frames: Sequence[Sequence[int]] = ()
+
+
+class VideoFile(TypedDict, total=False):
+    """A file of `videos.json`: what it held when it was read, or why it could not be read."""
+
+    sha256: str
+    size: int  # bytes
+    changed: int  # time of change, ns
+    error: str
+
+
+class ScoredSet(TypedDict):
+    """The set of a run."""
+
+    dataset: str
+    split: str
+    configs: list[str]
+    fingerprints: dict[str, str]  # config -> digest of its rows
+    items: int
+
+
+class ConfigMetrics(TypedDict):
+    """The metrics of one config."""
+
+    layout: Layout
+    conditions: dict[str, Numbers]
+    robustness: NotRequired[Robustness]
+
+
+class RunMetrics(TypedDict):
+    """The content of `metrics.json`."""
+
+    configs: dict[str, ConfigMetrics]
+
+
+class RunRecord(TypedDict):
+    """The content of `run.json`: what made the numbers."""
+
+    version: str
+    request: dict[str, Any]  # the arguments of `score`, as given
+    model: dict[str, Any]  # name, revision, kind, options, files, and what the kind tells of the model
+    set: ScoredSet
+    sampling: dict[str, Any]  # frames, policy
+    embeddings: dict[str, str]  # store, space; empty where a model has none
+    conditions: dict[str, dict[str, Any]]  # condition -> group, visual, text: its recipe
+    skipped: dict[str, str]  # condition -> why it was left out
+    seed: int
+    device: str
+    dtype: str
+    processes: int
+    versions: dict[str, str]
+    missing: dict[str, str]  # video path -> why it could not be read
+    n_missing: int
+    counters: dict[str, int]
+    notes: list[str]
+    seconds: float

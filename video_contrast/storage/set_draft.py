@@ -1,0 +1,115 @@
+"""Writing a set: changes are collected, checked, and then written together; equal content gives equal bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import atomic_path, resolve_under, write_bytes, write_json
+from video_contrast.rows import Row, is_perturbed, layout_of, table_features, validate_rows
+from video_contrast.storage.set_folder import RECORD, SetFolder, table_path
+from video_contrast.storage.set_records import ConfigRecord, Facts, SetRecord
+from video_contrast.version import __version__
+
+ROW_GROUP = 1000  # rows
+FileWriter = Callable[[Path], None]  # writes a file to the path that it is given
+
+
+class SetDraft:
+    """Configs to write into a folder, beside those that a former build of the same builder left there.
+
+    Nothing is written before `save`.
+
+    Args:
+        path: the folder; made by `save` if there is none.
+        builder: whose set it is; that of the set in the folder where None.
+
+    Attributes:
+        record: what `set.json` will say; facts may be added to it.
+
+    Raises:
+        VideoContrastError: the folder is a file, or holds another builder's set or other files.
+    """
+
+    def __init__(self, path: str | Path, builder: str | None = None) -> None:
+        self.folder = SetFolder(Path(path))
+        self.record = _former_record(self.folder, builder)
+        self._tables: list[tuple[str, bytes]] = []
+
+    def add(self, config: str, splits: Mapping[str, Sequence[Row]], facts: Facts) -> ConfigRecord:
+        """Adds a config, in place of a former one of that name, and returns its entry of the record.
+
+        Args:
+            config: its name.
+            splits: split -> rows.
+            facts: what the card says of the config.
+
+        Raises:
+            VideoContrastError: a split without rows, or an invalid row; names config, split, row and column.
+        """
+        entry: ConfigRecord | None = None
+        for split, rows in splits.items():
+            where = f"{self.record['builder']}, config {config}, split {split}"
+            if not rows:
+                raise VideoContrastError(f"{where}: no row could be built; see the counts by reason: {facts}")
+            validate_rows(rows, where)
+            layout, perturbed = layout_of(rows[0]), is_perturbed(rows[0])
+            entry = entry or {"layout": layout, "perturbed": perturbed, "splits": {}, "facts": facts}
+            data = parquet_bytes(rows)
+            entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(data)}
+            self._tables.append((table_path(config, split), data))
+        if entry is None:
+            raise VideoContrastError(f"{self.record['builder']}, config {config}: no split has rows")
+        self.record["configs"][config] = entry
+        return entry
+
+    def save(self, files: Mapping[str, FileWriter] | None = None) -> SetFolder:
+        """Writes the files that are not there yet, the tables, and the record last; returns the set's folder.
+
+        Args:
+            files: further files by relative path; each is written by its function, under a temporary name.
+        """
+        from tqdm import tqdm
+
+        root = self.folder.path
+        for relative, write in tqdm((files or {}).items(), desc="files", unit="file", delay=1, leave=False):
+            path = resolve_under(root, relative)
+            if not path.exists():
+                with atomic_path(path) as temporary:
+                    write(temporary)
+        for relative, data in self._tables:
+            write_bytes(root / relative, data)
+        write_json(root / RECORD, self.record)
+        return self.folder
+
+
+def parquet_bytes(rows: Sequence[Row]) -> bytes:
+    """Rows of one table as parquet bytes with the features in the metadata; equal rows give equal bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = table_features(layout_of(rows[0]), is_perturbed(rows[0])).arrow_schema
+    sink = io.BytesIO()
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")
+    return sink.getvalue()
+
+
+def _former_record(folder: SetFolder, builder: str | None) -> SetRecord:
+    path = folder.path
+    if path.is_file():
+        raise VideoContrastError(f"--output {path} is a file; give a folder")
+    if builder is None:
+        return SetFolder.built(path).record
+    fresh = SetRecord(builder=builder, version=__version__, configs={}, facts={})
+    if not folder.is_built:
+        if folder.has_card:
+            raise VideoContrastError(f"--output {path} holds a README.md that is not ours; give a new folder")
+        return fresh
+    former = folder.record
+    if former.get("builder") != builder:
+        raise VideoContrastError(f"--output {path} holds a set of {former.get('builder')!r}; give a new folder")
+    return cast(SetRecord, {**fresh, "configs": former["configs"]})

@@ -1,0 +1,274 @@
+"""A set on disk, as a builder writes it and the Hub gives it back.
+
+    set.json                                   the record: builder, configs, splits, and the facts of the card
+    <config>/<split>-00000-of-00001.parquet    the rows
+    README.md, croissant.json                  the card
+    clips/ ...                                 videos, where the builder made some
+
+A folder without `set.json` is read as `datasets.load_dataset` reads it, but never from that library's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json, write_json, write_text
+from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
+from video_contrast.storage.set_records import SetRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RECORD = "set.json"
+CARD = "README.md"
+CROISSANT = "croissant.json"
+
+
+@dataclass(frozen=True)
+class SetFolder:
+    """A set on disk.
+
+        folder = video_contrast.open_set("sets/msrvtt")
+        folder.configs                                  # ["retrieval", "random_mc", "gender_mc"]
+        folder.rows("gender_mc", "test")[0]["candidates"]
+
+    Attributes:
+        path: the folder; video paths are relative to it unless a video root is given.
+    """
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> SetFolder:
+        """Opens the folder of a set.
+
+        Raises:
+            UsageError: no such folder.
+        """
+        root = Path(path).expanduser()
+        if not root.is_dir():
+            raise UsageError(f"no such folder: {root}")
+        return cls(root)
+
+    @classmethod
+    def built(cls, path: str | Path) -> SetFolder:
+        """Opens a set that has a record.
+
+        Raises:
+            UsageError: no such folder, or one without `set.json`.
+        """
+        folder = cls(Path(path).expanduser())
+        if not folder.is_built:
+            raise UsageError(f"{folder.path} holds no {RECORD}: not a set that `video-contrast build` wrote")
+        return folder
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the set has a record; one from the Hub may come without."""
+        return (self.path / RECORD).is_file()
+
+    @property
+    def has_card(self) -> bool:
+        """Whether the set has a card: without it `load_dataset` does not know configs and splits."""
+        return (self.path / CARD).is_file()
+
+    @property
+    def record(self) -> SetRecord:
+        """The content of `set.json`.
+
+        Raises:
+            VideoContrastError: there is none, or it is damaged.
+        """
+        return cast(SetRecord, read_json(self.path / RECORD))
+
+    @property
+    def builder(self) -> str:
+        """The builder that made the set; "" where there is no record."""
+        return str(self.record.get("builder", "")) if self.is_built else ""
+
+    @property
+    def configs(self) -> list[str]:
+        """The configs, in the builder's order.
+
+        Raises:
+            VideoContrastError: a folder without record that the datasets library cannot read.
+        """
+        if self.is_built:
+            return list(self.record["configs"])
+        import datasets
+
+        with _explained(self.path):
+            return list(datasets.get_dataset_config_names(str(self.path)))
+
+    def splits(self, config: str) -> list[str]:
+        """The splits of a config.
+
+        Raises:
+            UsageError: no such config.
+        """
+        if self.is_built:
+            configs = self.record["configs"]
+            if config not in configs:
+                raise unknown_name(f"config of {self.path}", config, list(configs))
+            return list(configs[config]["splits"])
+        tables = [split for name, split in self.tables() if name == config]
+        if tables:
+            return tables
+        import datasets
+
+        with _explained(self.path):
+            return list(datasets.get_dataset_split_names(str(self.path), config))
+
+    def tables(self) -> list[tuple[str, str]]:
+        """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
+        files = (path for path in self.path.glob("*/*.parquet") if not path.parent.name.startswith("."))
+        names = {(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files}
+        return sorted(names)
+
+    def files(self, config: str, split: str) -> list[Path]:
+        """The parquet files of a split, in order; none where there is no such table."""
+        folder = self.path / config
+        whole = folder / f"{split}.parquet"
+        return sorted(folder.glob(f"{split}-*.parquet")) + ([whole] if whole.is_file() else [])
+
+    def layout(self, config: str) -> Layout:
+        """Whether a config is a multiple-choice or a retrieval set."""
+        if self.is_built:
+            if config not in self.record["configs"]:
+                raise unknown_name(f"config of {self.path}", config, list(self.record["configs"]))
+            return self.record["configs"][config]["layout"]
+        return layout_of(self.rows(config, self.splits(config)[0])[0])
+
+    def rows(self, config: str, split: str) -> list[Row]:
+        """The rows of a split, as they are on disk now.
+
+        Raises:
+            UsageError: the set has no such table.
+            VideoContrastError: a file is damaged.
+        """
+        files = self.files(config, split)
+        if files:
+            return [row for path in files for row in _read(path).to_pylist()]
+        if self.is_built:
+            raise UsageError(
+                f"{self.path} holds no table {config}/{split}-*.parquet: was the set moved or rebuilt? It has "
+                f"{', '.join('/'.join(table) for table in self.tables()) or 'none'}"
+            )
+        import datasets
+
+        # Streaming reads the files themselves: the library's cache does not notice every change of them.
+        with _explained(self.path, config, split):
+            loaded = datasets.load_dataset(str(self.path), config, split=split, streaming=True)
+            return [cast(Row, dict(row)) for row in loaded]
+
+    def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
+        """The rows of a multiple-choice config.
+
+        Raises:
+            UsageError: it is a retrieval config, or there is no such table.
+        """
+        rows = self.rows(config, split)
+        self._expect(rows, "multiple_choice", config)
+        return cast(list[MultipleChoiceRow], rows)
+
+    def retrieval_rows(self, config: str, split: str) -> list[RetrievalRow]:
+        """The rows of a retrieval config.
+
+        Raises:
+            UsageError: it is a multiple-choice config, or there is no such table.
+        """
+        rows = self.rows(config, split)
+        self._expect(rows, "retrieval", config)
+        return cast(list[RetrievalRow], rows)
+
+    def first_rows(self, config: str, split: str, n: int) -> list[Row]:
+        """At most `n` rows from the beginning of a split; none where there is no such table."""
+        import pyarrow.parquet as pq
+
+        for path in self.files(config, split):
+            with pq.ParquetFile(path) as file:
+                return next(file.iter_batches(batch_size=n)).to_pylist()  # type: ignore[no-any-return]
+        return []
+
+    def arrow(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """A split as an arrow table, of all columns or of some.
+
+        Raises:
+            VideoContrastError: a file is damaged.
+        """
+        import pyarrow as pa
+
+        return pa.concat_tables([_read(path, columns) for path in self.files(config, split)])
+
+    def fingerprint(self, config: str, split: str) -> str:
+        """A digest of the rows of a split; see `fingerprint`."""
+        return fingerprint(self.rows(config, split))
+
+    def validate(self) -> dict[str, dict[str, int]]:
+        """Checks every row of every table, and returns config -> split -> number of rows.
+
+        Raises:
+            VideoContrastError: names the config, the split, the row and the column that is wrong.
+        """
+        counts: dict[str, dict[str, int]] = {}
+        for config, split in self.tables():
+            rows = self.rows(config, split)
+            counts.setdefault(config, {})[split] = validate_rows(rows, f"{config}, split {split}")
+        return counts
+
+    def write_card(self, card: str, croissant: Mapping[str, object]) -> None:
+        """Writes the card; it comes last, so a folder with a card is whole."""
+        write_json(self.path / CROISSANT, croissant)
+        write_text(self.path / CARD, card)
+
+    def published_files(self) -> list[Path]:
+        """The files that go to the Hub, in the order in which they go: tables, record, card."""
+        tables = [path for config in self.record["configs"] for path in sorted((self.path / config).glob("*.parquet"))]
+        extra = [self.path / name for name in (RECORD, CROISSANT) if (self.path / name).is_file()]
+        return [*tables, *extra, self.path / CARD]
+
+    def _expect(self, rows: Sequence[Row], layout: Layout, config: str) -> None:
+        if rows and layout_of(rows[0]) != layout:
+            raise UsageError(f"{self.path}: {config} is not a {layout.replace('_', '-')} config")
+
+
+def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A digest of a table's content in 32 hexadecimal digits, the same for a folder and for the Hub."""
+    whole = hashlib.sha256()
+    for row in rows:
+        whole.update(json.dumps(row, sort_keys=True, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
+        whole.update(b"\n")
+    return whole.hexdigest()[:32]
+
+
+@contextmanager
+def _explained(path: Path, *table: str) -> Iterator[None]:
+    """Turns the errors of the datasets library, which are of many classes, into one."""
+    try:
+        yield
+    except Exception as error:
+        where = f"{path} ({', '.join(table)})" if table else str(path)
+        raise VideoContrastError(f"{where} cannot be loaded: {error}") from error
+
+
+def table_path(config: str, split: str) -> str:
+    """Where a build writes the table of a split, relative to the set's folder."""
+    return f"{config}/{split}-00000-of-00001.parquet"
+
+
+def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # The file alone: a path within a set would be read as a partitioned one, with a column more.
+        return pq.ParquetFile(path).read(columns)
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error

@@ -1,0 +1,32 @@
+"""What `set.json` says of a set."""
+
+from typing import Any, TypedDict
+
+from video_contrast.rows import Layout
+
+Facts = dict[str, Any]  # JSON: what a builder tells the card, under names of its own
+
+
+class SplitSize(TypedDict):
+    """The size of one split's table."""
+
+    num_examples: int
+    num_bytes: int
+
+
+class ConfigRecord(TypedDict):
+    """One config of a set."""
+
+    layout: Layout
+    perturbed: bool
+    splits: dict[str, SplitSize]
+    facts: Facts
+
+
+class SetRecord(TypedDict):
+    """The content of `set.json`."""
+
+    builder: str
+    version: str
+    configs: dict[str, ConfigRecord]
+    facts: Facts
