@@ -6,19 +6,17 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import read_json
-from video_contrast.rows import Layout, layout_of, validate_rows
+from video_contrast.rows import Layout, Row, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
-from video_contrast.video.clip import Clip
+from video_contrast.storage import SetFolder
+from video_contrast.storage.set_folder import fingerprint
+from video_contrast.video import Clip
 
 
 @dataclass(frozen=True)
@@ -60,22 +58,29 @@ class LoadedSet:
     fingerprints: dict[str, str]
 
 
-def load_set(dataset: str | Path, configs: Sequence[str] | None, split: str, limit: int | None = None) -> LoadedSet:
+def load_set(
+    dataset: str | Path,
+    configs: Sequence[str] | None,
+    split: str,
+    *,
+    limit: int | None = None,
+    folder: Path | None = None,
+) -> LoadedSet:
     """Loads configs of a set.
 
     Args:
-        dataset: a folder written by a builder (or laid out like one), the name of a builder that needs no data
-            ("shapes", built into the cache on first use), or a Hub id.
+        dataset: a folder written by a builder (or laid out like one), or a Hub id.
         configs: which; all that have the split where None.
         split: which split.
         limit: keep the first `limit` clips of each config (a trial run).
+        folder: where the set lies; `dataset` is then only its name.
 
     Raises:
         UsageError: no such folder, config or split.
         VideoContrastError: a row is invalid.
     """
     name = str(dataset)
-    root = _root(name, configs)
+    root = folder if folder is not None else _root(name)
     if root is not None:
         return _loaded(name, root, configs, split, limit)
     with _reached(name):
@@ -83,14 +88,15 @@ def load_set(dataset: str | Path, configs: Sequence[str] | None, split: str, lim
 
 
 def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: str, limit: int | None) -> LoadedSet:
-    known = _configs(name, root, split)
+    folder = SetFolder(root) if root is not None else None
+    known = _configs(name, folder, split)
     for config in configs or ():
         if known and config not in known:
             raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
     groups: list[Group] = []
     fingerprints: dict[str, str] = {}
     for config in configs or known:
-        rows = _rows(name, root, config, split)
+        rows = _rows(name, folder, config, split)
         validate_rows(rows, f"{name}, config {config}, split {split}")
         fingerprints[config] = fingerprint(rows)
         groups.extend(_grouped(config, rows[:limit] if limit else rows))
@@ -99,30 +105,12 @@ def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: 
     return LoadedSet(name, split, root, tuple(groups), fingerprints)
 
 
-def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A digest of a table's content, the same for a folder and for the Hub."""
-    whole = hashlib.sha256()
-    for row in rows:
-        whole.update(json.dumps(row, sort_keys=True, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
-        whole.update(b"\n")
-    return whole.hexdigest()[:32]
-
-
-def _root(name: str, configs: Sequence[str] | None) -> Path | None:
+def _root(name: str) -> Path | None:
     path = Path(name).expanduser()
     if path.is_dir():
         return path
     if path.exists():
         raise UsageError(f"--dataset {name} is a file; give the folder of a set, or a Hub id")
-    if "/" not in name:
-        from video_contrast.builders import all_builders, build
-        from video_contrast.builders import dataset_dir as cached
-
-        if name in all_builders():
-            built = cached(name)
-            if not all((built / config).is_dir() for config in configs or ["."]) or not (built / "set.json").exists():
-                build(name, list(configs) if configs else None, output=built)
-            return built
     if name.startswith((".", "/", "~")) or name.count("/") != 1:
         raise UsageError(f"--dataset {name}: no such folder")
     return None
@@ -153,35 +141,32 @@ def _reached(name: str) -> Iterator[None]:
         yield
 
 
-def _configs(name: str, root: Path | None, split: str) -> list[str]:
-    if root is not None and (root / "set.json").exists():
-        record = read_json(root / "set.json")
-        found = [config for config, entry in record["configs"].items() if split in entry["splits"]]
-        if not found:
-            splits = sorted({s for entry in record["configs"].values() for s in entry["splits"]})
-            raise unknown_name(f"split of {name}", split, splits)
-        return found
+def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
+    if folder is None:
+        import datasets
+
+        try:
+            return list(datasets.get_dataset_config_names(name))
+        except Exception as error:  # many classes, all of them "cannot be read": the message is the library's
+            raise VideoContrastError(_why(name, error)) from error
+    if not folder.is_built:
+        return folder.configs
+    splits = {config: folder.splits(config) for config in folder.configs}
+    configs = [config for config in splits if split in splits[config]]
+    if not configs:
+        raise unknown_name(f"split of {name}", split, sorted({s for names in splits.values() for s in names}))
+    return configs
+
+
+def _rows(name: str, folder: SetFolder | None, config: str, split: str) -> list[Row]:
+    if folder is not None:
+        return folder.rows(config, split)
     import datasets
 
     try:
-        return list(datasets.get_dataset_config_names(str(root) if root else name))
-    except Exception as error:  # many classes, all of them "cannot be read": the message is the library's
-        raise VideoContrastError(_why(name, error)) from error
-
-
-def _rows(name: str, root: Path | None, config: str, split: str) -> list[dict[str, Any]]:
-    files = sorted((root / config).glob(f"{split}-*-of-*.parquet")) if root and (root / "set.json").exists() else []
-    if files:
-        import pyarrow.parquet as pq
-
-        return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-    import datasets
-
-    try:
-        loaded = datasets.load_dataset(str(root) if root else name, config, split=split)
+        return list(datasets.load_dataset(name, config, split=split))
     except Exception as error:
         raise VideoContrastError(_why(f"{name} ({config}, {split})", error)) from error
-    return [dict(row) for row in loaded]
 
 
 def _why(name: str, error: Exception) -> str:
@@ -194,18 +179,18 @@ def _why(name: str, error: Exception) -> str:
     return f"--dataset {name} cannot be loaded: {error}"
 
 
-def _grouped(config: str, rows: list[dict[str, Any]]) -> list[Group]:
+def _grouped(config: str, rows: Sequence[Row]) -> list[Group]:
     layout = layout_of(rows[0])
-    found: dict[Condition, list[Item]] = {}
+    items: dict[Condition, list[Item]] = {}
     for row in rows:
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
-        found.setdefault(own, []).append(_item(row, layout))
-    return [Group(config, layout, own, tuple(items)) for own, items in found.items()]
+        items.setdefault(own, []).append(_item(row))
+    return [Group(config, layout, own, tuple(members)) for own, members in items.items()]
 
 
-def _item(row: Mapping[str, Any], layout: Layout) -> Item:
+def _item(row: Row) -> Item:
     clip = Clip(row["video_id"], row["video_path"], row["start"], row["end"])
-    if layout == "retrieval":
+    if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=row["video_id"])
     return Item(
         row["id"], clip, tuple(row["candidates"]), row["label"], tuple(row["kinds"]), row["cluster"], row["replaced"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -66,6 +66,7 @@ class ClipColumns(TypedDict):
     video_perturbation: NotRequired[VideoRecipe | None]
 
 
+@final
 class MultipleChoiceRow(ClipColumns):
     """One item: a clip, its candidates, and which of them is true."""
 
@@ -77,13 +78,14 @@ class MultipleChoiceRow(ClipColumns):
     cluster: str  # the source video
 
 
+@final
 class RetrievalRow(ClipColumns):
     """One clip and all of its captions."""
 
     captions: list[str]
 
 
-Row = MultipleChoiceRow | RetrievalRow
+Row = MultipleChoiceRow | RetrievalRow  # `"captions" in row` tells a type checker which
 
 KINDS = (
     "true", "random", "gender", "person_id", "verb_lm", "verb_mlm", "verb_llm", "verb_lexical", "verb_human",

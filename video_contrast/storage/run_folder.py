@@ -235,8 +235,8 @@ class RunFolder:
     def read_texts(self, config: str, perturbation: str, key: str) -> tuple[tuple[str, ...], ...] | None:
         """The perturbed texts of a config, a tuple an item; None where there are none of this key."""
         path = self._texts_path(config, perturbation)
-        stored = read_json(path) if path.exists() else {"key": None}
-        return tuple(tuple(texts) for texts in stored["texts"]) if stored["key"] == key else None
+        stored = read_json(path) if path.exists() else {}
+        return tuple(tuple(texts) for texts in stored["texts"]) if stored.get("key") == key else None
 
     def write_texts(self, config: str, perturbation: str, key: str, texts: Sequence[Sequence[str]]) -> None:
         """Keeps the perturbed texts of a config under a key that names what they were made from."""

@@ -119,7 +119,7 @@ class SetFolder:
                 raise unknown_name(f"config of {self.path}", config, list(configs))
             return list(configs[config]["splits"])
         tables = [split for name, split in self.tables() if name == config]
-        if tables:
+        if tables and not self.has_card:
             return tables
         import datasets
 
