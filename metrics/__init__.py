@@ -1,19 +1,21 @@
 """Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-One function a file, named after it. Ties and bad input are decided in one place each (`ranks`, `checks`). The
-`evaluate` modules around them are the folders beside these files; `modules` finds and installs them.
+One function a file, named after it. Four decisions have one place each: bad input (`checks`), ties (`ranks`), intervals
+of shares and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`, `holm`).
+Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The `evaluate`
+modules are the folders beside these files; `modules` finds and installs them, `bundle` writes their Spaces.
 """
 
 from video_contrast.metrics.accuracy import accuracy
 from video_contrast.metrics.agreement import agreement
-from video_contrast.metrics.bootstrap_weights import bootstrap_weights
-from video_contrast.metrics.cluster_bootstrap import Interval, OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.bootstrap import OfMeans, bootstrap_weights, cluster_bootstrap
 from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.consistency import consistency
-from video_contrast.metrics.embedding_places import embedding_places
+from video_contrast.metrics.embedding_ranks import embedding_ranks
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
 from video_contrast.metrics.holm import holm
+from video_contrast.metrics.interval import Interval, difference_interval, interval_keys, share_interval
 from video_contrast.metrics.majority import majority_vote
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.mean_rank import mean_rank
@@ -23,31 +25,33 @@ from video_contrast.metrics.paired import cluster_standard_error, pair_by_id, pa
 from video_contrast.metrics.perplexity import perplexity
 from video_contrast.metrics.position_bias import position_bias
 from video_contrast.metrics.proximity import proximity
-from video_contrast.metrics.ranks import Places, choice_places
+from video_contrast.metrics.ranks import Ranks, choice_ranks
 from video_contrast.metrics.rarity_gap import rarity_gap
 from video_contrast.metrics.rcad import rcad
 from video_contrast.metrics.recall_at_k import recall_at_k
 from video_contrast.metrics.retrieval import retrieval, retrieval_from_embeddings
-from video_contrast.metrics.retrieval_counts import matrix_places
+from video_contrast.metrics.retrieval_counts import matrix_ranks
 from video_contrast.metrics.right_in_all_rotations import right_in_all_rotations
 from video_contrast.metrics.robustness import robustness
 from video_contrast.metrics.sensitivity import sensitivity
 from video_contrast.metrics.shift import caption_shift
+from video_contrast.metrics.sign_flip import sign_flip
 
 __all__ = [
     "Interval",
     "OfMeans",
-    "Places",
+    "Ranks",
     "accuracy",
     "agreement",
     "bootstrap_weights",
     "caption_shift",
-    "choice_places",
+    "choice_ranks",
     "cluster_bootstrap",
     "cluster_standard_error",
     "compare_choices",
     "consistency",
-    "embedding_places",
+    "difference_interval",
+    "embedding_ranks",
     "gamma_absolute",
     "gamma_corrected",
     "gamma_interval",
@@ -56,7 +60,7 @@ __all__ = [
     "holm",
     "interval_keys",
     "majority_vote",
-    "matrix_places",
+    "matrix_ranks",
     "mcnemar",
     "mean_rank",
     "median_rank",
@@ -74,4 +78,6 @@ __all__ = [
     "right_in_all_rotations",
     "robustness",
     "sensitivity",
+    "share_interval",
+    "sign_flip",
 ]

@@ -3,18 +3,18 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
 def accuracy(scores: Any, labels: Any = None) -> float:
-    """The share of items whose true option scores highest; a tie among m options counts 1/m.
+    """The share of items whose true candidate scores highest; a tie among m candidates counts 1/m.
 
     Args:
         scores: `[n][k]`, higher is better.
-        labels: `[n]`, the position of the true option; None: always 0.
+        labels: `[n]`, the position of the true candidate; None: always 0.
 
     Returns:
-        0..1; exactly 1/k for a scorer that gives every option the same score.
+        0..1; exactly 1/k for a scorer that gives every candidate the same score.
 
     Raises:
         ValueError: as `multiple_choice`.
@@ -23,4 +23,4 @@ def accuracy(scores: Any, labels: Any = None) -> float:
     0.75
     """
     array, truth, _ = choices(scores, labels)
-    return exact_mean(choice_places(array, truth).hit(1))
+    return exact_mean(choice_ranks(array, truth).hit(1))

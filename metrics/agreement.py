@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import cluster_codes
-from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.majority import Votes, counted_votes
 
 
@@ -18,7 +19,7 @@ def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, see
     Args:
         votes: `[n][annotators]`, as for `majority_vote`. Items with fewer than two votes say nothing and are left out.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals.
+        interval: add 95 % intervals (`share_interval` of pairs, else `cluster_bootstrap`).
         seed: of the bootstrap.
 
     Returns:
@@ -53,6 +54,8 @@ def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, see
         result[name] = None if statistic is None else statistic.of(columns)
         if interval and statistic is None:
             result |= {f"{name}_low": None, f"{name}_high": None}
+        elif interval and name == "pairwise":
+            result |= interval_keys(name, share_interval(columns[:, 0], groups))
         elif interval and statistic is not None:
             result |= interval_keys(name, cluster_bootstrap(columns, groups, statistic=statistic, seed=seed))
     return result

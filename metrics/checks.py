@@ -79,36 +79,36 @@ def choices(
 
     Args:
         scores: `[n][k]`, higher is better.
-        labels: `[n]`, the position of the true option; None means 0 everywhere.
-        ragged: allow items with different numbers of options.
+        labels: `[n]`, the position of the true candidate; None means 0 everywhere.
+        ragged: allow items with different numbers of candidates.
         name: what the scores are called in messages.
-        hint: what to do about items with different numbers of options, for the message.
+        hint: what to do about items with different numbers of candidates, for the message.
 
     Returns:
         `(scores float64[n, k], labels int64[n], sizes int64[n])`; with `ragged` shorter items are filled up
-        with minus infinity behind their `sizes[i]` options, so that nothing filled in can outrank or tie.
+        with minus infinity behind their `sizes[i]` candidates, so that nothing filled in can outrank or tie.
 
     Raises:
-        ValueError: no items, one option, ragged rows, a score that is NaN or infinite, a label that is out of
+        ValueError: no items, one candidate, ragged rows, a score that is NaN or infinite, a label that is out of
             range; the message names the item.
     """
     array, sizes = _rectangle(scores, ragged, name, hint)
     inside = np.arange(array.shape[1]) < sizes[:, None]
     bad = np.argwhere(inside & ~np.isfinite(array))
     if len(bad):
-        item, option = bad[0]
+        item, candidate = bad[0]
         raise ValueError(
-            f"{name}: item {item}, option {option} is {array[item, option]}; NaN and infinite scores have no rank "
-            f"({len(bad)} in all)"
+            f"{name}: item {item}, candidate {candidate} is {array[item, candidate]}; NaN and infinite "
+            f"scores have no rank ({len(bad)} in all)"
         )
     return array, label_array(labels, sizes), sizes
 
 
 def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Labels as int64, each within its item's number of options.
+    """Labels as int64, each within its item's number of candidates.
 
     Raises:
-        ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of options less 1.
+        ValueError: as many labels as items are needed, whole numbers, from 0 up to the number of candidates less 1.
     """
     if labels is None:
         return np.zeros(len(sizes), np.int64)
@@ -118,11 +118,11 @@ def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     odd = first_odd(array)
     if odd is not None:
         raise ValueError(
-            f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true option"
+            f"labels: item {odd} is {array[odd]!s}; labels are whole numbers, the positions of the true candidate"
         )
     bad = np.flatnonzero((array < 0) | (array >= sizes))
     if len(bad):
-        raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but options 0..{sizes[bad[0]] - 1}")
+        raise ValueError(f"labels: item {bad[0]} has label {array[bad[0]]}, but candidates 0..{sizes[bad[0]] - 1}")
     return array.astype(np.int64)
 
 
@@ -196,9 +196,25 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
     try:
-        return array.astype(np.float64)
+        numbers = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from error
+    refuse_large_integers(array, name)
+    return numbers
+
+
+def refuse_large_integers(array: NDArray[Any], name: str) -> None:
+    """Refuses whole numbers that float64 cannot tell apart: they would tie.
+
+    Raises:
+        ValueError: an integer is beyond 2**53 (9.0e15) either way.
+    """
+    if array.dtype.kind == "O":
+        large = [value for value in array.reshape(-1) if isinstance(value, int) and abs(value) > 2**53]
+    else:
+        large = array[(array > 2**53) | (array < -(2**53))].tolist() if array.dtype.kind in "iu" else []
+    if large:
+        raise ValueError(f"{name}: {large[0]} is beyond 2**53, where float64 cannot tell neighbours apart")
 
 
 def _is_list(rows: Any, name: str) -> bool:
@@ -229,19 +245,19 @@ def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray
         flat = next((i for i, length in enumerate(lengths) if length < 0), None)
         if flat is not None:
             found = f"the shape {scores[flat].shape}" if scores[flat].ndim else repr(scores[flat].item())
-            raise ValueError(f"{name}: item {flat} must be a list of scores, one an option, not {found}")
+            raise ValueError(f"{name}: item {flat} must be a list of scores, one a candidate, not {found}")
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None and ragged:
             return _filled(scores, np.array(lengths), name)
         if odd is not None:
-            raise ValueError(f"{name}: item {odd} has {lengths[odd]} options, item 0 has {lengths[0]}{hint}")
+            raise ValueError(f"{name}: item {odd} has {lengths[odd]} candidates, item 0 has {lengths[0]}{hint}")
     array = _numbers(scores, name)
     if array.ndim != 2 and len(array):
-        raise ValueError(f"{name} must be one row an item and one column an option, not the shape {array.shape}")
+        raise ValueError(f"{name} must be one row an item and one column a candidate, not the shape {array.shape}")
     if not len(array):
         raise ValueError(f"{name} is empty: there are no items to measure")
     if array.shape[1] < 2:
-        raise ValueError(f"{name}: an item needs at least 2 options, not {array.shape[1]}")
+        raise ValueError(f"{name}: an item needs at least 2 candidates, not {array.shape[1]}")
     return array, np.full(len(array), array.shape[1], np.int64)
 
 
@@ -250,7 +266,7 @@ def _filled(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     short = np.flatnonzero(lengths < 2)
     if len(short):
-        raise ValueError(f"{name}: item {short[0]} needs at least 2 options, not {lengths[short[0]]}")
+        raise ValueError(f"{name}: item {short[0]} needs at least 2 candidates, not {lengths[short[0]]}")
     array = np.full((len(rows), int(lengths.max())), -np.inf)
     for i, row in enumerate(rows):
         array[i, : len(row)] = row

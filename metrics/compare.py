@@ -3,10 +3,10 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.paired import paired_difference
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 Numbers = dict[str, float | int | None]
 
@@ -16,15 +16,15 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
 
     Args:
         first, second: `[n][k]`, scores of the two models on the same items, higher is better.
-        labels: `[n]`, the position of the true option.
+        labels: `[n]`, the position of the true candidate.
         clusters: `[n]`, the source videos.
-        seed: of the bootstrap.
+        seed: of the signs that the test draws where it cannot be exact.
 
     Returns:
-        `accuracy1`, `accuracy2` and `difference` (second less first), each with `_low` and `_high` (cluster bootstrap,
-        95 %; the difference is paired), `standard_error` and `p_value` (cluster-robust), `mcnemar_p_value` (exact;
-        items as independent, a tie counts as wrong), `only_first`, `only_second` (items that one model alone gets
-        right), `n_ties1`, `n_ties2`, `n_clusters`, `n`.
+        `accuracy1`, `accuracy2` and `difference` (second less first), each with `_low` and `_high` (95 %;
+        `share_interval`, `difference_interval`; None below five clusters), `standard_error` (cluster-robust) and
+        `p_value` (`sign_flip` by clusters), `mcnemar_p_value` (exact; items as independent, a tie counts as wrong),
+        `only_first`, `only_second` (items that one model alone gets right), `n_ties1`, `n_ties2`, `n_clusters`, `n`.
 
     Raises:
         ValueError: as `multiple_choice`; different items.
@@ -33,11 +33,11 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
     >>> result["difference"], result["mcnemar_p_value"], result["only_second"]
     (0.5, 1.0, 1)
     """
-    places = []
+    ranks = []
     for name, scores in (("first", first), ("second", second)):
         array, truth, _ = choices(scores, labels, name=name)
-        places.append((choice_places(array, truth), array.shape))
-    (one, shape), (two, other) = places
+        ranks.append((choice_ranks(array, truth), array.shape))
+    (one, shape), (two, other) = ranks
     if shape != other:
         raise ValueError(f"the first model has {shape} scores, the second {other}: they must be the same items")
     paired = paired_difference(one.hit(1), two.hit(1), clusters, seed=seed)
@@ -45,7 +45,7 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
     test = mcnemar(one.hit_bounds(1)[0], two.hit_bounds(1)[0])
     bounds: Numbers = {}
     for name, model in (("accuracy1", one), ("accuracy2", two)):
-        bounds |= interval_keys(name, cluster_bootstrap(model.hit(1), clusters, seed=seed))
+        bounds |= interval_keys(name, share_interval(model.hit(1), clusters))
     return bounds | {
         "n": paired["n"],
         "n_clusters": paired["n_clusters"],

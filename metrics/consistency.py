@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics.checks import cluster_codes, shares
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 
 def consistency(
@@ -14,7 +14,7 @@ def consistency(
     """The share of clusters of which every item is right.
 
     Args:
-        hits: `[n]`, 1 right, 0 wrong, between them the expected value on a tie (`ranks.Places.hit(1)`).
+        hits: `[n]`, 1 right, 0 wrong, between them the expected value on a tie (`ranks.Ranks.hit(1)`).
         clusters: `[n]`, the contrast cluster of each item (all contrasts of one original).
         videos: `[n]`, the source video of each item, for the intervals, where a video has several contrast clusters;
             None: the clusters are what is drawn.
@@ -49,6 +49,6 @@ def consistency(
         apart = np.flatnonzero(video_of[codes] != drawn)
         if len(apart):
             raise ValueError(f"videos: item {apart[0]} is of another video than the rest of its contrast cluster")
-        result.update(interval_keys("consistency", cluster_bootstrap(all_right, video_of, seed=seed)))
-        result.update(interval_keys("accuracy", cluster_bootstrap(values, drawn, seed=seed)))
+        result.update(interval_keys("consistency", share_interval(all_right, video_of)))
+        result.update(interval_keys("accuracy", share_interval(values, drawn)))
     return result

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, vector
-from video_contrast.metrics.cluster_bootstrap import Interval, OfMeans, cluster_bootstrap
+from video_contrast.metrics.bootstrap import DRAWS, OfMeans, cluster_bootstrap
+from video_contrast.metrics.checks import as_array, shares
+from video_contrast.metrics.interval import Interval, difference_interval, no_interval
 
 
 def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDArray[np.float64]:
@@ -30,28 +31,42 @@ def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDAr
     return 1.0 - (before / scale - after / scale)
 
 
-def gamma_relative(clean: Any, perturbed: Any) -> NDArray[np.float64]:
+def gamma_relative(clean: Any, perturbed: Any, *, percent: bool = False) -> NDArray[np.float64]:
     """1 - (clean - perturbed) / clean: the share of the clean score that is left. NaN where `clean` is 0.
 
-    The scores may be shares or percentages: the ratio is the same.
+    Args:
+        clean: score or array of scores without the perturbation, in 0..1 (in 0..100 with `percent`).
+        perturbed: the same with it; the two are broadcast.
+        percent: the scores are percentages.
+
+    Returns:
+        float64 of the broadcast shape, 0 or more.
+
+    Raises:
+        ValueError: a score is not finite or out of its range (a percentage beside a share is).
 
     Source: robustness paper, section 4.3.
 
     >>> gamma_relative([0.103, 0.103, 0.0], [0.072, 0.063, 0.0]).round(3).tolist()
     [0.699, 0.612, nan]
     """
-    return gamma_corrected(clean, perturbed, chance=0.0)
+    return gamma_corrected(clean, perturbed, chance=0.0, percent=percent)
 
 
-def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any) -> NDArray[np.float64]:
+def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any, percent: bool = False) -> NDArray[np.float64]:
     """(perturbed - chance) / (clean - chance): the share of what the model knew that is left.
 
     A model that falls to guessing gets 0 here, where the relative gamma still shows chance / clean. NaN where
-    the clean score is at or below chance: there is nothing that could be lost.
+    the clean score is at or below chance: there is nothing that could be lost. Where it is barely above, the figure is
+    a ratio of two noises and may be of any size; `gamma_interval` knows and gives no interval there.
 
     Args:
-        clean, perturbed: scores as for `gamma_absolute`, shares or percentages.
+        clean, perturbed: scores as for `gamma_relative`; broadcast.
         chance: what guessing scores, on the same scale; one number or an array.
+        percent: scores and chance are percentages.
+
+    Returns:
+        float64 of the broadcast shape.
 
     Raises:
         ValueError: a score or the chance is not finite or out of range.
@@ -59,7 +74,7 @@ def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any) -> NDArray[np.fl
     >>> float(gamma_corrected(0.8, 0.5, chance=0.5)), float(gamma_corrected(0.5, 0.5, chance=0.5))
     (0.0, nan)
     """
-    before, after, guess = _in_range(100.0, clean=clean, perturbed=perturbed, chance=chance)
+    before, after, guess = _in_range(100.0 if percent else 1.0, clean=clean, perturbed=perturbed, chance=chance)
     above = before - guess
     known = above > 0
     return np.where(known, (after - guess) / np.where(known, above, 1.0), np.nan)
@@ -72,10 +87,10 @@ def gamma_interval(
     *,
     absolute: bool = False,
     chance: float = 0.0,
-    draws: int = 10_000,
+    draws: int = DRAWS,
     seed: int = 0,
 ) -> Interval:
-    """The relative, absolute or (with `chance`) corrected gamma of paired items, with its cluster bootstrap interval.
+    """The relative, absolute or (with `chance`) corrected gamma of paired items, with its interval.
 
     Args:
         clean_hits, perturbed_hits: `[n]`, what each item contributes to the score (1 right, 0 wrong, between on
@@ -86,29 +101,31 @@ def gamma_interval(
         draws, seed: of the bootstrap.
 
     Returns:
-        The gamma with its interval; NaN throughout where the clean score is at or below chance. Draws in which it is
-        so are left out; if that is more than half of them the interval is NaN.
+        The gamma with its interval (`difference_interval` of the absolute one, else `cluster_bootstrap`); NaN
+        throughout where the clean score is at or below chance. The interval is NaN below five clusters, where no item
+        changes, and where the clean score is not clearly above chance (2.5 % of the draws are at or below it).
 
     Raises:
-        ValueError: unequal lengths, values that are not finite.
+        ValueError: unequal lengths, hits outside 0..1.
 
     >>> gamma_interval([1, 1, 1, 1], [1, 0, 1, 0]).estimate
     0.5
     """
-    before, after = vector(clean_hits, "clean_hits"), vector(perturbed_hits, "perturbed_hits")
+    before, after = shares(clean_hits, "clean_hits"), shares(perturbed_hits, "perturbed_hits")
     if before.shape != after.shape:
         raise ValueError(f"clean and perturbed must be the same items, not {before.shape} and {after.shape}")
 
+    if absolute:
+        change = difference_interval(after - before, clusters)
+        return change._replace(estimate=1 + change.estimate, low=1 + change.low, high=1 + change.high)
+
     def gamma(means: NDArray[np.float64]) -> NDArray[np.float64]:
         clean, perturbed = means.T
-        if absolute:
-            return 1.0 - (clean - perturbed)
         return np.where(clean > chance, (perturbed - chance) / (clean - chance), np.nan)
 
     pairs = np.stack([before, after], axis=1)
-    found = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed)
-    nan = float("nan")
-    return found if np.isfinite(found.estimate) else Interval(nan, nan, nan, nan, found.n_clusters)
+    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed)
+    return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
 
 
 def _in_range(highest: float, **scores: Any) -> list[NDArray[np.float64]]:
@@ -119,7 +136,8 @@ def _in_range(highest: float, **scores: Any) -> list[NDArray[np.float64]]:
         bad = np.flatnonzero(~np.isfinite(array) | (array < 0) | (array > highest))
         if len(bad):
             where = f" (position {bad[0]})" if array.ndim else ""
+            hint = " (percent=True takes percentages)" if highest == 1 and array.ravel()[bad[0]] > 1 else ""
             what = name if name == "chance" else f"the {name} score"
-            raise ValueError(f"{what}{where} is {array.ravel()[bad[0]]}, not a number from 0 to {highest:g}")
+            raise ValueError(f"{what}{where} is {array.ravel()[bad[0]]}, not a number from 0 to {highest:g}{hint}")
         arrays.append(array)
     return arrays

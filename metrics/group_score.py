@@ -6,20 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import rows_of_one_length
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import exact_mean
 
 CHANCE = {"text_score": 1 / 4, "video_score": 1 / 4, "group_score": 1 / 6}
 
 
-def group_score(scores: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0) -> dict[str, Any]:
+def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, Any]:
     """How many pairs are right in every comparison by text, by video, and in both.
 
     Args:
         scores: `[n, 2, 2]`, `scores[i, c, v]` of caption c with video v; caption 0 is true for video 0, 1 for 1.
         clusters: `[n]`, for the intervals.
-        interval: add 95 % cluster bootstrap intervals.
-        seed: of the bootstrap.
+        interval: add 95 % intervals (`share_interval`).
 
     Returns:
         `text_score` (each video prefers its caption), `video_score` (each caption prefers its video), `group_score`
@@ -56,7 +55,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False, se
     for name, values in per_pair.items():
         result[name], result[f"chance_{name}"] = exact_mean(values), CHANCE[name]
         if interval:
-            result.update(interval_keys(name, cluster_bootstrap(values, clusters, seed=seed)))
+            result.update(interval_keys(name, share_interval(values, clusters)))
     return result
 
 

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
 from video_contrast.metrics.checks import as_array, listed
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 Votes = Sequence[Sequence[Hashable | None]]
 
@@ -16,16 +18,14 @@ def majority_vote(
     *,
     clusters: Any = None,
     interval: bool = False,
-    seed: int = 0,
 ) -> dict[str, Any]:
     """The answer that most annotators of each item gave, and its accuracy.
 
     Args:
-        votes: `[n][annotators]`, answers (option numbers, "yes" ...); None or NaN where an annotator gave none.
+        votes: `[n][annotators]`, answers (candidate numbers, "yes" ...); None or NaN where an annotator gave none.
         labels: `[n]`, the true answers; None: no accuracy.
         clusters: `[n]`, the source videos, for the interval.
-        interval: add 95 % cluster bootstrap intervals of both accuracies.
-        seed: of the bootstrap.
+        interval: add 95 % intervals of both accuracies (`share_interval`).
 
     Returns:
         `majority` (`[n]`, None on a tie for the most votes), `n_ties`, `n`; with labels `accuracy` (a tie between m
@@ -59,8 +59,9 @@ def majority_vote(
         result["accuracy"] = sum(right) / len(right)
         result["individual_accuracy"] = sum(hits for _, hits in single) / sum(total for total, _ in single)
         if interval:
-            result.update(interval_keys("accuracy", cluster_bootstrap(right, clusters, seed=seed)))
-            individual = cluster_bootstrap(single, clusters, statistic="ratio", seed=seed)
+            result.update(interval_keys("accuracy", share_interval(right, clusters)))
+            totals, hits = np.array(single, np.float64).T
+            individual = share_interval(hits / totals, clusters, weights=totals)
             result.update(interval_keys("individual_accuracy", individual))
     return result
 

@@ -15,7 +15,7 @@ def mcnemar(first: Any, second: Any) -> dict[str, float | int]:
 
     Returns:
         `p_value`, `only_first` and `only_second` (items that one model alone gets right). With no such item the
-        p-value is 1. Items are taken as independent: for several items a video prefer `paired_difference`.
+        p-value is 1. Items are taken as independent: for several items a video use `paired_difference`.
 
     Raises:
         ValueError: unequal lengths, values other than 0 and 1; the message names the item.

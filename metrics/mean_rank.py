@@ -3,18 +3,18 @@
 from typing import Any
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
 def mean_rank(scores: Any, labels: Any = None) -> float:
-    """The mean rank of the true option, from 1; a tie counts half a place.
+    """The mean rank of the true candidate, from 1; a tie counts half a place.
 
     Args:
         scores: `[n][k]`, higher is better.
-        labels: `[n]`, the position of the true option; None: always 0.
+        labels: `[n]`, the position of the true candidate; None: always 0.
 
     Returns:
-        1..k; exactly (k + 1) / 2 for a scorer that gives every option the same score.
+        1..k; exactly (k + 1) / 2 for a scorer that gives every candidate the same score.
 
     Raises:
         ValueError: as `multiple_choice`.
@@ -23,4 +23,4 @@ def mean_rank(scores: Any, labels: Any = None) -> float:
     1.75
     """
     array, truth, _ = choices(scores, labels)
-    return exact_mean(choice_places(array, truth).rank)
+    return exact_mean(choice_ranks(array, truth).rank)

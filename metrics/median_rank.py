@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics.checks import choices
-from video_contrast.metrics.ranks import choice_places
+from video_contrast.metrics.ranks import choice_ranks
 
 
 def median_rank(scores: Any, labels: Any = None) -> float:
-    """The median of the expected ranks of the true option, from 1; a tie counts half a place.
+    """The median of the expected ranks of the true candidate, from 1; a tie counts half a place.
 
     Args:
         scores: `[n][k]`, higher is better.
-        labels: `[n]`, the position of the true option; None: always 0.
+        labels: `[n]`, the position of the true candidate; None: always 0.
 
     Raises:
         ValueError: as `multiple_choice`.
@@ -22,4 +22,4 @@ def median_rank(scores: Any, labels: Any = None) -> float:
     2.5
     """
     array, truth, _ = choices(scores, labels)
-    return float(np.median(choice_places(array, truth).rank))
+    return float(np.median(choice_ranks(array, truth).rank))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import at_most, choices, cluster_codes, listed
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 Numbers = dict[str, float | int | None]
 _SUFFIXES = ("best", "high", "low", "worst")
@@ -25,29 +26,30 @@ def multiple_choice(
     seed: int = 0,
     ragged: bool = False,
 ) -> Numbers:
-    """Accuracy, ranks and R@K of the true option among its contrasts.
+    """Accuracy, ranks and R@K of the true candidate among its contrasts.
 
     Args:
         scores: `[n][k]`, higher is better; any numbers (cosines, log-likelihoods).
-        labels: `[n]`, the position of the true option of each item.
-        kinds: `[n][k]`, the kind of each option ("random", "gender" ...; that of the true option is ignored, as
-            is None): adds the accuracy against the options of each kind alone, over the items that have one.
+        labels: `[n]`, the position of the true candidate of each item.
+        kinds: `[n][k]`, the kind of each candidate ("random", "gender" ...; that of the true one is ignored, as is
+            None): adds the accuracy against the candidates of each kind alone, over the items that have one.
         clusters: `[n]`, the source video of each item, for the intervals.
-        ks: the Ks of R@K, from 1 to the number of options.
-        interval: add 95 % cluster bootstrap intervals of every accuracy, R@K, mean and median rank.
+        ks: the Ks of R@K, from 1 to the number of candidates.
+        interval: add 95 % intervals of every accuracy and R@K (`share_interval`) and of the mean and median rank
+            (`cluster_bootstrap`).
         seed: of the bootstrap.
-        ragged: allow items with different numbers of options (otherwise that is an error).
+        ragged: allow items with different numbers of candidates (otherwise that is an error).
 
     Returns:
         `accuracy` (expected value under random tie-breaking), `accuracy_worst` and `accuracy_best` (every tie
-        decided against and for the true option), `n_ties` (items with a tie that involves the true option),
+        decided against and for the true candidate), `n_ties` (items with a tie that involves the true candidate),
         `mean_rank` with `_worst` and `_best`, `median_rank`, `R@K` with `_worst` and `_best`, `chance`, `n`;
         with kinds `accuracy_<kind>`, its bounds, `chance_<kind>` and `n_<kind>`; with interval `<key>_low` and
-        `<key>_high` (None if there is one cluster).
+        `<key>_high` (None below five clusters) and `n_clusters`.
 
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
-            of options, kinds that do not match the scores or that are named as another figure is ("best", "worst",
+            of candidates, kinds that do not match the scores or that are named as another figure is ("best", "worst",
             "low", "high"); the message names the item.
 
     >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
@@ -58,26 +60,27 @@ def multiple_choice(
     """
     hint = "; pass ragged=True if the items really differ"
     array, truth, sizes = choices(scores, labels, ragged=ragged, hint=hint)
-    ks = at_most(ks, int(sizes.min()), "options an item")
-    if clusters is not None:
-        clusters, _ = cluster_codes(clusters, len(array))
-    places = choice_places(array, truth)
-    result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(places.tied.sum())}
+    ks = at_most(ks, int(sizes.min()), "candidates an item")
+    groups, n_clusters = cluster_codes(clusters, len(array))
+    ranks = choice_ranks(array, truth)
+    result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(ranks.tied.sum())}
 
     def add(name: str, expected: NDArray[Any], worst: NDArray[Any], best: NDArray[Any], groups: Any) -> None:
         result[name] = exact_mean(expected)
         result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
-        if interval:
-            result.update(interval_keys(name, cluster_bootstrap(expected, groups, seed=seed)))
+        if interval and name != "mean_rank":
+            result.update(interval_keys(name, share_interval(expected, groups)))
 
-    add("accuracy", places.hit(1), *places.hit_bounds(1), clusters)
-    add("mean_rank", places.rank, places.worst, places.best, clusters)
-    result["median_rank"] = float(np.median(places.rank))
+    add("accuracy", ranks.hit(1), *ranks.hit_bounds(1), groups)
+    add("mean_rank", ranks.expected, ranks.worst, ranks.best, groups)
+    result["median_rank"] = float(np.median(ranks.expected))
     if interval:
-        median = cluster_bootstrap(places.rank, clusters, statistic="median", seed=seed)
-        result.update(interval_keys("median_rank", median))
+        result["n_clusters"] = n_clusters
+        for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
+            bootstrap = cluster_bootstrap(ranks.expected, clusters, statistic=statistic, seed=seed)
+            result.update(interval_keys(name, bootstrap))
     for k in ks:
-        add(f"R@{k}", places.hit(k), *places.hit_bounds(k), clusters)
+        add(f"R@{k}", ranks.hit(k), *ranks.hit_bounds(k), groups)
     if kinds is not None:
         table = _kind_table(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
@@ -88,20 +91,20 @@ def multiple_choice(
         for kind in names:
             among = (table == kind) & wrong
             has = among.any(axis=1)
-            against = choice_places(array[has], truth[has], among[has])
-            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), None if clusters is None else clusters[has])
+            against = choice_ranks(array[has], truth[has], among[has])
+            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), groups[has])
             result[f"chance_{kind}"] = exact_mean(1.0 / (1 + among[has].sum(axis=1)))
             result[f"n_{kind}"] = int(has.sum())
     return result
 
 
 def _kind_table(kinds: Sequence[Sequence[str]], sizes: NDArray[np.int64], width: int) -> NDArray[np.str_]:
-    """Kinds as `str[n, width]`, empty behind the options of shorter items."""
+    """Kinds as `str[n, width]`, empty behind the candidates of shorter items."""
     if len(kinds) != len(sizes):
         raise ValueError(f"{len(sizes)} items need {len(sizes)} lists of kinds, not {len(kinds)}")
     rows = []
     for i, row in enumerate(kinds):
         if isinstance(row, str) or len(row) != sizes[i]:
-            raise ValueError(f"kinds: item {i} has {sizes[i]} options and needs as many kinds, not {row!r}")
+            raise ValueError(f"kinds: item {i} has {sizes[i]} candidates and needs as many kinds, not {row!r}")
         rows.append(["" if name is None else str(name) for name in listed(row)] + [""] * (width - len(row)))
     return np.array(rows)

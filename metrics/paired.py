@@ -7,48 +7,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.bootstrap import DRAWS, cluster_bootstrap
 from video_contrast.metrics.checks import cluster_codes, vector
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap
+from video_contrast.metrics.interval import cluster_error, difference_interval
+from video_contrast.metrics.sign_flip import sign_flip
 
 
 def paired_difference(
-    first: Any, second: Any, clusters: Any = None, *, draws: int = 10_000, level: float = 0.95, seed: int = 0
+    first: Any, second: Any, clusters: Any = None, *, draws: int = DRAWS, level: float = 0.95, seed: int = 0
 ) -> dict[str, float | int | None]:
-    """The mean of `second` less that of `first`, with its paired cluster bootstrap interval.
+    """The mean of `second` less that of `first`, with its interval and the p-value of a sign-flip test.
 
     Args:
         first, second: `[n]`, what each item contributes (hits, ranks, scores), the same items in the same order.
-        clusters: `[n]`, the source videos; a naive bootstrap of clustered items finds differences that are not there.
-        draws, level, seed: of the bootstrap.
+        clusters: `[n]`, the source videos; a test of clustered items one by one finds differences that are not there.
+        draws, seed: of the bootstrap, and of the signs (`sign_flip`).
+        level: coverage of the interval, between 0 and 1.
 
     Returns:
-        `difference`, `low`, `high`, `standard_error` (cluster-robust, `cluster_standard_error`), `p_value` (two-sided
-        normal test with it; None with one cluster), `n_clusters`, `n`.
+        `difference`; `low` and `high` (`difference_interval` where all values are in 0..1, else `cluster_bootstrap`;
+        None below five clusters); `standard_error` (cluster-robust; None with one cluster); `p_value` (two-sided,
+        `sign_flip`; of independent right and wrong answers McNemar's exact one; None with one cluster); `n_clusters`,
+        `n`. The interval and the test are different methods and may disagree at the border.
 
     Raises:
         ValueError: empty, unequal lengths, values that are not finite; the message names the item.
 
     >>> result = paired_difference([0, 0, 1, 0, 1, 0], [1, 1, 1, 0, 1, 1])
-    >>> result["difference"], 0 <= result["low"] < 0.5 < result["high"]
-    (0.5, True)
+    >>> result["difference"], result["low"] < 0.5 < result["high"], result["p_value"]
+    (0.5, True, 0.25)
     """
     a, b = vector(first, "first"), vector(second, "second")
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values: a paired difference needs the same items")
     change = b - a
-    interval = cluster_bootstrap(change, clusters, draws=draws, level=level, seed=seed)
-    error = cluster_standard_error(change, clusters)
-    defined = math.isfinite(error)
-    p_value: float | None = None
-    if defined:
-        z = abs(interval.estimate) / error if error > 0 else (0.0 if interval.estimate == 0 else math.inf)
-        p_value = math.erfc(z / math.sqrt(2))
+    if min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= 1:
+        interval = difference_interval(change, clusters, level=level)
+    else:
+        interval = cluster_bootstrap(change, clusters, draws=draws, level=level, seed=seed)
+    several = interval.n_clusters > 1
     return {
         "difference": interval.estimate,
-        "low": interval.low if defined else None,
-        "high": interval.high if defined else None,
-        "standard_error": error if defined else None,
-        "p_value": p_value,
+        "low": None if math.isnan(interval.low) else interval.low,
+        "high": None if math.isnan(interval.high) else interval.high,
+        "standard_error": cluster_standard_error(change, clusters) if several else None,
+        "p_value": sign_flip(change, clusters, seed=seed) if several else None,
         "n_clusters": interval.n_clusters,
         "n": len(a),
     }
@@ -58,6 +61,10 @@ def cluster_standard_error(values: Any, clusters: Any = None) -> float:
     """The standard error of a mean of items that belong to clusters; NaN with one cluster.
 
     The variance of the mean plus the covariances within clusters, times C / (C - 1) for C clusters.
+
+    Args:
+        values: `[n]`, finite numbers.
+        clusters: `[n]`, the source videos; None: items are independent.
 
     Raises:
         ValueError: empty, or values that are not finite.
@@ -69,16 +76,19 @@ def cluster_standard_error(values: Any, clusters: Any = None) -> float:
     """
     array = vector(values, "values")
     codes, n_clusters = cluster_codes(clusters, len(array))
-    if n_clusters < 2:
-        return float("nan")
-    within = np.bincount(codes, weights=array - array.mean(), minlength=n_clusters)
-    return float(np.sqrt((within**2).sum() * n_clusters / (n_clusters - 1)) / len(array))
+    return cluster_error(array, codes, n_clusters, np.ones(len(array)))
 
 
 def pair_by_id(
     clean: Mapping[Hashable, float], perturbed: Mapping[Hashable, float]
 ) -> tuple[list[Hashable], NDArray[np.float64], NDArray[np.float64]]:
     """The items of two runs in one order: `(ids, clean, perturbed)`.
+
+    Args:
+        clean, perturbed: the score of each item by its id.
+
+    Returns:
+        The ids in the order of `clean`, and float64[n] of each run.
 
     Raises:
         ValueError: an id is in one run only, or its score is not a finite number; the message names the first, and how

@@ -1,31 +1,32 @@
-"""Position bias: does the answer depend on where the true option stands?"""
+"""Position bias: does the answer depend on where the true candidate stands?"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import choices
-from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places, exact_mean, exact_std
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
+from video_contrast.metrics.checks import choices, cluster_codes
+from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import choice_ranks, exact_mean, exact_std
 
 
 def position_bias(
     scores: Any, labels: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
 ) -> dict[str, Any]:
-    """Accuracy by the position of the true option, and how often each position is picked.
+    """Accuracy by the position of the true candidate, and how often each position is picked.
 
     Args:
-        scores: `[n][k]` of the options in the order in which the model saw them, higher is better.
-        labels: `[n]`, the position of the true option.
+        scores: `[n][k]` of the candidates in the order in which the model saw them, higher is better.
+        labels: `[n]`, the position of the true candidate.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of all figures. Those of the standard deviations lie high: the
-            noise of a small set, drawn anew, adds to them.
+        interval: add 95 % intervals of all figures (`share_interval`; `cluster_bootstrap` of the standard deviations,
+            which lie high: the noise of a small set, drawn anew, adds to them).
         seed: of the bootstrap.
 
     Returns:
-        `accuracy_by_position` (`[k]`, None where no item has its true option there), `accuracy_std` (standard
-        deviation of those), `picked` (`[k]`, share of items in which the position is chosen; tied options share the
+        `accuracy_by_position` (`[k]`, None where no item has its true candidate there), `accuracy_std` (standard
+        deviation of those), `picked` (`[k]`, share of items in which the position is chosen; tied candidates share the
         item), `picked_std`, `n_by_position`, `n`; with interval `<key>_low` and `<key>_high`, lists where the figure
         is one.
 
@@ -37,7 +38,7 @@ def position_bias(
     ([1.0, 0.5], [0.75, 0.25])
     """
     array, truth, _ = choices(scores, labels)
-    hits = choice_places(array, truth).hit(1)
+    hits = choice_ranks(array, truth).hit(1)
     highest = array == array.max(axis=1, keepdims=True)
     picked = highest / highest.sum(axis=1, keepdims=True)
     here = (truth[:, None] == np.arange(array.shape[1])).astype(np.float64)
@@ -55,21 +56,22 @@ def position_bias(
     if not interval:
         return result
 
-    def bounds(columns: NDArray[np.float64], statistic: str | OfMeans) -> dict[str, float | None]:
-        return interval_keys("x", cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed))
-
-    right = here * hits[:, None]
-    pairs = np.stack([here.T, right.T], axis=2)
-    for name, found in (
-        ("accuracy_by_position", [bounds(pair, "ratio") for pair in pairs]),
-        ("picked", [bounds(column, "mean") for column in picked.T]),
-    ):
-        result |= {f"{name}_{side}": [keys[f"x_{side}"] for keys in found] for side in ("low", "high")}
+    groups, _ = cluster_codes(clusters, len(array))
+    by_position_ends = [
+        interval_keys("x", share_interval(hits[truth == p], groups[truth == p]))
+        if n
+        else {"x_low": None, "x_high": None}
+        for p, n in enumerate(n_by_position)
+    ]
+    picked_ends = [interval_keys("x", share_interval(column, groups)) for column in picked.T]
+    for name, ends in (("accuracy_by_position", by_position_ends), ("picked", picked_ends)):
+        result |= {f"{name}_{side}": [keys[f"x_{side}"] for keys in ends] for side in ("low", "high")}
     for name, columns, statistic in (
-        ("accuracy_std", np.concatenate([here, right], axis=1), OfMeans(_std_of_ratios)),
+        ("accuracy_std", np.concatenate([here, here * hits[:, None]], axis=1), OfMeans(_std_of_ratios)),
         ("picked_std", picked, OfMeans(lambda means: means.std(axis=1))),
     ):
-        result |= {f"{name}_{side}": bounds(columns, statistic)[f"x_{side}"] for side in ("low", "high")}
+        bootstrap = cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed)
+        result |= interval_keys(name, bootstrap)
     return result
 
 

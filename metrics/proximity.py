@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import cluster_codes, listed, shares, vector
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 
 def proximity(
@@ -17,7 +17,6 @@ def proximity(
     share: float = 0.15,
     clusters: Any = None,
     interval: bool = False,
-    seed: int = 0,
 ) -> dict[str, Any]:
     """Accuracy on antonyms, and on the highest and lowest `share` of the others by similarity.
 
@@ -28,8 +27,7 @@ def proximity(
         share: size of the two subsets, above 0 and at most 0.5. Items that tie at the border share the room that is
             left in equal parts, so that their order has no influence.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of the three, over the items of each subset.
-        seed: of the bootstrap.
+        interval: add 95 % intervals of the three (`share_interval`), over the items of each subset.
 
     Returns:
         `antonym`, `high`, `low` (None where the subset is empty), `n_antonym`, `n_high` (the size of either subset).
@@ -63,9 +61,8 @@ def proximity(
         inside = weight > 0
         result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None
         if interval and inside.any():
-            pairs = np.stack([weight, weight * right], axis=1)[inside]
             groups = None if clusters is None else clusters[inside]
-            result.update(interval_keys(name, cluster_bootstrap(pairs, groups, statistic="ratio", seed=seed)))
+            result.update(interval_keys(name, share_interval(right[inside], groups, weights=weight[inside])))
     return result
 
 

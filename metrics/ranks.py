@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Places(NamedTuple):
+class Ranks(NamedTuple):
     """Where the true answers of n queries stand among the wrong ones.
 
     Attributes:
@@ -35,7 +35,7 @@ class Places(NamedTuple):
         return 1.0 + self.greater + self.equal
 
     @property
-    def rank(self) -> NDArray[np.floating[Any]]:
+    def expected(self) -> NDArray[np.floating[Any]]:
         """Its expected rank under random tie-breaking: 1 + greater + equal / (same + 1)."""
         return 1.0 + self.greater + self.equal / (self.same + 1.0)
 
@@ -50,15 +50,15 @@ class Places(NamedTuple):
         With one true answer it is clip((k - greater) / (equal + 1), 0, 1). With `same` of them sharing the score,
         it is one minus the chance that the `k - greater` places left all go to wrong answers.
         """
-        places = np.maximum(k - self.greater, 0)
-        single = np.minimum(places / (self.equal + 1.0), 1.0)
-        several = np.flatnonzero((self.same > 1) & (places > 0) & (self.equal > 0))
+        left = np.maximum(k - self.greater, 0)
+        single = np.minimum(left / (self.equal + 1.0), 1.0)
+        several = np.flatnonzero((self.same > 1) & (left > 0) & (self.equal > 0))
         if len(several):
-            wrong, right, room = self.equal[several], self.same[several], places[several]
+            wrong, right, room = self.equal[several], self.same[several], left[several]
             missed = np.ones(len(several))
             for drawn in range(int(room.max())):
-                left = np.maximum(wrong - drawn, 0)
-                missed *= np.where(drawn < room, left / (left + right), 1.0)
+                remaining = np.maximum(wrong - drawn, 0)
+                missed *= np.where(drawn < room, remaining / (remaining + right), 1.0)
             single[several] = 1.0 - missed
         return single
 
@@ -67,18 +67,18 @@ class Places(NamedTuple):
         return (self.worst <= k).astype(np.float64), (self.best <= k).astype(np.float64)
 
 
-def choice_places(
+def choice_ranks(
     scores: NDArray[np.float64], labels: NDArray[np.int64], among: NDArray[np.bool_] | None = None
-) -> Places:
-    """Where the true option of each item stands.
+) -> Ranks:
+    """Where the true candidate of each item stands.
 
     Args:
         scores: `[n, k]`, checked (`checks.choices`).
-        labels: `[n]`, the true options.
-        among: `[n, k]`, the wrong options to count; None counts all.
+        labels: `[n]`, the true candidates.
+        among: `[n, k]`, the wrong candidates to count; None counts all.
 
-    >>> places = choice_places(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0, 0]))
-    >>> places.rank.tolist(), places.hit(1).tolist()
+    >>> ranks = choice_ranks(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), np.array([0, 0]))
+    >>> ranks.expected.tolist(), ranks.hit(1).tolist()
     ([2.5, 2.0], [0.0, 0.3333333333333333])
     """
     true = np.take_along_axis(scores, labels[:, None], axis=1)
@@ -86,7 +86,7 @@ def choice_places(
     np.put_along_axis(equal, labels[:, None], False, axis=1)
     if among is not None:
         greater, equal = greater & among, equal & among
-    return Places(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))
+    return Ranks(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))
 
 
 def exact_mean(values: NDArray[Any]) -> float:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.metrics.checks import shares, vector
-from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
+from video_contrast.metrics.checks import cluster_codes, shares, vector
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 _GAP = OfMeans(lambda means: means[:, 2] - means[:, 1] / means[:, 0])  # columns: rare, rare and right, right
 
@@ -26,7 +27,7 @@ def rarity_gap(
         original_counts: `[n]`, how often the original word (a character id, a verb) occurs in the training captions.
         contrast_counts: `[n]`, how often the word that replaced it does.
         clusters: `[n]`, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of `overall`, `rare` and `gap`.
+        interval: add 95 % intervals of `overall`, `rare` (`share_interval`) and `gap` (`cluster_bootstrap`).
         seed: of the bootstrap.
 
     Returns:
@@ -59,9 +60,10 @@ def rarity_gap(
         "n": len(right),
     }
     if interval:
-        result.update(interval_keys("overall", cluster_bootstrap(right, clusters, seed=seed)))
+        result.update(interval_keys("overall", share_interval(right, clusters)))
         if rare.any():
             columns = np.stack([rare, rare * right, right], axis=1)
-            for name, statistic in (("rare", "ratio"), ("gap", _GAP)):
-                result.update(interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed)))
+            result.update(interval_keys("gap", cluster_bootstrap(columns, clusters, statistic=_GAP, seed=seed)))
+            groups = cluster_codes(clusters, len(right))[0][rare]
+            result.update(interval_keys("rare", share_interval(right[rare], groups)))
     return result

@@ -6,9 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import at_most, choices, rows_of_one_length
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.bootstrap import cluster_bootstrap
+from video_contrast.metrics.checks import at_most, choices, cluster_codes, rows_of_one_length
+from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 Numbers = dict[str, float | int | None]
 
@@ -42,12 +43,12 @@ def rcad(
         ks: the Ks of R@K; None: those of 1, 2, 3 that a video has captions for. (The paper's column "R@2" holds R@3 in
             some rows, so all three are given.)
         clusters: `[videos]`, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of R@K, the mean and the median rank.
+        interval: add 95 % intervals of R@K (`share_interval`), mean and median rank (`cluster_bootstrap`).
         seed: of the bootstrap.
 
     Returns:
         `R@K` with `_worst` and `_best`, `chance_R@K`, `mean_rank` with `_worst` and `_best`, `median_rank`, `n_ties`,
-        `n`; with interval `<key>_low` and `<key>_high`.
+        `n`; with interval `<key>_low` and `<key>_high` (None below five clusters) and `n_clusters`.
 
     Raises:
         ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
@@ -66,20 +67,23 @@ def rcad(
     array, truth, sizes = choices(_own(similarity, columns, normalise, scale), labels, name="similarity")
     most = int(sizes.min())
     ks = [k for k in (1, 2, 3) if k <= most] if ks is None else at_most(ks, most, "captions a video")
-    places = choice_places(array, truth)
-    result: Numbers = {"n": len(array), "n_ties": int(places.tied.sum())}
-    figures = {"mean_rank": (places.rank, places.worst, places.best)}
-    figures |= {f"R@{k}": (places.hit(k), *places.hit_bounds(k)) for k in ks}
+    ranks = choice_ranks(array, truth)
+    result: Numbers = {"n": len(array), "n_ties": int(ranks.tied.sum())}
+    figures = {"mean_rank": (ranks.expected, ranks.worst, ranks.best)}
+    figures |= {f"R@{k}": (ranks.hit(k), *ranks.hit_bounds(k)) for k in ks}
     for name, (expected, worst, best) in figures.items():
         chosen = expected if ties == "expected" else best
         result[name] = exact_mean(chosen)
         result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
-        if interval:
-            result.update(interval_keys(name, cluster_bootstrap(chosen, clusters, seed=seed)))
-    ranks = places.rank if ties == "expected" else places.best
-    result["median_rank"] = float(np.median(ranks))
+        if interval and name != "mean_rank":
+            result.update(interval_keys(name, share_interval(chosen, clusters)))
+    rank = ranks.expected if ties == "expected" else ranks.best
+    result["median_rank"] = float(np.median(rank))
     if interval:
-        result.update(interval_keys("median_rank", cluster_bootstrap(ranks, clusters, statistic="median", seed=seed)))
+        result["n_clusters"] = cluster_codes(clusters, len(array))[1]
+        for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
+            bootstrap = cluster_bootstrap(rank, clusters, statistic=statistic, seed=seed)
+            result.update(interval_keys(name, bootstrap))
     result |= {f"chance_R@{k}": k / array.shape[1] for k in ks}
     return result
 

@@ -3,21 +3,21 @@
 from typing import Any
 
 from video_contrast.metrics.checks import at_most, choices
-from video_contrast.metrics.ranks import choice_places, exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
 def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
-    """The share of items whose true option is among the first `k`, as expected under random tie-breaking.
+    """The share of items whose true candidate is among the first `k`, as expected under random tie-breaking.
 
-    An item with g options above the true one and e equal to it counts clip((k - g) / (e + 1), 0, 1).
+    An item with g candidates above the true one and e equal to it counts clip((k - g) / (e + 1), 0, 1).
 
     Args:
-        scores: `[n][options]`, higher is better.
-        labels: `[n]`, the position of the true option; None: always 0.
-        k: from 1 to the number of options.
+        scores: `[n][candidates]`, higher is better.
+        labels: `[n]`, the position of the true candidate; None: always 0.
+        k: from 1 to the number of candidates.
 
     Returns:
-        0..1; exactly k / options for a scorer that gives every option the same score.
+        0..1; exactly k / candidates for a scorer that gives every candidate the same score.
 
     Raises:
         ValueError: as `multiple_choice`.
@@ -26,5 +26,5 @@ def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
     0.75
     """
     array, truth, sizes = choices(scores, labels)
-    (k,) = at_most([k], int(sizes.min()), "options an item")
-    return exact_mean(choice_places(array, truth).hit(k))
+    (k,) = at_most([k], int(sizes.min()), "candidates an item")
+    return exact_mean(choice_ranks(array, truth).hit(k))

@@ -6,11 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, at_most, cluster_codes, first_odd, listed, rows_of_one_length
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
-from video_contrast.metrics.embedding_places import embedding_places
-from video_contrast.metrics.ranks import Places, exact_mean
-from video_contrast.metrics.retrieval_counts import BothWays, matrix_places
+from video_contrast.metrics.bootstrap import cluster_bootstrap
+from video_contrast.metrics.checks import (
+    as_array,
+    at_most,
+    cluster_codes,
+    first_odd,
+    listed,
+    refuse_large_integers,
+    rows_of_one_length,
+)
+from video_contrast.metrics.embedding_ranks import embedding_ranks
+from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.ranks import Ranks, exact_mean
+from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 
 Numbers = dict[str, float | int | None]
 _KS = (1, 5, 10)
@@ -18,7 +27,7 @@ _KS = (1, 5, 10)
 
 def retrieval(
     similarity: Any,
-    owners: Any = None,
+    caption_to_video: Any = None,
     *,
     video_ids: Sequence[Any] | None = None,
     ks: Sequence[int] | None = None,
@@ -34,20 +43,20 @@ def retrieval(
     Args:
         similarity: `[videos, captions]`, higher is better; an array, a memory-mapped array, a tensor or lists.
             Float32 and float64 are compared as they are. It is read once, in blocks.
-        owners: `[captions]`, the row of each caption's video, or its id if `video_ids` are given; None: caption i
-            belongs to video i.
+        caption_to_video: `[captions]`, the row of each caption's video, or its id if `video_ids` are given; None:
+            caption i belongs to video i.
         video_ids: `[videos]`, the ids of the rows.
         ks: the Ks of R@K; None: those of 1, 5, 10 that both galleries are large enough for.
         clusters: `[videos]`, the source video of each row (clips of one video belong together), for the intervals;
             None: every row is its own. Captions belong to the cluster of their video.
-        interval: add 95 % cluster bootstrap intervals of R@K, the mean and the median rank.
+        interval: add 95 % intervals of R@K (`share_interval`), mean and median rank (`cluster_bootstrap`).
         seed: of the bootstrap.
 
     Returns:
         For `t2v` and `v2t`: `<way>_R@K` (expected value under random tie-breaking) with `_worst` and `_best` (every
         tie decided against and for the true answer), `<way>_chance_R@K`, `<way>_mean_rank` with `_worst` and
         `_best`, `<way>_median_rank`, `<way>_n_ties`, `<way>_n` (queries); `n_videos`, `n_captions`; with interval
-        `<key>_low` and `<key>_high`.
+        `<key>_low` and `<key>_high` (None below five clusters) and `n_clusters`.
 
     Raises:
         ValueError: empty, NaN or infinite similarities, captions whose video is not there, equal ids, a K larger
@@ -58,14 +67,14 @@ def retrieval(
     (1.0, 0.75, 0.5, 1.0)
     """
     matrix = _matrix(similarity)
-    rows = _owner_rows(owners, video_ids, *matrix.shape)
-    return _summary(matrix_places(matrix, rows), rows, len(matrix), ks, clusters, interval, seed)
+    rows = _video_rows(caption_to_video, video_ids, *matrix.shape)
+    return _summary(matrix_ranks(matrix, rows), rows, len(matrix), ks, clusters, interval, seed)
 
 
 def retrieval_from_embeddings(
     videos: Any,
     captions: Any,
-    owners: Any = None,
+    caption_to_video: Any = None,
     *,
     video_ids: Sequence[Any] | None = None,
     normalise: bool = True,
@@ -83,7 +92,7 @@ def retrieval_from_embeddings(
     Args:
         videos: floats `[videos, d]`, in memory or memory-mapped.
         captions: floats `[captions, d]`.
-        owners, video_ids, ks, clusters, interval, seed: as for `retrieval`.
+        caption_to_video, video_ids, ks, clusters, interval, seed: as for `retrieval`.
         normalise: compare cosines (the default) instead of products.
 
     Returns:
@@ -100,18 +109,18 @@ def retrieval_from_embeddings(
     left, right = _matrix(videos, "videos"), _matrix(captions, "captions")
     if left.shape[1] != right.shape[1]:
         raise ValueError(f"embeddings of videos have {left.shape[1]} numbers, of captions {right.shape[1]}")
-    rows = _owner_rows(owners, video_ids, len(left), len(right))
-    places = embedding_places(left, right, rows, normalise=normalise)
-    return _summary(places, rows, len(left), ks, clusters, interval, seed)
+    rows = _video_rows(caption_to_video, video_ids, len(left), len(right))
+    ranks = embedding_ranks(left, right, rows, normalise=normalise)
+    return _summary(ranks, rows, len(left), ks, clusters, interval, seed)
 
 
-def owners_of(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:
+def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:
     """The row of each caption's video, from the lists of captions of each video.
 
     Raises:
         ValueError: a caption is in no list or in two, or there is none of that number; the message names it.
 
-    >>> owners_of([[0, 1], [], [2]], 3).tolist()
+    >>> videos_of_captions([[0, 1], [], [2]], 3).tolist()
     [0, 0, 2]
     """
     owner: dict[int, int] = {}
@@ -135,37 +144,42 @@ def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
         raise ValueError(f"{name} must have rows and columns, not the shape {array.shape}")
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    refuse_large_integers(array, name)
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
-def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int) -> NDArray[np.int64]:
-    if owners is None and video_ids is None:
+def _video_rows(
+    caption_to_video: Any, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int
+) -> NDArray[np.int64]:
+    if caption_to_video is None and video_ids is None:
         if n_videos != n_captions:
-            raise ValueError(f"{n_captions} captions of {n_videos} videos: say which belongs to which with owners=")
+            raise ValueError(f"{n_captions} captions of {n_videos} videos: say whose they are with caption_to_video=")
         return np.arange(n_videos)
-    if owners is None:
-        raise ValueError("video_ids are given but not the video of each caption (owners=)")
-    if len(owners) != n_captions:
-        raise ValueError(f"{n_captions} captions need {n_captions} owners, not {len(owners)}")
+    if caption_to_video is None:
+        raise ValueError("video_ids are given but not the video of each caption (caption_to_video=)")
+    if len(caption_to_video) != n_captions:
+        raise ValueError(f"{n_captions} captions need as many entries in caption_to_video, not {len(caption_to_video)}")
     if video_ids is not None:
-        video_ids, owners = listed(video_ids), listed(owners)
+        video_ids, caption_to_video = listed(video_ids), listed(caption_to_video)
         if len(video_ids) != n_videos:
             raise ValueError(f"{n_videos} videos need {n_videos} ids, not {len(video_ids)}")
         row_of: dict[Any, int] = {}
         for row, name in enumerate(video_ids):
             if row_of.setdefault(name, row) != row:
                 raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")
-        missing = next((i for i, name in enumerate(owners) if name not in row_of), None)
+        missing = next((i for i, name in enumerate(caption_to_video) if name not in row_of), None)
         if missing is not None:
-            raise ValueError(f"caption {missing} belongs to video {owners[missing]!r}, which is not among the videos")
-        return np.array([row_of[name] for name in owners], np.int64)
-    rows = as_array(owners)
+            raise ValueError(
+                f"caption {missing} belongs to video {caption_to_video[missing]!r}, which is not among the videos"
+            )
+        return np.array([row_of[name] for name in caption_to_video], np.int64)
+    rows = as_array(caption_to_video)
     if rows.ndim != 1:
-        raise ValueError(f"owners must be one row number a caption, not the shape {rows.shape}")
+        raise ValueError(f"caption_to_video must be one row number a caption, not the shape {rows.shape}")
     odd = first_odd(rows)
     if odd is not None:
         raise ValueError(
-            f"owners: caption {odd} has {rows[odd]!s}; owners are row numbers; give video_ids= to name videos by ids"
+            f"caption_to_video: caption {odd} has {rows[odd]!s}, not a row number; give video_ids= to name videos by ids"
         )
     bad = np.flatnonzero((rows < 0) | (rows >= n_videos))
     if len(bad):
@@ -174,43 +188,45 @@ def _owner_rows(owners: Any, video_ids: Sequence[Any] | None, n_videos: int, n_c
 
 
 def _summary(
-    places: BothWays,
-    owners: NDArray[np.int64],
+    ranks: BothWays,
+    caption_to_video: NDArray[np.int64],
     n_videos: int,
     ks: Sequence[int] | None,
     clusters: Any,
     interval: bool,
     seed: int,
 ) -> Numbers:
-    smaller = min(n_videos, len(owners))
+    smaller = min(n_videos, len(caption_to_video))
     ks = tuple(k for k in _KS if k <= smaller) if ks is None else at_most(ks, smaller, "videos and captions")
-    groups, _ = cluster_codes(clusters, n_videos)
-    result: Numbers = {"n_videos": n_videos, "n_captions": len(owners)}
-    captions_of = np.bincount(owners, minlength=n_videos)[places.videos]
-    one = np.ones(len(owners), np.int64)
+    groups, n_clusters = cluster_codes(clusters, n_videos)
+    result: Numbers = {"n_videos": n_videos, "n_captions": len(caption_to_video)}
+    if interval:
+        result["n_clusters"] = n_clusters
+    captions_of = np.bincount(caption_to_video, minlength=n_videos)[ranks.videos]
+    one = np.ones(len(caption_to_video), np.int64)
     ways = {
-        "t2v": (places.text_to_video, Places(0 * one, (n_videos - 1) * one, one), groups[owners]),
+        "t2v": (ranks.text_to_video, Ranks(0 * one, (n_videos - 1) * one, one), groups[caption_to_video]),
         "v2t": (
-            places.video_to_text,
-            Places(0 * captions_of, len(owners) - captions_of, captions_of),
-            groups[places.videos],
+            ranks.video_to_text,
+            Ranks(0 * captions_of, len(caption_to_video) - captions_of, captions_of),
+            groups[ranks.videos],
         ),
     }
-    for way, (found, guessed, group) in ways.items():
+    for way, (ranked, guessed, group) in ways.items():
         result[f"{way}_n"] = len(group)
-        result[f"{way}_n_ties"] = int(found.tied.sum())
-        figures = {"mean_rank": (found.rank, found.worst, found.best)}
+        result[f"{way}_n_ties"] = int(ranked.tied.sum())
+        figures = {"mean_rank": (ranked.expected, ranked.worst, ranked.best)}
         for k in ks:
-            figures[f"R@{k}"] = (found.hit(k), *found.hit_bounds(k))
+            figures[f"R@{k}"] = (ranked.hit(k), *ranked.hit_bounds(k))
             result[f"{way}_chance_R@{k}"] = exact_mean(guessed.hit(k))
-        result[f"{way}_median_rank"] = float(np.median(found.rank))
+        result[f"{way}_median_rank"] = float(np.median(ranked.expected))
         if interval:
-            median = cluster_bootstrap(found.rank, group, statistic="median", seed=seed)
-            result.update(interval_keys(f"{way}_median_rank", median))
+            for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
+                bootstrap = cluster_bootstrap(ranked.expected, group, statistic=statistic, seed=seed)
+                result.update(interval_keys(f"{way}_{name}", bootstrap))
         for name, (expected, worst, best) in figures.items():
             result[f"{way}_{name}"] = exact_mean(expected)
             result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = exact_mean(worst), exact_mean(best)
-            if interval:
-                key = f"{way}_{name}"
-                result.update(interval_keys(key, cluster_bootstrap(expected, group, seed=seed)))
+            if interval and name != "mean_rank":
+                result.update(interval_keys(f"{way}_{name}", share_interval(expected, group)))
     return result

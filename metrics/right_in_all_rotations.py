@@ -1,23 +1,20 @@
-"""Right wherever the true option stands."""
+"""Right wherever the true candidate stands."""
 
 from typing import Any
 
 import numpy as np
 
 from video_contrast.metrics.checks import rows_of_one_length
-from video_contrast.metrics.cluster_bootstrap import cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 
-def right_in_all_rotations(
-    hits: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
-) -> dict[str, float | int | None]:
-    """The share of items that a letter-choice model gets right in every rotation of the options.
+def right_in_all_rotations(hits: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, float | int | None]:
+    """The share of items that a letter-choice model gets right in every rotation of the candidates.
 
     Args:
         hits: `[n][rotations]`, 1 right, 0 wrong, between them on a tie.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of both figures.
-        seed: of the bootstrap.
+        interval: add 95 % intervals of both figures (`share_interval`).
 
     Returns:
         `right_in_all`, `accuracy` (the mean over rotations), `rotations`, `n`; with interval `<key>_low` and
@@ -42,5 +39,5 @@ def right_in_all_rotations(
     for name, values in figures.items():
         result[name] = float(values.mean())
         if interval:
-            result |= interval_keys(name, cluster_bootstrap(values, clusters, seed=seed))
+            result |= interval_keys(name, share_interval(values, clusters))
     return result

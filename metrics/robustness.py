@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.bootstrap import DRAWS, bootstrap_totals, interval_of_samples
 from video_contrast.metrics.checks import cluster_codes, listed, vector
-from video_contrast.metrics.cluster_bootstrap import interval_keys, interval_of_draws
-from video_contrast.metrics.drawn_totals import drawn_totals
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
+from video_contrast.metrics.interval import interval_keys
 from video_contrast.metrics.ranks import exact_std
 
 Names = Sequence[Any] | None
 Floats = NDArray[np.float64]
-_DRAWS = 2_000
 
 
 def robustness(
@@ -50,9 +49,9 @@ def robustness(
         chance: what guessing scores; adds the chance-corrected gamma.
         percent: the scores are 0..100 instead of 0..1.
         ddof: of the standard deviations; 1 divides by n - 1.
-        clusters: `[rows]`, the source video, where the rows are items: adds 95 % cluster bootstrap intervals (2,000
-            draws) of the gammas and scores, in which a video is drawn with all of its conditions. A standard deviation
-            describes the perturbations that were chosen and has none.
+        clusters: `[rows]`, the source video, where the rows are items: adds 95 % cluster bootstrap intervals
+            of the gammas and scores (None below five videos), in which a video is drawn with all of its conditions. A
+            standard deviation describes the perturbations that were chosen and has none.
         seed: of the bootstrap.
 
     Returns:
@@ -103,10 +102,12 @@ def robustness(
     sizes = np.bincount(condition)
     means = [np.bincount(condition, weights=values) / sizes for values in (before, after)]
     gammas = _gammas(means[0], means[1], chance, percent)
-    drawn: dict[str, Floats] = {}
+    samples: dict[str, Floats] = {}
     n_clusters = 0
     if clusters is not None:
-        drawn, n_clusters = _drawn(before, after, condition, len(conditions), clusters, chance, percent, seed)
+        samples, n_clusters = _bootstrap_gammas(
+            before, after, condition, len(conditions), clusters, chance, percent, seed
+        )
 
     def figures(inside: list[NDArray[np.int64]]) -> dict[str, Any]:
         """Figures over perturbations, or over the severities of a single one."""
@@ -117,9 +118,9 @@ def robustness(
             spread = np.array(each) if len(inside) > 1 else values[inside[0]]
             result[f"{gamma}_std"] = _number(_std(spread, ddof))
         result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
-        for name, values in drawn.items():
+        for name, values in samples.items():
             aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
-            result |= interval_keys(name, interval_of_draws(float("nan"), aggregated, n_clusters))
+            result |= interval_keys(name, interval_of_samples(float("nan"), aggregated, n_clusters))
         result["n_conditions"] = int(sum(len(j) for j in inside))
         result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
         return result
@@ -138,10 +139,10 @@ def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: boo
     """Gammas of conditions, from their mean scores."""
     made = {
         "gamma_a": gamma_absolute(clean, perturbed, percent=percent),
-        "gamma_r": gamma_relative(clean, perturbed),
+        "gamma_r": gamma_relative(clean, perturbed, percent=percent),
     }
     if chance is not None:
-        made["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance)
+        made["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance, percent=percent)
     return made
 
 
@@ -159,7 +160,7 @@ def _groups(
     return {group: np.array([i for i, name in enumerate(names) if group_of[name] == group]) for group in found}
 
 
-def _drawn(
+def _bootstrap_gammas(
     before: Floats,
     after: Floats,
     condition: NDArray[np.int64],
@@ -174,13 +175,13 @@ def _drawn(
     cells, n_cells = codes * n_conditions + condition, n_clusters * n_conditions
     sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (before, after, None)]
     each = np.concatenate([np.asarray(part, float).reshape(n_clusters, n_conditions) for part in sums], axis=1)
-    totals = drawn_totals(each, _DRAWS, seed) if n_clusters > 1 else np.zeros((1, 3 * n_conditions))
+    totals = bootstrap_totals(each, DRAWS, seed) if n_clusters > 1 else np.zeros((1, 3 * n_conditions))
     clean, perturbed, sizes = np.split(totals, 3, axis=1)
     empty = sizes == 0  # no video with this condition was drawn (or there is one video only: nothing to draw)
     sizes = np.where(empty, 1.0, sizes)
     clean, perturbed = clean / sizes, perturbed / sizes
-    drawn = _gammas(clean, perturbed, chance, percent) | {"clean": clean, "perturbed": perturbed}
-    return {name: np.where(empty, np.nan, values) for name, values in drawn.items()}, n_clusters
+    values_of = _gammas(clean, perturbed, chance, percent) | {"clean": clean, "perturbed": perturbed}
+    return {name: np.where(empty, np.nan, values) for name, values in values_of.items()}, n_clusters
 
 
 def _means(values: Floats) -> Floats:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import vector
-from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.interval import interval_keys, share_interval
 
 _SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0)))
 
@@ -19,7 +20,8 @@ def sensitivity(
         true_scores: `[n]`, score of each video with its true caption.
         contrast_scores: `[n]`, score of the same video with the contrast, in the same order.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of `change`, `change_std`, `change_median` and `wrong_sign`.
+        interval: add 95 % intervals of `change`, `change_std`, `change_median` (`cluster_bootstrap`) and `wrong_sign`
+            (`share_interval`).
         seed: of the bootstrap.
 
     Returns:
@@ -55,7 +57,7 @@ def sensitivity(
             ("change", cluster_bootstrap(change, clusters, seed=seed)),
             ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed)),
             ("change_median", cluster_bootstrap(change, clusters, statistic="median", seed=seed)),
-            ("wrong_sign", cluster_bootstrap(wrong, clusters, seed=seed)),
+            ("wrong_sign", share_interval(wrong, clusters)),
         ):
             result.update(interval_keys(name, interval_of))
     return result

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.cluster_bootstrap import OfMeans, cluster_bootstrap, interval_keys
+from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
+from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.perplexity import perplexity
 
 Numbers = dict[str, float | int | None]
@@ -32,13 +33,14 @@ def caption_shift(
         meteor: add METEOR, which needs NLTK's WordNet data.
         language_model: add perplexities under this causal language model (the paper's is GPT-2).
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % cluster bootstrap intervals of all figures but the vocabularies, for which the bootstrap
-            fails: a caption that is drawn twice has no new words.
+        interval: add 95 % intervals (`share_interval` of `changed`, else `cluster_bootstrap`) of all figures but the
+            vocabularies, for which the bootstrap fails: a caption that is drawn twice has no new words.
         seed: of the bootstrap.
 
     Returns:
         `changed` (share of captions that differ), `bleu` (corpus BLEU-4 of the perturbed ones against the originals,
-        0..1, without smoothing), `rouge_1` (mean F1 by words in common, 0..1), `rouge_l` (mean F1 by longest common
+        0..1, without smoothing; orders of which no caption has an n-gram do not count, as with sacrebleu's
+        `effective_order`), `rouge_1` (mean F1 by words in common, 0..1), `rouge_l` (mean F1 by longest common
         subsequence, 0..1), `edited_words` (mean number of words inserted, deleted or replaced, as a share of the
         original's words), `length_ratio` (words after over words before), `unique_words_before`,
         `unique_words_after` (lower case), `n`; if asked for `meteor` (mean, 0..1), `perplexity_before`,
@@ -71,14 +73,16 @@ def caption_shift(
     if language_model is not None:
         figures["perplexity_before"] = (perplexity(originals, language_model), mean)
         figures["perplexity_after"] = (perplexity(perturbed, language_model), mean)
-    found: Numbers = {"n": len(pairs)}
+    result: Numbers = {"n": len(pairs)}
     for name, (columns, statistic) in figures.items():
-        found[name] = statistic.of(columns)
-        if interval:
-            found |= interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed))
+        result[name] = statistic.of(columns)
+        if interval and name == "changed":
+            result |= interval_keys(name, share_interval(columns, clusters))
+        elif interval:
+            result |= interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed))
     for name, side in (("unique_words_before", 1), ("unique_words_after", 0)):
-        found[name] = len({word.lower() for pair in pairs for word in pair[side]})
-    return found
+        result[name] = len({word.lower() for pair in pairs for word in pair[side]})
+    return result
 
 
 def _pairs(perturbed: Sequence[str], originals: Sequence[str]) -> list[tuple[list[str], list[str]]]:
@@ -114,10 +118,10 @@ def _matches(after: list[str], before: list[str]) -> list[int]:
 def _bleu(means: NDArray[np.float64]) -> NDArray[np.float64]:
     """Corpus BLEU with one reference a sentence (Papineni et al. 2002), of the means of `_matches`."""
     matched, possible, (after, before) = means[:, :_ORDER], means[:, _ORDER:-2], means[:, -2:].T
-    some = (matched > 0).all(axis=1)
+    counted = possible > 0  # captions of three words have no 4-grams: the order of the BLEU is 3 there
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.log(matched / possible).mean(axis=1)
-        return np.where(some, np.exp(precision + np.minimum(0.0, 1.0 - before / after)), 0.0)
+        precision = np.where(counted, np.log(matched / possible), 0.0).sum(axis=1) / counted.sum(axis=1)
+        return np.where(after > 0, np.exp(precision + np.minimum(0.0, 1.0 - before / after)), 0.0)
 
 
 def _rouge_1(after: list[str], before: list[str]) -> float:
@@ -137,13 +141,13 @@ def _meteor(after: list[str], before: list[str]) -> float:
 
 def _rouge_l(after: list[str], before: list[str]) -> float:
     """F1 by the longest common subsequence, found with one big integer a row (Hyyro 2004)."""
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for i, word in enumerate(before):
-        places[word] = places.get(word, 0) | 1 << i
+        positions[word] = positions.get(word, 0) | 1 << i
     full = (1 << len(before)) - 1
     free = full
     for word in after:
-        hit = free & places.get(word, 0)
+        hit = free & positions.get(word, 0)
         free = ((free + hit) | (free - hit)) & full
     common = len(before) - free.bit_count()
     return 2 * common / (len(before) + len(after))

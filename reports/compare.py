@@ -92,7 +92,7 @@ def _compared(one: _Run, two: _Run, config: str, condition: str, seed: int) -> l
 
 
 def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) -> Row:
-    from video_contrast.metrics import choice_places, mcnemar, paired_difference
+    from video_contrast.metrics import choice_ranks, mcnemar, paired_difference
     from video_contrast.metrics.checks import choices
 
     ids = [name for name in one if name in two]
@@ -101,9 +101,9 @@ def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) ->
     expected, certain = [], []
     for table in (one, two):
         scores, labels, _ = choices([table[i]["scores"] for i in ids], [table[i]["label"] for i in ids], ragged=True)
-        places = choice_places(scores, labels)
-        expected.append(places.hit(1))
-        certain.append(places.hit_bounds(1)[0])
+        ranks = choice_ranks(scores, labels)
+        expected.append(ranks.hit(1))
+        certain.append(ranks.hit_bounds(1)[0])
     first, second = expected
     paired = paired_difference(first, second, [one[name]["cluster"] for name in ids], seed=seed)
     # McNemar's test has no half right: a tie counts as wrong for both models.
@@ -118,7 +118,7 @@ def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) ->
 
 def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
     from video_contrast.metrics import paired_difference
-    from video_contrast.metrics.retrieval_counts import matrix_places
+    from video_contrast.metrics.retrieval_counts import matrix_ranks
 
     (a, ids_a), (b, ids_b) = (read_matrix(run.folder, config, condition) for run in (one, two))
     rows = [name for name in ids_a["rows"] if name in set(ids_b["rows"])]
@@ -131,17 +131,17 @@ def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> 
         kept = [at[name] for name in rows]
         new = {old: n for n, old in enumerate(kept)}
         columns = [c for c, row in enumerate(ids["relevant"]) if row in new]
-        owners = np.array([new[ids["relevant"][c]] for c in columns], np.int64)
-        order = np.lexsort((np.array([ids["columns"][c] for c in columns]), owners))
+        caption_to_video = np.array([new[ids["relevant"][c]] for c in columns], np.int64)
+        order = np.lexsort((np.array([ids["columns"][c] for c in columns]), caption_to_video))
         columns = [columns[n] for n in order]
-        found.append((matrix_places(np.ascontiguousarray(matrix[np.ix_(kept, columns)]), owners[order]), owners[order]))
+        found.append((matrix_ranks(np.ascontiguousarray(matrix[np.ix_(kept, columns)]), caption_to_video[order]), caption_to_video[order]))
     result = []
     for way in ("t2v", "v2t"):
         hits, groups = [], None
-        for places, owners in found:
-            one_way = places.text_to_video if way == "t2v" else places.video_to_text
+        for ranks, caption_to_video in found:
+            one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(one_way.hit(1))
-            groups = owners if way == "t2v" else places.videos
+            groups = caption_to_video if way == "t2v" else ranks.videos
         result.append(
             _row(f"{way} R@1", hits[0], hits[1], paired_difference(hits[0], hits[1], groups, seed=seed), left_out)
         )

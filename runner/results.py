@@ -76,7 +76,7 @@ def _choice(scored: TableScores, seed: int) -> dict[str, Any]:
 def _rotations(scored: TableScores) -> dict[str, Any]:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
     from video_contrast.metrics import right_in_all_rotations
-    from video_contrast.metrics.ranks import choice_places
+    from video_contrast.metrics.ranks import choice_ranks
 
     names = sorted({name for parts in scored.parts for part in parts or () for name in part if name[:8] == "rotation"})
     if len(names) < 2:
@@ -87,7 +87,7 @@ def _rotations(scored: TableScores) -> dict[str, Any]:
             # an answer that was no option has no log-probabilities in that rotation: it stays wrong
             if parts and all(name in part for part in parts):
                 row = np.array([[part[name] for part in parts]])
-                hits[at, column] = choice_places(row, np.array([item.label])).hit(1)[0]
+                hits[at, column] = choice_ranks(row, np.array([item.label])).hit(1)[0]
     found = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
     sides = {f"right_in_all_rotations_{side}": found[f"right_in_all_{side}"] for side in ("low", "high")}
     return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
@@ -118,9 +118,9 @@ def _retrieval(scored: TableScores, seed: int) -> dict[str, Any]:
     from video_contrast.metrics import retrieval
 
     assert scored.matrix is not None
-    owners = [row for _, _, row in scored.columns]
+    caption_to_video = [row for _, _, row in scored.columns]
     clusters = [item.cluster for item in scored.items]
-    return dict(retrieval(scored.matrix, owners, clusters=clusters, interval=True, seed=seed))
+    return dict(retrieval(scored.matrix, caption_to_video, clusters=clusters, interval=True, seed=seed))
 
 
 SCORES = "scores.parquet"

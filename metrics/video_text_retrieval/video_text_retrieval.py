@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 
-from ._core import OptionalColumns, owners_of, retrieval
+from ._core import OptionalColumns, retrieval, videos_of_captions
 
 _DESCRIPTION = """
 Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
@@ -76,7 +76,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
     ) -> Any:
         return retrieval(
             predictions,
-            owners_of(references, len(predictions[0]) if len(predictions) else 0),
+            videos_of_captions(references, len(predictions[0]) if len(predictions) else 0),
             ks=ks,
             clusters=clusters,
             interval=clusters is not None if interval is None else interval,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError
-from video_contrast.metrics import choice_places
+from video_contrast.metrics import choice_ranks
 from video_contrast.metrics.checks import choices
 
 Row = Mapping[str, Any]
@@ -29,7 +29,7 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
         known = sorted({f"{row['config']} ({row['condition']})" for row in rows})
         raise UsageError(f"{path} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
     scores, labels, _ = choices([row["scores"] for row in scored], [row["label"] for row in scored], ragged=True)
-    return dict(zip([row["id"] for row in scored], choice_places(scores, labels).hit(1).tolist(), strict=True))
+    return dict(zip([row["id"] for row in scored], choice_ranks(scores, labels).hit(1).tolist(), strict=True))
 
 
 def contrasts_of(rows: Iterable[Row]) -> list[tuple[Row, int]]:

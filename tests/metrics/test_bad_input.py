@@ -12,14 +12,14 @@ GOOD = [[0.1, 0.2, 0.3]] * 4
 @pytest.mark.parametrize(
     ("scores", "labels", "message"),
     [
-        ([[0.1, 0.2], [0.3, NAN]], [0, 0], "item 1, option 1 is nan"),
-        ([[0.1, 0.2], [0.3, 0.1], [INF, 1]], [0, 0, 0], "item 2, option 0 is inf"),
-        ([[0.1, 0.2], [0.3]], [0, 0], "item 1 has 1 options, item 0 has 2"),
+        ([[0.1, 0.2], [0.3, NAN]], [0, 0], "item 1, candidate 1 is nan"),
+        ([[0.1, 0.2], [0.3, 0.1], [INF, 1]], [0, 0, 0], "item 2, candidate 0 is inf"),
+        ([[0.1, 0.2], [0.3]], [0, 0], "item 1 has 1 candidates, item 0 has 2"),
         ([[0.1, 0.2], 0.3], [0, 0], "item 1 must be a list of scores"),
-        ([[0.1], [0.3]], [0, 0], "at least 2 options, not 1"),
+        ([[0.1], [0.3]], [0, 0], "at least 2 candidates, not 1"),
         ([], [], "no items"),
         (np.zeros((0, 5)), [], "no items"),
-        (GOOD, [0, 0, 3, 0], "item 2 has label 3, but options 0..2"),
+        (GOOD, [0, 0, 3, 0], "item 2 has label 3, but candidates 0..2"),
         (GOOD, [0, -1, 0, 0], "item 1 has label -1"),
         (GOOD, [0, 0], "4 items need 4 labels"),
         (GOOD, [0.5, 0, 0, 0], "whole numbers"),
@@ -35,10 +35,10 @@ def test_multiple_choice_names_the_item(scores: object, labels: object, message:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ks": (1, 4)}, "R@4 needs at least 4 options an item, but there are 3"),
+        ({"ks": (1, 4)}, "R@4 needs at least 4 candidates an item, but there are 3"),
         ({"ks": (0,)}, "from 1 on, not 0"),
         ({"kinds": [["true", "gender", "random"]] * 3}, "4 items need 4 lists of kinds"),
-        ({"kinds": [["true", "gender", "random"]] * 3 + [["true"]]}, "kinds: item 3 has 3 options"),
+        ({"kinds": [["true", "gender", "random"]] * 3 + [["true"]]}, "kinds: item 3 has 3 candidates"),
         ({"clusters": ["a", "b"], "interval": True}, "4 items need 4 clusters"),
         ({"clusters": ["a", None, "b", "c"], "interval": True}, "clusters: item 1 has none"),
     ],
@@ -56,7 +56,7 @@ def test_items_with_different_numbers_of_options_when_asked_for() -> None:
     assert result["chance"] == (1 / 2 + 1 / 4) / 2
     assert (result["n_a"], result["n_b"], result["chance_b"]) == (2, 1, 1 / 3)
     assert result["mean_rank_worst"] == 1.5
-    with pytest.raises(ValueError, match="needs at least 2 options, not 1"):
+    with pytest.raises(ValueError, match="needs at least 2 candidates, not 1"):
         metrics.multiple_choice([[0.5, 0.5], [0.9]], [0, 0], ragged=True)
 
 
@@ -77,12 +77,12 @@ def test_one_item_has_figures_but_no_interval() -> None:
         (np.zeros((0, 3)), {}, "similarity is empty"),
         (np.zeros((3, 0)), {}, "rows and columns"),
         (np.zeros((2, 3)), {}, "3 captions of 2 videos"),
-        (np.zeros((2, 3)), {"owners": [0, 1, 2]}, "caption 2 belongs to video 2, but the videos are 0..1"),
-        (np.zeros((2, 3)), {"owners": [0, 1]}, "3 captions need 3 owners"),
-        (np.zeros((2, 2)), {"owners": ["a", "z"], "video_ids": ["a", "b"]}, "caption 1 belongs to video 'z'"),
-        (np.zeros((2, 2)), {"owners": ["a", "a"], "video_ids": ["a", "a"]}, "'a' stands at rows 0 and 1"),
+        (np.zeros((2, 3)), {"caption_to_video": [0, 1, 2]}, "caption 2 belongs to video 2, but the videos are 0..1"),
+        (np.zeros((2, 3)), {"caption_to_video": [0, 1]}, "3 captions need as many entries in caption_to_video, not 2"),
+        (np.zeros((2, 2)), {"caption_to_video": ["a", "z"], "video_ids": ["a", "b"]}, "caption 1 belongs to video 'z'"),
+        (np.zeros((2, 2)), {"caption_to_video": ["a", "a"], "video_ids": ["a", "a"]}, "'a' stands at rows 0 and 1"),
         (np.zeros((2, 2)), {"ks": [3]}, "R@3 needs at least 3"),
-        (np.zeros((2, 2)), {"owners": [0.5, 1]}, "row numbers"),
+        (np.zeros((2, 2)), {"caption_to_video": [0.5, 1]}, "not a row number"),
     ],
 )
 def test_retrieval_names_the_item(similarity: object, options: dict, message: str) -> None:
@@ -92,11 +92,11 @@ def test_retrieval_names_the_item(similarity: object, options: dict, message: st
 
 def test_a_bad_similarity_is_found_wherever_it_is_in_a_large_matrix() -> None:
     matrix = np.zeros((700, 2000), np.float32)
-    owners = np.arange(2000) % 700
-    assert metrics.retrieval(matrix + np.float32(3e38), owners)["n_videos"] == 700  # large, but finite
+    caption_to_video = np.arange(2000) % 700
+    assert metrics.retrieval(matrix + np.float32(3e38), caption_to_video)["n_videos"] == 700  # large, but finite
     matrix[613, 1777] = np.nan
     with pytest.raises(ValueError, match="video 613 and caption 1777"):
-        metrics.retrieval(matrix, owners)
+        metrics.retrieval(matrix, caption_to_video)
 
 
 def test_embeddings_that_cannot_be_compared() -> None:
@@ -127,7 +127,7 @@ def test_unmatched_ids_between_clean_and_perturbed_are_named() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.rcad([[0.1, NAN]]), "item 0, option 1"),
+        (lambda: metrics.rcad([[0.1, NAN]]), "item 0, candidate 1"),
         (lambda: metrics.rcad([[0.1, 0.2]], ks=[3]), "R@3 needs at least 3 captions a video"),
         (lambda: metrics.rcad([[0.1, 0.2]] * 2, columns=[[0, 5], [0, 1]]), "video 0 names text 5"),
         (lambda: metrics.rcad(np.zeros((2, 3)), normalise="videos"), "3 texts do not divide into 2 videos"),
@@ -173,10 +173,13 @@ def test_every_metric_says_what_is_wrong(call, message: str) -> None:
 
 
 def test_statistics_of_draws_that_are_undefined_are_left_out() -> None:
-    """A ratio over a mean that may be zero."""
-    pairs = np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
-    interval = metrics.cluster_bootstrap(pairs, statistic="ratio")
-    assert (interval.estimate, interval.low, interval.high) == (1, 1, 1)
+    """A ratio over a mean that may be zero: rarely, and in more draws than an end leaves out."""
+    rng = np.random.default_rng(0)
+    for n_zero, defined in ((6, True), (97, False)):
+        pairs = np.stack([np.arange(100) >= n_zero, rng.random(100)], axis=1).astype(float)
+        interval = metrics.cluster_bootstrap(pairs, statistic="ratio")
+        assert interval.estimate == pytest.approx(pairs[:, 1].mean() / pairs[:, 0].mean())
+        assert np.isfinite(interval.low) == defined
     assert np.isnan(metrics.gamma_interval([0, 0], [1, 0]).estimate)
 
 
@@ -207,7 +210,7 @@ def test_a_statistic_of_ones_own_is_used_as_it_is_given() -> None:
         (lambda: metrics.caption_shift(["a", None], ["a", "b"]), "perturbed caption 1 is None"),
         (lambda: metrics.robustness([0.5], [0.1], [None]), "perturbations: row 0 has none"),
         (lambda: metrics.robustness([0.5], [0.1], ["jpeg"], chance=1.5), "chance must be from 0 to below 1, not 1.5"),
-        (lambda: metrics.rcad([[0.1, 0.2], [0.3]]), "item 1 has 1 options, item 0 has 2$"),
+        (lambda: metrics.rcad([[0.1, 0.2], [0.3]]), "item 1 has 1 candidates, item 0 has 2$"),
         (lambda: metrics.rcad([[0.1, 0.2], [0.3]], normalise="videos"), "similarity: row 1 has 1 texts, row 0 has 2"),
         (lambda: metrics.multiple_choice(GOOD, [0, None, 0, 0]), "labels: item 1 is None"),
         (lambda: metrics.multiple_choice(GOOD, [0, 1, NAN, 0]), "labels: item 2 is nan"),

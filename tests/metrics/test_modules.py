@@ -167,7 +167,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 def test_ties_are_expected_values_and_nan_is_an_error(mc: Any) -> None:
     assert mc.compute(predictions=[[0.5, 0.5, 0.5, 0.5]], references=[2])["accuracy"] == 0.25
     for bad in (float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="item 0, option 1"):
+        with pytest.raises(ValueError, match="item 0, candidate 1"):
             mc.compute(predictions=[[0.5, bad]], references=[0])
     with pytest.raises(ValueError, match="item 1 has 3 options"):
         mc.compute(predictions=[[0.5, 0.1], [0.1, 0.2, 0.3]], references=[0, 0])
@@ -295,5 +295,5 @@ def test_the_app_computes_in_a_space(name: str, evaluate: Any, tmp_path: Path) -
     with pytest.raises(gradio.Error, match="must be an object"):
         app.measure(metric, "[1]")
     if name == "video_contrast_mc":
-        with pytest.raises(gradio.Error, match="item 0, option 1 is nan"):
+        with pytest.raises(gradio.Error, match="item 0, candidate 1 is nan"):
             app.measure(metric, '{"predictions": [[0.1, NaN]], "references": [0]}')

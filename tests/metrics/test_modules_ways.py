@@ -207,7 +207,7 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         (
             "video_contrast_mc",
             {"predictions": [[0.1, 0.2], [0.1, NAN]], "references": [0, 0]},
-            "item 1, option 1 is nan",
+            "item 1, candidate 1 is nan",
         ),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 2]}, "item 1 has label 2"),
         ("video_contrast_mc", {"predictions": PAIR, "references": [0, 0.5]}, "references: item 1 is 0.5, not a whole"),
@@ -247,7 +247,7 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         ),
         ("video_text_robustness", {"predictions": [0.1], "references": [0.5]}, "'perturbations' is missing"),
         ("video_text_robustness", {"predictions": [], "references": [], "perturbations": []}, "empty"),
-        ("video_rcad", {"predictions": [[0.1, INF, 0]], "references": [0]}, "item 0, option 1 is inf"),
+        ("video_rcad", {"predictions": [[0.1, INF, 0]], "references": [0]}, "item 0, candidate 1 is inf"),
         (
             "video_rcad",
             {"predictions": [[0.1, 0.2]], "references": [0], "ks": [3]},
@@ -263,7 +263,7 @@ PAIR, WORDS = [[0.1, 0.2]] * 2, ["a man", "a dog"]
         (
             "paired_contrast",
             {"predictions1": PAIR, "predictions2": [[0.1, 0.2], [NAN, 0]], "references": [0, 0]},
-            "second: item 1, option 0 is nan",
+            "second: item 1, candidate 0 is nan",
         ),
         (
             "paired_contrast",

@@ -93,7 +93,7 @@ def test_the_order_of_options_changes_nothing() -> None:
 def test_a_constant_scorer_gets_chance_wherever_its_hits_go() -> None:
     """What is computed of hits: positions, rotations, gaps, subsets, clusters, gammas, differences."""
     k, scores = 4, np.zeros((_N, 4))
-    hits = metrics.choice_places(scores, _LABELS).hit(1)
+    hits = metrics.choice_ranks(scores, _LABELS).hit(1)
     assert set(hits) == {1 / k}
     bias = metrics.position_bias(scores, _LABELS)
     assert bias["accuracy_by_position"] == [1 / k] * k

@@ -169,8 +169,8 @@ def test_position_bias_shows_a_model_that_always_says_a() -> None:
 
 
 def test_sensitivity_counts_scores_that_rise_when_the_caption_becomes_false() -> None:
-    result = metrics.sensitivity([0.3, 0.3, 0.3], [0.1, 0.5, 0.3], interval=True)
-    assert (result["wrong_sign"], result["n_ties"]) == (0.5, 1)
+    result = metrics.sensitivity([0.3, 0.3, 0.3] * 2, [0.1, 0.5, 0.3] * 2, interval=True)
+    assert (result["wrong_sign"], result["n_ties"]) == (0.5, 2)
     assert result["wrong_sign_low"] <= 0.5 <= result["wrong_sign_high"]
 
 

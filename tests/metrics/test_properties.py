@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from video_contrast import metrics
-from video_contrast.metrics.ranks import Places
+from video_contrast.metrics.ranks import Ranks
 
 # Few distinct values, so that ties are common.
 SCORES = st.integers(1, 6).flatmap(
@@ -26,7 +26,7 @@ quick = settings(max_examples=40, deadline=None)
 @pytest.fixture
 def blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, int], None]]:
     """Sets how many videos and captions are compared at a time."""
-    module = sys.modules["video_contrast.metrics.embedding_places"]
+    module = sys.modules["video_contrast.metrics.embedding_ranks"]
 
     def chosen(videos: int, captions: int) -> None:
         monkeypatch.setattr(module, "_VIDEOS", videos)
@@ -52,8 +52,8 @@ def test_a_constant_scorer_gets_exactly_chance(k: int) -> None:
 
 
 def test_a_constant_scorer_gets_exactly_chance_in_retrieval_both_ways() -> None:
-    owners = [0, 0, 0, 1, 2, 2, 4]  # video 3 has no captions
-    result = metrics.retrieval(np.full((5, 7), -1.5), owners, ks=[1, 2, 5])
+    caption_to_video = [0, 0, 0, 1, 2, 2, 4]  # video 3 has no captions
+    result = metrics.retrieval(np.full((5, 7), -1.5), caption_to_video, ks=[1, 2, 5])
     for way, k in itertools.product(("t2v", "v2t"), (1, 2, 5)):
         assert result[f"{way}_R@{k}"] == result[f"{way}_chance_R@{k}"]
     assert result["t2v_chance_R@2"] == 2 / 5
@@ -90,10 +90,10 @@ def test_several_true_answers_are_found_as_often_as_in_all_orders(greater: int, 
     tied = [True] * same + [False] * equal
     first = [order.index(True) for order in set(itertools.permutations(tied))]
     # distinct arrangements are equally likely
-    places = Places(np.array([greater]), np.array([equal]), np.array([same]))
-    assert places.rank[0] == pytest.approx(greater + 1 + np.mean(first))
+    ranks = Ranks(np.array([greater]), np.array([equal]), np.array([same]))
+    assert ranks.expected[0] == pytest.approx(greater + 1 + np.mean(first))
     for k in range(1, greater + equal + same + 1):
-        assert places.hit(k)[0] == pytest.approx(np.mean([greater + 1 + place <= k for place in first]))
+        assert ranks.hit(k)[0] == pytest.approx(np.mean([greater + 1 + place <= k for place in first]))
 
 
 @quick
@@ -139,13 +139,13 @@ def test_ranks_do_not_depend_on_scale_or_shift(scores: np.ndarray, scale: float,
 def test_retrieval_does_not_depend_on_the_order_of_videos_and_captions() -> None:
     rng = np.random.default_rng(3)
     similarity = rng.integers(0, 6, (9, 20)).astype(np.float32)
-    owners = rng.permutation(np.arange(20) % 8)
+    caption_to_video = rng.permutation(np.arange(20) % 8)
     rows, columns = rng.permutation(9), rng.permutation(20)
     names = [f"video{i}" for i in range(9)]
-    before = metrics.retrieval(similarity, [names[i] for i in owners], video_ids=names, interval=True)
+    before = metrics.retrieval(similarity, [names[i] for i in caption_to_video], video_ids=names, interval=True)
     after = metrics.retrieval(
         similarity[rows][:, columns],
-        [names[owners[j]] for j in columns],
+        [names[caption_to_video[j]] for j in columns],
         video_ids=[names[i] for i in rows],
         interval=True,
     )
@@ -158,10 +158,10 @@ def test_blocks_of_embeddings_give_what_the_whole_matrix_gives(blocks: Callable[
     # Small whole numbers: products are exact, so the blocks must agree with the matrix to the last tie.
     videos = rng.integers(-2, 3, (75, 12)).astype(np.float32)
     captions = rng.integers(-2, 3, (201, 12)).astype(np.float32)
-    owners = rng.integers(0, 70, 201)
-    whole = metrics.retrieval(videos @ captions.T, owners)
+    caption_to_video = rng.integers(0, 70, 201)
+    whole = metrics.retrieval(videos @ captions.T, caption_to_video)
     assert whole["t2v_n_ties"] > 0
-    assert metrics.retrieval_from_embeddings(videos, captions, owners, normalise=False) == whole
+    assert metrics.retrieval_from_embeddings(videos, captions, caption_to_video, normalise=False) == whole
 
 
 @pytest.mark.parametrize("kind", ["plain", "nearly equal", "equal up to length", "of all lengths"])
@@ -171,12 +171,16 @@ def test_places_from_embeddings_are_those_of_exact_arithmetic(
 ) -> None:
     """Against fractions, for any size of blocks: single precision alone would get the near ones wrong."""
     rng = np.random.default_rng(2)
-    videos, captions, owners = rng.standard_normal((12, 9)), rng.standard_normal((30, 9)), rng.integers(0, 12, 30)
+    videos, captions, caption_to_video = (
+        rng.standard_normal((12, 9)),
+        rng.standard_normal((30, 9)),
+        rng.integers(0, 12, 30),
+    )
     if kind == "nearly equal":
         videos, captions = 1 + 1e-6 * videos, 1 + 1e-6 * captions
     elif kind == "equal up to length":
         videos = videos[rng.integers(0, 4, 12)] * rng.choice([1, 3], (12, 1))
-        captions = videos[owners] * rng.choice([1, 2, 3], (30, 1))
+        captions = videos[caption_to_video] * rng.choice([1, 2, 3], (30, 1))
     elif kind == "of all lengths":
         videos, captions = videos * 10.0 ** rng.integers(-30, 30, (12, 1)), captions * 1e30
     # The definition: numbers are rounded to 2**-26 of the length, or of the next power of two above it.
@@ -189,16 +193,16 @@ def test_places_from_embeddings_are_those_of_exact_arithmetic(
         grids.append([[Fraction(x) * size for x in row] for row, size in zip(steps, sizes, strict=True)])
     exact = [[sum(x * y for x, y in zip(left, right, strict=True)) for right in grids[1]] for left in grids[0]]
     order = sorted({value for row in exact for value in row})
-    expected = metrics.retrieval([[order.index(value) for value in row] for row in exact], owners)
+    expected = metrics.retrieval([[order.index(value) for value in row] for row in exact], caption_to_video)
     if kind == "equal up to length" and normalise:
         assert expected["t2v_n_ties"] > 0
     for size in ((1, 5), (7, 8), (5, 300), (512, 8192)):
         blocks(*size)
-        assert metrics.retrieval_from_embeddings(videos, captions, owners, normalise=normalise) == expected
+        assert metrics.retrieval_from_embeddings(videos, captions, caption_to_video, normalise=normalise) == expected
 
 
 def test_equal_embeddings_tie_exactly_wherever_they_stand() -> None:
-    """A float32 product rounds differently in different places of a block; a constant model must still get chance."""
+    """A float32 product rounds differently in different ranks of a block; a constant model must still get chance."""
     rng = np.random.default_rng(2)
     videos = np.repeat(rng.standard_normal((1, 61)).astype(np.float32), 700, axis=0)
     captions = np.repeat(rng.standard_normal((1, 61)).astype(np.float32), 2500, axis=0)
@@ -213,10 +217,10 @@ def test_retrieval_from_embeddings_never_holds_the_matrix() -> None:
 
     rng = np.random.default_rng(0)
     videos, captions = rng.random((4000, 8), np.float32), rng.random((12_000, 8), np.float32)
-    owners = np.arange(12_000) % 4000
+    caption_to_video = np.arange(12_000) % 4000
     tracemalloc.start()
     try:
-        result = metrics.retrieval_from_embeddings(videos, captions, owners)
+        result = metrics.retrieval_from_embeddings(videos, captions, caption_to_video)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -268,22 +272,6 @@ def test_weights_of_the_bootstrap_draw_every_cluster_as_often_as_it_should() -> 
     assert weights.var(axis=0) == pytest.approx(np.full(40, 1 - 1 / 40), abs=0.08)
 
 
-@pytest.mark.parametrize("statistic", ["mean", "median"])
-def test_types_and_weights_give_the_same_interval(statistic: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two ways of drawing, one distribution."""
-    module = sys.modules["video_contrast.metrics.drawn_totals"]
-    rng = np.random.default_rng(5)
-    values, clusters = rng.integers(1, 60, 400).astype(float), rng.integers(0, 150, 400)
-    found = []
-    for few in (0, 10_000):
-        monkeypatch.setattr(module, "_FEW", few)
-        monkeypatch.setattr(module, "_BINOMIAL", 1 if few else 10_000)
-        found.append(metrics.cluster_bootstrap(values, clusters, statistic=statistic, draws=20_000))
-    assert found[0].low == pytest.approx(found[1].low, abs=0.5)
-    assert found[0].high == pytest.approx(found[1].high, abs=0.5)
-    assert found[0].standard_error == pytest.approx(found[1].standard_error, rel=0.05)
-
-
 def test_intervals_cover_as_often_as_they_say_on_clustered_items() -> None:
     """95 % intervals over videos hold the truth about 95 % of the time; over items they do so far less often."""
     covered = {"clusters": 0, "items": 0}
@@ -293,7 +281,7 @@ def test_intervals_cover_as_often_as_they_say_on_clustered_items() -> None:
         clusters = np.repeat(np.arange(40), 10)
         hits = (rng.random(400) < np.repeat(rng.beta(1, 1, 40), 10)).astype(float)  # truth: 0.5
         for name, groups in (("clusters", clusters), ("items", None)):
-            interval = metrics.cluster_bootstrap(hits, groups, draws=400)
+            interval = metrics.share_interval(hits, groups)
             covered[name] += interval.low <= 0.5 <= interval.high
     assert 0.88 * trials <= covered["clusters"] <= trials
     assert covered["items"] < 0.75 * trials

@@ -22,10 +22,10 @@ _BITS = 26
 _LOOK_UP = 32  # looking up a pair costs about as much as this many similarities of a block in double precision
 
 
-def embedding_places(
-    videos: NDArray[Any], captions: NDArray[Any], owners: NDArray[np.int64], *, normalise: bool = False
+def embedding_ranks(
+    videos: NDArray[Any], captions: NDArray[Any], caption_to_video: NDArray[np.int64], *, normalise: bool = False
 ) -> BothWays:
-    """Places from embeddings, without ever holding the matrix of similarities.
+    """Ranks from embeddings, without ever holding the matrix of similarities.
 
     The result is the same for any size of the blocks, number of threads and order of the embeddings: comparisons are
     exact on embeddings that are rounded to 2**-27 of their length. Equal embeddings tie exactly.
@@ -33,7 +33,7 @@ def embedding_places(
     Args:
         videos: floats `[videos, d]`, in memory or memory-mapped.
         captions: floats `[captions, d]`.
-        owners: `int64[captions]`, the row of each caption's video.
+        caption_to_video: `int64[captions]`, the row of each caption's video.
         normalise: divide every embedding by its length first (cosines instead of products).
 
     Raises:
@@ -43,8 +43,8 @@ def embedding_places(
     own = np.empty(len(captions))
     for start in range(0, len(captions), _ROWS):
         rows = slice(start, start + _ROWS)
-        own[rows] = _products(left.on_grid(owners[rows]), right.on_grid(rows))
-    tally = Tally(own, owners, len(videos))
+        own[rows] = _products(left.on_grid(caption_to_video[rows]), right.on_grid(rows))
+    tally = Tally(own, caption_to_video, len(videos))
     product = np.empty((min(_VIDEOS, len(videos)), min(_CAPTIONS, len(captions))), np.float32)
     for first_caption in range(0, len(captions), _CAPTIONS):
         texts = right.on_grid(slice(first_caption, first_caption + _CAPTIONS))
@@ -54,7 +54,7 @@ def embedding_places(
             block = product[: len(clips), : len(texts)]
             np.matmul(clips.astype(np.float32), single.T, out=block)
             tally.add(block, first_video, first_caption, _Nearly(clips, texts))
-    return tally.places()
+    return tally.ranks()
 
 
 class _Embeddings:

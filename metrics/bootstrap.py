@@ -1,0 +1,241 @@
+"""Cluster bootstrap: intervals of medians, ratios and any other statistic that is not a share.
+
+Clusters (source videos) are drawn with replacement, with all of their items. A draw is a row of weights, how often
+each cluster was drawn; totals over a draw are products with that row. The ends of an interval are percentiles,
+expanded for few clusters as Student's t is (Hesterberg 2015, "What teachers should know about the bootstrap").
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import as_array, cluster_codes
+from video_contrast.metrics.interval import MINIMUM_CLUSTERS, Interval, no_interval
+from video_contrast.seeds import stream
+
+DRAWS = 4_000
+_CELLS = 1 << 21  # weights of a block: 16 MB
+_FEW = 256  # up to so many distinct values a cluster is described by its histogram
+Floats = NDArray[np.float64]
+OfCounts = Callable[[Floats, Floats], Floats]
+
+
+class OfMeans(NamedTuple):
+    """A statistic that depends on the means of the columns only: `function(means[draws, m]) -> [draws]`.
+
+    Most do: a ratio, a difference, a standard deviation (of columns x and x squared), an F1 score.
+    """
+
+    function: Callable[[Floats], Floats]
+
+    def of(self, values: Any) -> float:
+        """The statistic of values `[n]` or `[n, m]` as they are; NaN where it is undefined."""
+        means = np.asarray(values, np.float64).reshape(len(values), -1).mean(axis=0, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(self.function(means)[0])
+
+
+def median_of_counts(counts: Floats, values: Floats) -> Floats:
+    """The median of the first column `[draws]`, from how often each distinct row was drawn (rows in their order).
+
+    >>> median_of_counts(np.array([[1.0, 0.0, 3.0], [2.0, 1.0, 1.0]]), np.array([[1.0], [2.0], [5.0]])).tolist()
+    [5.0, 1.5]
+    """
+    running = np.cumsum(counts, axis=1)
+    middle = running[:, -1:] / 2
+    lower, upper = (running >= middle).argmax(axis=1), (running > middle).argmax(axis=1)
+    return np.asarray((values[lower, 0] + values[upper, 0]) / 2, np.float64)
+
+
+_STATISTICS: dict[str, OfMeans | OfCounts] = {
+    "mean": OfMeans(lambda means: means[:, 0]),
+    "difference": OfMeans(lambda means: means[:, 1] - means[:, 0]),
+    "ratio": OfMeans(lambda means: means[:, 1] / means[:, 0]),
+    "median": median_of_counts,
+}
+
+
+def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Floats]:
+    """How often each cluster is drawn, in blocks `[draws of the block, n_clusters]`; every row adds up to n_clusters.
+
+    The same seed gives the same draws, so two models that are scored on the same clusters are compared on the same
+    resamples. The last blocks are kept, since a report asks for dozens of intervals over the same clusters.
+
+    Args:
+        n_clusters: how many there are, at least 1.
+        draws: number of bootstrap draws.
+        seed: the draws depend on it and on the number of clusters, and on nothing else.
+
+    Returns:
+        Blocks of whole numbers as float64, not to be written to.
+
+    Raises:
+        ValueError: no clusters.
+
+    >>> [block.sum(axis=1).tolist() for block in bootstrap_weights(5, 3)]
+    [[5.0, 5.0, 5.0]]
+    """
+    if n_clusters < 1:
+        raise ValueError(f"n_clusters must be at least 1, not {n_clusters}")
+    rows = max(1, _CELLS // n_clusters)
+    for first in range(0, draws, rows):
+        yield _block(n_clusters, min(rows, draws - first), first, seed)
+
+
+@lru_cache(maxsize=6)
+def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
+    clusters = stream(seed, "cluster_bootstrap", n_clusters, first).integers(0, n_clusters, (rows, n_clusters))
+    clusters += np.arange(rows)[:, None] * n_clusters
+    weights = np.bincount(clusters.reshape(-1), minlength=rows * n_clusters).reshape(rows, n_clusters)
+    weights = weights.astype(np.float64)
+    weights.flags.writeable = False
+    return weights
+
+
+def bootstrap_totals(each: Floats, draws: int, seed: int) -> Floats:
+    """Totals `[draws, m]` over resampled clusters of what each of them contributes, `each[clusters, m]`."""
+    return np.concatenate([weights @ each for weights in bootstrap_weights(len(each), draws, seed)])
+
+
+def cluster_bootstrap(
+    values: Any,
+    clusters: Any = None,
+    *,
+    statistic: str | OfMeans | OfCounts = "mean",
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The bootstrap interval of a statistic of items that belong to clusters.
+
+    For a mean of numbers in 0..1 `share_interval` is better: it holds where all items are right.
+
+    Args:
+        values: `[n]`, one number an item, or `[n, m]`, m paired numbers (clean and perturbed; model a and b).
+        clusters: `[n]`, the source video of each item; None: every item is its own cluster.
+        statistic: "mean" (of the first column), "median" (of the first), "difference" (mean of column 1 less that of
+            column 0), "ratio" (mean of column 1 over that of column 0), `OfMeans(f)` with any function
+            `f(means[draws, m]) -> [draws]` of the columns' means, or any function
+            `f(counts[draws, V], values[V, m]) -> [draws]` of how often each distinct row of values was drawn (rows in
+            ascending order).
+        draws: number of bootstrap draws.
+        level: coverage of the interval, between 0 and 1.
+        seed: of the draws.
+
+    Returns:
+        The estimate on the items as they are, the interval, the standard error and the number of clusters. The
+        interval is NaN below `MINIMUM_CLUSTERS` clusters, where a statistic of means is the same in all draws (they
+        say nothing of its error), and where it is undefined in more draws than lie outside the interval on one side
+        (a ratio over a mean near zero).
+
+    Raises:
+        ValueError: no items, values that are not finite, unknown statistic, level or draws out of range.
+
+    >>> result = cluster_bootstrap([1, 2, 2, 5, 3, 1, 4, 2, 9, 1], statistic="median")
+    >>> result.estimate, result.low < 2 < result.high, result.n_clusters
+    (2.0, True, 10)
+    """
+    columns = _columns(values)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, not {level}")
+    if draws < 1 or draws != int(draws):
+        raise ValueError(f"draws must be a whole number of at least 1, not {draws}")
+    if isinstance(statistic, str):
+        if statistic not in _STATISTICS:
+            raise ValueError(
+                f"unknown statistic {statistic!r}: {', '.join(_STATISTICS)}, OfMeans(function) or a function of counts"
+            )
+        if statistic in ("difference", "ratio") and columns.shape[1] < 2:
+            raise ValueError(f"statistic {statistic!r} needs two columns of values, not one")
+        statistic = _STATISTICS[statistic]
+    codes, n_clusters = cluster_codes(clusters, len(columns))
+    codes = _by_content(codes, columns)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if isinstance(statistic, OfMeans):
+            estimate = statistic.of(columns)
+            if n_clusters < MINIMUM_CLUSTERS:
+                return no_interval(estimate, n_clusters)
+            sums = [np.bincount(codes, weights=column) for column in columns.T]
+            totals = bootstrap_totals(np.stack([*sums, np.bincount(codes)], axis=1), int(draws), seed)
+            samples = statistic.function(totals[:, :-1] / totals[:, -1:])
+            if samples.min() == samples.max():
+                return no_interval(estimate, n_clusters)
+        else:
+            distinct, index = _distinct(columns)
+            estimate = float(statistic(np.bincount(index)[None].astype(np.float64), distinct)[0])
+            if n_clusters < MINIMUM_CLUSTERS:
+                return no_interval(estimate, n_clusters)
+            counts = _sampled_counts(index, codes, (n_clusters, len(distinct)), int(draws), seed)
+            samples = np.concatenate([statistic(block, distinct) for block in counts])
+    return interval_of_samples(estimate, samples, n_clusters, level)
+
+
+def interval_of_samples(estimate: float, samples: Floats, n_clusters: int, level: float = 0.95) -> Interval:
+    """The interval between expanded percentiles of a statistic's bootstrap samples.
+
+    Args:
+        estimate: the statistic of the items as they are.
+        samples: `[draws]`; NaN where the statistic is undefined.
+        n_clusters: clusters that were resampled.
+        level: coverage of the interval, between 0 and 1.
+
+    >>> interval_of_samples(0.5, np.linspace(0, 1, 201), 1000).high.__round__(3)
+    0.975
+    """
+    from scipy.special import ndtr, stdtrit
+
+    tail = (1 - level) / 2
+    defined = samples[np.isfinite(samples)]
+    if n_clusters < MINIMUM_CLUSTERS or len(defined) < (1 - tail) * len(samples):
+        return no_interval(estimate, n_clusters)
+    outside = float(ndtr(stdtrit(n_clusters - 1, tail) * np.sqrt(n_clusters / (n_clusters - 1))))
+    low, high = np.quantile(defined, [outside, 1 - outside])
+    return Interval(estimate, float(low), float(high), float(defined.std()), n_clusters)
+
+
+def _columns(values: Any) -> Floats:
+    columns = as_array(values).astype(np.float64)
+    columns = columns[:, None] if columns.ndim == 1 else columns
+    if columns.ndim != 2 or not len(columns):
+        raise ValueError(f"values must be [n] or [n, m] with n of at least 1, not the shape {columns.shape}")
+    bad = np.flatnonzero(~np.isfinite(columns).all(axis=1))
+    if len(bad):
+        raise ValueError(f"values: item {bad[0]} is {columns[bad[0]].tolist()}, which is not finite")
+    return columns
+
+
+def _by_content(codes: NDArray[np.int64], columns: Floats) -> NDArray[np.int64]:
+    """Codes of clusters in the order of what they hold, so that the order of the items has no influence."""
+    sums = [np.bincount(codes, weights=part) for column in columns.T for part in (column, column**2)]
+    order = np.lexsort([*sums, np.bincount(codes)])
+    return np.asarray(np.argsort(order)[codes])
+
+
+def _distinct(columns: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct rows in ascending order, and which of them each row is."""
+    if columns.shape[1] == 1:  # many times faster than by rows
+        values, index = np.unique(columns[:, 0], return_inverse=True)
+        return values[:, None], index
+    rows, index = np.unique(columns, axis=0, return_inverse=True)
+    return rows, index.reshape(-1)
+
+
+def _sampled_counts(
+    index: NDArray[np.int64], codes: NDArray[np.int64], shape: tuple[int, int], draws: int, seed: int
+) -> Iterator[Floats]:
+    """How often each distinct value is drawn, in blocks `[draws of the block, values]`; `shape`: clusters, values."""
+    n_clusters, values = shape
+    if values <= _FEW:
+        histograms = np.bincount(codes * values + index, minlength=n_clusters * values).reshape(shape)
+        for weights in bootstrap_weights(n_clusters, draws, seed):
+            yield weights @ histograms.astype(np.float64)
+        return
+    order = np.lexsort((codes, index))  # items of one value are neighbours
+    starts = np.searchsorted(index[order], np.arange(values))
+    for weights in bootstrap_weights(n_clusters, draws, seed):
+        height = max(1, _CELLS // len(order))  # clusters may hold many items
+        for start in range(0, len(weights), height):
+            yield np.add.reduceat(weights[start : start + height, codes[order]], starts, axis=1)

@@ -1,0 +1,154 @@
+"""Intervals of shares (accuracies, R@K) and of their differences that hold for few items and for few clusters.
+
+Items of one video are not independent: its twenty captions are hard or easy together. The variance over clusters says
+how many independent items the data are worth (the effective size); an interval for a binomial share of that size
+follows. Below `MINIMUM_CLUSTERS` clusters no interval is given.
+
+Source: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive counts";
+Clopper and Pearson (1934); Bonett and Price (2012) for paired differences.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.metrics.checks import cluster_codes, shares, vector
+
+MINIMUM_CLUSTERS = 5
+Floats = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """An estimate with its interval; `low`, `high` and `standard_error` are NaN where undefined.
+
+    Attributes:
+        estimate: the statistic of the items as they are.
+        low, high: ends of the interval.
+        standard_error: cluster-robust, or the standard deviation over bootstrap draws.
+        n_clusters: independent units: clusters, or items where no clusters are given.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    n_clusters: int
+
+
+def no_interval(estimate: float, n_clusters: int) -> Interval:
+    """An estimate without an interval: too few clusters, or draws that say nothing."""
+    nan = float("nan")
+    return Interval(estimate, nan, nan, nan, n_clusters)
+
+
+def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
+    """`{name}_low` and `{name}_high` for a table of results; None where the interval is undefined."""
+    defined = np.isfinite(interval.low) and np.isfinite(interval.high)
+    return {
+        f"{name}_low": interval.low if defined else None,
+        f"{name}_high": interval.high if defined else None,
+    }
+
+
+def share_interval(hits: Any, clusters: Any = None, *, weights: Any = None, level: float = 0.95) -> Interval:
+    """The interval of a mean of numbers in 0..1: Clopper-Pearson at the effective size (Korn and Graubard 1998).
+
+    Args:
+        hits: `[n]`, each 0..1 (1 right, 0 wrong, between them on a tie).
+        clusters: `[n]`, the source video of each item; None: every item is its own cluster.
+        weights: `[n]`, what each item counts, at least 0; None: 1.
+        level: coverage, between 0 and 1.
+
+    Returns:
+        The (weighted) mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
+
+    Raises:
+        ValueError: empty, hits outside 0..1, not one cluster an item, level out of range; the message names the item.
+
+    >>> share_interval([1, 1, 1, 1, 1]).low.__round__(3), share_interval([1, 1, 1, 1]).low
+    (0.478, nan)
+    """
+    values = shares(hits, "hits")
+    codes, n_clusters = cluster_codes(clusters, len(values))
+    weight = np.ones(len(values)) if weights is None else vector(weights, "weights")
+    tail = _tail(level)
+    mean = float((weight * values).sum() / weight.sum())
+    error = cluster_error(values, codes, n_clusters, weight)
+    if n_clusters < MINIMUM_CLUSTERS:
+        return no_interval(mean, n_clusters)._replace(standard_error=error)
+    from scipy.special import betaincinv
+
+    size = _effective_size(error, mean * (1 - mean), codes, weight, tail)
+    right, wrong = mean * size, (1 - mean) * size
+    low = float(betaincinv(right, wrong + 1, tail)) if right > 0 else 0.0
+    high = float(betaincinv(right + 1, wrong, 1 - tail)) if wrong > 0 else 1.0
+    return Interval(mean, min(low, mean), max(high, mean), error, n_clusters)
+
+
+def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
+    """The interval of the mean of paired differences of hits (Bonett and Price 2012, at the effective size).
+
+    Args:
+        change: `[n]`, each -1..1: what an item contributes to the second score less what it does to the first.
+        clusters: `[n]`, the source videos; None: every item is its own cluster.
+        level: coverage, between 0 and 1.
+
+    Returns:
+        The mean with its interval, never of zero width; NaN ends below `MINIMUM_CLUSTERS` clusters.
+
+    Raises:
+        ValueError: empty, not finite, not one cluster an item, level out of range.
+
+    >>> interval = difference_interval([0, 0, 0, 0, 0])
+    >>> interval.low < 0 < interval.high
+    True
+    """
+    values = vector(change, "change")
+    codes, n_clusters = cluster_codes(clusters, len(values))
+    weight, tail = np.ones(len(values)), _tail(level)
+    mean = float(values.mean())
+    error = cluster_error(values, codes, n_clusters, weight)
+    if n_clusters < MINIMUM_CLUSTERS:
+        return no_interval(mean, n_clusters)._replace(standard_error=error)
+    from scipy.special import ndtri
+
+    up, down = np.maximum(values, 0).mean(), np.maximum(-values, 0).mean()
+    size = _effective_size(error, up + down - mean**2, codes, weight, tail)
+    up, down = (up * size + 1) / (size + 2), (down * size + 1) / (size + 2)
+    half = float(-ndtri(tail) * np.sqrt((up + down - (up - down) ** 2) / (size + 2)))
+    low, high = max(-1.0, up - down - half), min(1.0, up - down + half)
+    return Interval(mean, min(float(low), mean), max(float(high), mean), error, n_clusters)
+
+
+def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:
+    """The cluster-robust standard error of a weighted mean; NaN with one cluster (Miller 2024, section 2.2)."""
+    if n_clusters < 2:
+        return float("nan")
+    total = weights.sum()
+    residual = weights * (values - (weights * values).sum() / total)
+    within = np.bincount(codes, weights=residual, minlength=n_clusters)
+    return float(np.sqrt((within**2).sum() * n_clusters / (n_clusters - 1)) / total)
+
+
+def _effective_size(error: float, variance: float, codes: NDArray[np.int64], weights: Floats, tail: float) -> float:
+    """How many independent items of this variance would have this standard error.
+
+    It lies between what clusters of equal items are worth and what independent items are worth. A variance that was
+    estimated from few clusters is uncertain: the size shrinks by the squared ratio of the quantiles of Student's t.
+    """
+    from scipy.special import stdtrit
+
+    per_cluster = np.bincount(codes, weights=weights)
+    total = weights.sum()
+    fewest, most = total**2 / (per_cluster**2).sum(), total**2 / (weights**2).sum()
+    if most - fewest < 1e-9 * most or error < 1e-12:
+        return float(fewest)
+    uncertain = (stdtrit(len(codes) - 1, tail) / stdtrit(len(per_cluster) - 1, tail)) ** 2
+    return float(np.clip(variance / error**2 * uncertain, fewest, most))
+
+
+def _tail(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, not {level}")
+    return (1 - level) / 2
