@@ -51,12 +51,12 @@ def groups_of(rows: Sequence[Mapping[str, Any]], field: str) -> list[str]:
     Raises:
         UsageError: a row has no such field; the message names what there is.
     """
-    found = []
+    groups = []
     for row in rows:
         meta = json.loads(row.get("meta") or "{}")
         value = row.get(field, meta.get(field))
         if value is None:
             known = sorted({name for name, entry in row.items() if isinstance(entry, str)} - {"meta"} | set(meta))
             raise UsageError(f"--group {field!r}: row {row['id']!r} has no such field; it has {', '.join(known)}")
-        found.append(str(value))
-    return found
+        groups.append(str(value))
+    return groups

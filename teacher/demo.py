@@ -81,29 +81,29 @@ def run(
         )  # fmt: skip
         models[objective] = Path(result["model"])
     runs = {name: (shared if name == "base" else output) / "scores" / name for name in models}
-    found = {
+    metrics = {
         name: video_contrast.score(path, dataset, list(CONFIGS), output=runs[name], progress=progress).metrics[
             "configs"
         ]
         for name, path in models.items()
     }
     sensitivity_plot(runs, output / "sensitivity.png")
-    write_json(output / "metrics.json", found)
-    text = table([found])
+    write_json(output / "metrics.json", metrics)
+    text = table([metrics])
     write_text(output / "table.md", text)
     return text
 
 
-def table(found: Sequence[dict[str, Any]]) -> str:
+def table(seeds_metrics: Sequence[dict[str, Any]]) -> str:
     """Markdown: one line a model; of several runs mean ± standard deviation.
 
     Kinds with * were not among the training negatives.
     """
     lines = ["| | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-    for name in found[0]:
+    for name in seeds_metrics[0]:
         cells = []
         for config, key in COLUMNS.values():
-            values = [float(_clean(one[name][config])[key]) for one in found]
+            values = [float(_clean(metrics[name][config])[key]) for metrics in seeds_metrics]
             spread = stdev(values) if len(values) > 1 else 0.0
             cells.append(f"{mean(values):.3f}" + (f" ± {spread:.3f}" if spread else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
@@ -120,11 +120,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
-    chosen = parser.parse_args()
-    folders = [chosen.output / f"seed-{seed}" for seed in chosen.seeds]
-    for seed, folder in zip(chosen.seeds, folders, strict=True):
+    arguments = parser.parse_args()
+    folders = [arguments.output / f"seed-{seed}" for seed in arguments.seeds]
+    for seed, folder in zip(arguments.seeds, folders, strict=True):
         print(
-            f"seed {seed}", run(folder, seed=seed, shared=chosen.output, grouped=chosen.grouped), sep="\n", flush=True
+            f"seed {seed}",
+            run(folder, seed=seed, shared=arguments.output, grouped=arguments.grouped),
+            sep="\n",
+            flush=True,
         )
     print(table([read_json(folder / "metrics.json") for folder in folders]))
 

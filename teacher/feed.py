@@ -98,9 +98,11 @@ def collate(
     whole = [full[n // longest][n % longest] for n in real]
     words = np.unique([part.rows[n]["caption"] for n in whole], return_inverse=True)[1]
     clips = np.array([part.clips[n] for n in whole])
-    mine = [part.clips[n] for n in full[process]]
+    clips_here = [part.clips[n] for n in full[process]]
     return Batch(
-        videos=part.store.pixels(mine, device) if part.videos is None else _stored(part.videos, mine, device),
+        videos=part.store.pixels(clips_here, device)
+        if part.videos is None
+        else _stored(part.videos, clips_here, device),
         texts=tokens(texts, device) if part.texts is None else _stored(part.texts, texts, device),
         own=torch.from_numpy(own).to(device),
         everyone=None if processes == 1 else torch.tensor(real, device=device),
@@ -113,6 +115,6 @@ def collate(
     )
 
 
-def _stored(outputs: tuple[np.ndarray, dict[Any, int]], wanted: Sequence[Any], device: Any) -> torch.Tensor:
-    found, at = outputs
-    return torch.from_numpy(np.ascontiguousarray(found[[at[thing] for thing in wanted]])).to(device)
+def _stored(outputs: tuple[np.ndarray, dict[Any, int]], keys: Sequence[Any], device: Any) -> torch.Tensor:
+    rows, at = outputs
+    return torch.from_numpy(np.ascontiguousarray(rows[[at[key] for key in keys]])).to(device)

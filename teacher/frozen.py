@@ -43,9 +43,9 @@ def with_outputs(
             return pairs.video_tower(part.store.pixels([clips[n] for n in numbers], device))
 
         key = digest("vision", model, part.store.key, *clips).hex()
-        found, counts["clips"] = _stored(path, "vision", key, len(clips), CLIPS, videos, progress)
+        outputs, counts["clips"] = _stored(path, "vision", key, len(clips), CLIPS, videos, progress)
         at = {clip: n for n, clip in enumerate(clips)}
-        part = replace(part, videos=(found, at))
+        part = replace(part, videos=(outputs, at))
     if "text" in pairs.frozen:
         texts = list(dict.fromkeys(text for row in part.rows for text in (row["caption"], *row["negatives"])))
 
@@ -53,8 +53,8 @@ def with_outputs(
             return pairs.text_tower(tokens([texts[n] for n in numbers], device))
 
         key = digest("text", model, *texts).hex()
-        found, counts["captions"] = _stored(path, "text", key, len(texts), CAPTIONS, words, progress)
-        part = replace(part, texts=(found, {text: n for n, text in enumerate(texts)}))
+        outputs, counts["captions"] = _stored(path, "text", key, len(texts), CAPTIONS, words, progress)
+        part = replace(part, texts=(outputs, {text: n for n, text in enumerate(texts)}))
     return part, counts
 
 
@@ -69,11 +69,11 @@ def _stored(
     with atomic_path(file) as temporary:
         array: Any = None
         for begin in tqdm(range(0, count, step), desc=f"frozen {side}", disable=not progress):
-            found = run(range(begin, min(begin + step, count))).float().cpu().numpy()
+            rows = run(range(begin, min(begin + step, count))).float().cpu().numpy()
             if array is None:
-                shape = (count, *found.shape[1:])
+                shape = (count, *rows.shape[1:])
                 array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-            array[begin : begin + len(found)] = found
+            array[begin : begin + len(rows)] = rows
         array.flush()
     write_json(record, {"key": key, "outputs": count})
     return np.load(file, mmap_mode="r"), count

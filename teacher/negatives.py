@@ -27,7 +27,7 @@ PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, anoth
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NegativeRecipe:
     """Which negatives: what the stored file must have been made with.
 
     Attributes:
@@ -61,70 +61,75 @@ class Wanted:
 
         Args:
             target: what is changed.
-            corpus: gives the captions whose words are counted.
+            corpus: returns the captions whose words are counted.
         """
         from video_contrast.builders.assembly.verbs import Verbs
 
-        mine = target == "verb" or self.generator == "mlm"
+        has_generator = target == "verb" or self.generator == "mlm"
         names = self.constraints
         if names is not None and target == "object":  # those word vectors are of verbs
             names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
         return Verbs(
             corpus,
-            self.generator if mine else "lexical",
-            self.model if mine else None,
+            self.generator if has_generator else "lexical",
+            self.model if has_generator else None,
             names,
             self.constraint_settings,
             self.tagger,
             self.seed,
             target=target,
             many=self.actions if target == "verb" else self.objects,
-            generator_options=self.options if mine else None,
+            generator_options=self.options if has_generator else None,
         )
 
 
 def negatives(
-    rows: Sequence[Row], wanted: Wanted, path: Path, *, corpus: Sequence[str], say: Callable[[str], None] = print
+    rows: Sequence[Row],
+    recipe: NegativeRecipe,
+    path: Path,
+    *,
+    corpus: Sequence[str],
+    say: Callable[[str], None] = print,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
     Args:
         rows: of a retrieval set.
-        wanted: see `Wanted`.
+        recipe: which negatives.
         path: where the file begins: `PATH-KEY.parquet`; its settings stand beside it as `.json`.
         corpus: captions of the training split, whose words are counted.
         say: told what takes long.
 
     Returns:
-        One dict a caption, and counts: "captions", "negatives", "captions with fewer than asked for",
+        One dict a caption, and counts: "captions", "negatives", "captions with fewer than requested",
         "captions with none".
     """
     from video_contrast.perturbations.language import tagger_name
 
-    settings = asdict(wanted) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
-    settings["model"] = content(wanted.model)
-    if wanted.generator != "shapes":
-        settings["tagger"] = tagger_name(wanted.tagger)
+    settings = asdict(recipe) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
+    settings["model"] = content(recipe.model)
+    if recipe.generator != "shapes":
+        settings["tagger"] = tagger_name(recipe.tagger)
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")
     if path.exists() and record.exists() and read_json(record)["settings"] == settings:
         return pq.read_table(path).to_pylist(), read_json(record)["counts"]
-    say(f"negatives: {len(rows)} clips, {wanted.actions} action and {wanted.objects} object captions each")
-    made = _of_shapes(rows, wanted) if wanted.generator == "shapes" else _of_captions(rows, wanted, corpus)
-    if not any(row["negatives"] for row in made):
+    say(f"negatives: {len(rows)} clips, {recipe.actions} action and {recipe.objects} object captions each")
+    captions = _of_shapes(rows, recipe) if recipe.generator == "shapes" else _of_captions(rows, recipe, corpus)
+    if not any(row["negatives"] for row in captions):
         some = ", ".join(row["id"] for row in rows[:3])
         raise VideoContrastError(
             f"no negative caption could be made for the {len(rows)} clips {some} ...: none of their captions has an "
             "action that can be swapped; more clips or other --constraints may help"
         )
-    counts = _counts(made, wanted.actions + wanted.objects)
-    _write(path, made)
+    counts = _counts(captions, recipe.actions + recipe.objects)
+    _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
-    return made, counts
+    return captions, counts
 
 
 def with_similarities(
-    made: list[dict[str, Any]],
+    captions: list[dict[str, Any]],
     encoder: str,
     path: Path,
     *,
@@ -134,51 +139,51 @@ def with_similarities(
     """The same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
 
     Args:
-        made: what `negatives` returns.
+        captions: what `negatives` returns.
         encoder: "lsa", or a sentence encoder (folder or Hub id).
         path: where the file begins: `PATH-KEY.parquet`.
         documents: the captions of each training clip, on which "lsa" is fitted.
         say: told what takes long.
     """
-    texts = [text for row in made for text in (row["caption"], *row["negatives"])]
+    texts = [text for row in captions for text in (row["caption"], *row["negatives"])]
     key = digest(content(encoder), *(text for document in documents for text in document), "", *texts).hex()
     path = path.with_name(f"{path.name}-{key[:12]}.parquet")
-    if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(made):
-        return [row | {"teacher": found["teacher"]} for row, found in zip(made, stored, strict=True)]
+    if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(captions):
+        return [row | {"teacher": similarities["teacher"]} for row, similarities in zip(captions, stored, strict=True)]
     loaded = load_encoder(encoder, documents)
     say(f"teacher: similarities by {loaded.name}")
-    found = cosines(loaded, made)
-    _write(path, [{"id": row["id"], "teacher": similar} for row, similar in zip(made, found, strict=True)])
-    return [row | {"teacher": similar} for row, similar in zip(made, found, strict=True)]
+    similarities = cosines(loaded, captions)
+    _write(path, [{"id": row["id"], "teacher": similar} for row, similar in zip(captions, similarities, strict=True)])
+    return [row | {"teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
 
 
-def _of_shapes(rows: Sequence[Row], wanted: Wanted) -> list[dict[str, Any]]:
+def _of_shapes(rows: Sequence[Row], recipe: NegativeRecipe) -> list[dict[str, Any]]:
     """From the grammar of the shapes world, each checked against the scene."""
     from video_contrast.builders.shapes.captions import claim, write
     from video_contrast.builders.shapes.contrasts import negatives as of_scene
     from video_contrast.builders.shapes.shapes import scene_of
 
-    streams, made = Streams(), []
+    streams, captions = Streams(), []
     for row in rows:
         scene = scene_of(row["id"])
         # a retrieval row has the usual phrase, and the paraphrase with names
         for number, caption in enumerate(row["captions"]):
-            rng = streams.at("teacher negatives", wanted.seed, row["id"], number)
+            rng = streams.at("teacher negatives", recipe.seed, row["id"], number)
             if write(claim(scene), phrase=number, names=bool(number)) != caption:
                 raise VideoContrastError(
                     f"caption {number} of {row['id']} is not what this version says of the clip: {caption!r}; build "
                     "the set again, or give --generator lexical"
                 )
-            found = of_scene(scene, claim(scene), rng, phrase=number, names=bool(number))
-            actions = [*found["antonym"], *found["verb"]][: wanted.actions]
-            in_turn = zip_longest(*(found.get(kind, []) for kind in ("object", "entity", "colour", "role")))
-            objects = [text for texts in in_turn for text in texts if text][: wanted.objects]
+            contrasts = of_scene(scene, claim(scene), rng, phrase=number, names=bool(number))
+            actions = [*contrasts["antonym"], *contrasts["verb"]][: recipe.actions]
+            in_turn = zip_longest(*(contrasts.get(kind, []) for kind in ("object", "entity", "colour", "role")))
+            objects = [text for texts in in_turn for text in texts if text][: recipe.objects]
             kinds = ["action"] * len(actions) + ["object"] * len(objects)
-            made.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
-    return made
+            captions.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
+    return captions
 
 
-def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> list[dict[str, Any]]:
+def _of_captions(rows: Sequence[Row], recipe: NegativeRecipe, corpus: Sequence[str]) -> list[dict[str, Any]]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
     from video_contrast.builders.assembly.clips import Clip
     from video_contrast.builders.assembly.contrasts import Attempt
@@ -188,36 +193,36 @@ def _of_captions(rows: Sequence[Row], wanted: Wanted, corpus: Sequence[str]) -> 
         Clip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"]) for row in rows
     ]
     attempts = [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
-    made: list[dict[str, Any]] = [
+    captions: list[dict[str, Any]] = [
         {"id": one.clip.id, "caption": one.caption, "negatives": [], "kinds": []} for one in attempts
     ]
     targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
-        ("verb", "action", wanted.actions),
-        ("object", "object", wanted.objects),
+        ("verb", "action", recipe.actions),
+        ("object", "object", recipe.objects),
     )
     with tag_cache():
         for target, kind, count in targets:
-            found = _edited(wanted.source(target, lambda: corpus), attempts, count) if count else []
-            for row, texts in zip(made, found, strict=bool(count)):
+            edited = _edited(recipe.source(target, lambda: corpus), attempts, count) if count else []
+            for row, texts in zip(captions, edited, strict=bool(count)):
                 row["negatives"] += texts
                 row["kinds"] += [kind] * len(texts)
-    return made
+    return captions
 
 
 def _edited(source: Any, attempts: Sequence[Any], count: int) -> list[list[str]]:
     """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
     from video_contrast.builders.assembly.clips import normal
 
-    found: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
+    texts_of: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
     for again in range(PASSES):
-        open_ = [n for n, texts in enumerate(found) if len(texts) < count]
+        open_ = [n for n, texts in enumerate(texts_of) if len(texts) < count]
         edits, _ = source([_again(attempts[n], again) for n in open_]) if open_ else ([], {})
         for n, proposals in zip(open_, edits, strict=True):
             truths = attempts[n].clip.truths()
             for edit in proposals:
-                if len(found[n]) < count and normal(edit.text) not in truths:
-                    found[n].setdefault(normal(edit.text), edit.text)
-    return [list(texts.values()) for texts in found]
+                if len(texts_of[n]) < count and normal(edit.text) not in truths:
+                    texts_of[n].setdefault(normal(edit.text), edit.text)
+    return [list(texts.values()) for texts in texts_of]
 
 
 def _again(attempt: Any, again: int) -> Any:
@@ -234,13 +239,13 @@ def _digest(rows: Sequence[Row]) -> str:
     return digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()
 
 
-def _counts(made: Sequence[dict[str, Any]], asked: int) -> dict[str, int]:
-    have = Counter(len(row["negatives"]) for row in made)
+def _counts(captions: Sequence[dict[str, Any]], requested: int) -> dict[str, int]:
+    sizes = Counter(len(row["negatives"]) for row in captions)
     return {
-        "captions": len(made),
-        "negatives": sum(size * count for size, count in have.items()),
-        "captions with fewer than asked for": sum(count for size, count in have.items() if size < asked),
-        "captions with none": have[0],
+        "captions": len(captions),
+        "negatives": sum(size * count for size, count in sizes.items()),
+        "captions with fewer than requested": sum(count for size, count in sizes.items() if size < requested),
+        "captions with none": sizes[0],
     }
 
 
@@ -250,7 +255,7 @@ def amounts(kind: str) -> tuple[int, int]:
     >>> amounts("5-action-5-object"), amounts("10-action")
     ((5, 5), (10, 0))
     """
-    found = re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)
-    if not found:
+    match = re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)
+    if not match:
         raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
-    return int(found[1]), int(found[2] or 0)
+    return int(match[1]), int(match[2] or 0)

@@ -70,8 +70,8 @@ class Pairs(nn.Module):
         """Cosines of B clips with captions of their own, and of all clips with all captions.
 
         Args:
-            videos: pixels float[B, T, 3, H, W], or what the vision tower gave, float[B, S, H].
-            texts: tokens of M captions, or what the text tower gave, float[M, H]; the first B belong to the clips.
+            videos: pixels float[B, T, 3, H, W], or the output of the vision tower, float[B, S, H].
+            texts: tokens of M captions, or the output of the text tower, float[M, H]; the first B belong to the clips.
             own: long[B, K], which captions each clip is compared with.
             everyone: long[N], which clips of all processes (in the order of the processes) stand in the square; None
                 for the clips of this process.
@@ -79,50 +79,50 @@ class Pairs(nn.Module):
         Returns:
             float[B, K], and float[N, N], the same in every process.
         """
-        shown, said = self.videos(videos), self.texts(texts)
-        mine = self.join(shown, said[own])
-        said = said[: len(shown)]
+        video_rows, text_rows = self.videos(videos), self.texts(texts)
+        own_cosines = self.join(video_rows, text_rows[own])
+        text_rows = text_rows[: len(video_rows)]
         if everyone is not None:
-            shown, said = (_Gathered.apply(part)[everyone] for part in (shown, said))
-        return mine, self.join(shown, said)
+            video_rows, text_rows = (_Gathered.apply(part)[everyone] for part in (video_rows, text_rows))
+        return own_cosines, self.join(video_rows, text_rows)
 
     def videos(self, given: torch.Tensor) -> torch.Tensor:
-        """float[B, D] of pixels, or of what the vision tower gave."""
+        """float[B, D] of pixels, or of the output of the vision tower."""
         return self.video_head(self.video_tower(given) if given.ndim == 5 else given)
 
     def texts(self, given: Mapping[str, torch.Tensor] | torch.Tensor) -> torch.Tensor:
-        """float[M, D] of tokens, or of what the text tower gave."""
+        """float[M, D] of tokens, or of the output of the text tower."""
         return self.text_head(given if isinstance(given, torch.Tensor) else self.text_tower(given))
 
     def video_tower(self, pixels: torch.Tensor) -> torch.Tensor:
         """float[B, S, H] of float[B, T, 3, H, W]: a row a frame; a prompted X-CLIP's mean patches stand behind."""
         model, frames = self.model, pixels.flatten(0, 1)
         if not self.xclip:
-            found = self._before("vision", lambda: model.get_image_features(pixel_values=frames))
-            return found.unflatten(0, pixels.shape[:2])
+            rows = self._before("vision", lambda: model.get_image_features(pixel_values=frames))
+            return rows.unflatten(0, pixels.shape[:2])
         vision = model.vision_model(pixel_values=frames)
-        found = vision[1].unflatten(0, pixels.shape[:2])
+        rows = vision[1].unflatten(0, pixels.shape[:2])
         if not self.prompted:
-            return found
+            return rows
         # Captions are prompted by the frames' mean of normalised patches. What follows the normalisation is linear,
         # so it may come after the mean: the tower ends here, and a clip has one set of patches to store.
         patches = vision[0][:, 1:, :].float()
         patches = functional.layer_norm(patches, patches.shape[-1:], eps=model.prompts_visual_layernorm.eps)
-        return torch.cat([found.float(), patches.unflatten(0, pixels.shape[:2]).mean(1)], 1)
+        return torch.cat([rows.float(), patches.unflatten(0, pixels.shape[:2]).mean(1)], 1)
 
-    def video_head(self, found: torch.Tensor) -> torch.Tensor:
+    def video_head(self, features: torch.Tensor) -> torch.Tensor:
         """float[B, D], of length 1, of what the tower gave; a prompted X-CLIP's projected patches stand behind."""
         model = self.model
         if not self.xclip:
-            frames = self._project("vision", found).float()
+            frames = self._project("vision", features).float()
             return functional.normalize(functional.normalize(frames, dim=-1).mean(1), dim=-1)
         frames = model.config.vision_config.num_frames
-        clips = model.mit(model.visual_projection(found[:, :frames]))[1]
+        clips = model.mit(model.visual_projection(features[:, :frames]))[1]
         clips = functional.normalize(clips.float(), dim=-1)
         if not self.prompted:
             return clips
         norm = model.prompts_visual_layernorm
-        patches = (found[:, frames:] * norm.weight + norm.bias) @ model.prompts_visual_projection
+        patches = (features[:, frames:] * norm.weight + norm.bias) @ model.prompts_visual_projection
         return torch.cat([clips, patches.float().flatten(1)], 1)
 
     def text_tower(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -131,9 +131,9 @@ class Pairs(nn.Module):
             return self.model.text_model(**tokens)[1]
         return self._before("text", lambda: self.model.get_text_features(**tokens))
 
-    def text_head(self, found: torch.Tensor) -> torch.Tensor:
+    def text_head(self, features: torch.Tensor) -> torch.Tensor:
         """float[M, D] of what the tower gave: of length 1, but for a prompted X-CLIP."""
-        texts = self._project("text", found).float()
+        texts = self._project("text", features).float()
         return texts if self.prompted else functional.normalize(texts, dim=-1)
 
     def join(self, videos: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
@@ -155,9 +155,9 @@ class Pairs(nn.Module):
         prompted = texts + self.model.prompts_generator(texts, patches.unflatten(1, (-1, texts.shape[-1])))
         return torch.einsum("bd,bmd->bm", clips, functional.normalize(prompted.float(), dim=-1))
 
-    def _project(self, side: str, found: torch.Tensor) -> torch.Tensor:
+    def _project(self, side: str, features: torch.Tensor) -> torch.Tensor:
         head = self.heads[side]
-        return found if head is None else head(found.flatten(0, -2)).unflatten(0, found.shape[:-1])
+        return features if head is None else head(features.flatten(0, -2)).unflatten(0, features.shape[:-1])
 
     def _before(self, side: str, features: Callable[[], Any]) -> torch.Tensor:
         """What a model's features are before their projection, if it has one."""
@@ -178,8 +178,8 @@ class Pairs(nn.Module):
 
 
 def _tensor(output: Any) -> torch.Tensor:
-    found = output if isinstance(output, torch.Tensor) else output.pooler_output
-    return found.flatten(1)
+    rows = output if isinstance(output, torch.Tensor) else output.pooler_output
+    return rows.flatten(1)
 
 
 class _Gathered(torch.autograd.Function):
@@ -189,9 +189,9 @@ class _Gathered(torch.autograd.Function):
     def forward(ctx: Any, rows: torch.Tensor) -> torch.Tensor:
         """The same number of rows in every process."""
         ctx.count = len(rows)
-        found = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
-        distributed.all_gather(found, rows.contiguous())
-        return torch.cat(found)
+        gathered = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
+        distributed.all_gather(gathered, rows.contiguous())
+        return torch.cat(gathered)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:

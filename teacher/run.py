@@ -14,7 +14,7 @@ from video_contrast.seeds import digest
 from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.frozen import with_outputs
-from video_contrast.teacher.negatives import Wanted, amounts, negatives, with_similarities
+from video_contrast.teacher.negatives import NegativeRecipe, amounts, negatives, with_similarities
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import plot_curves, same_run
 from video_contrast.teacher.similarity import check_encoder, content
@@ -85,7 +85,7 @@ def teach(
     root, splits = _rows(dataset, config, split, validation, video_root)
     groups = groups_of(splits[0], group) if group else None
     made_by = "shapes" if _is_shapes(Path(dataset)) else "lexical"
-    wanted = Wanted(
+    wanted = NegativeRecipe(
         *amounts(kinds), made_by if generator == "auto" else generator, chosen.seed,
         generator_model, generator_options, constraints, constraint_settings, tagger,
     )  # fmt: skip

@@ -27,7 +27,7 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
     path = run / "scores.parquet"
     if not path.exists():
         raise VideoContrastError(f"{path} is missing: score a multiple-choice config first")
-    found: dict[str, list[float]] = {name: [] for name in SWAPS}
+    by_swap: dict[str, list[float]] = {name: [] for name in SWAPS}
     for row in pq.read_table(path).to_pylist():
         if str(row.get("condition", "clean")) != "clean":
             continue
@@ -35,8 +35,8 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
         for score, kind in zip(row["scores"], row["kinds"], strict=True):
             for name, kinds in SWAPS.items():
                 if kind in kinds:
-                    found[name].append(score - true)
-    return {name: np.array(values) for name, values in found.items()}
+                    by_swap[name].append(score - true)
+    return {name: np.array(values) for name, values in by_swap.items()}
 
 
 def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str, float]]:

@@ -33,7 +33,7 @@ from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.run import load_checkpoint, teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
-from video_contrast.video.sampling import frame_indices
+from video_contrast.video import frame_indices
 
 SEED = 1000
 BATCH = 64
@@ -92,21 +92,23 @@ def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
         shown: list[Scene] = [next(drawn) for _ in range(BATCH)]
         captions, hard = [], []
         for scene in shown:
-            said = claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9)
+            caption_claim = claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9)
             names, phrase = bool(rng.random() < 0.4), int(rng.integers(2))
-            captions.append(write(said, names=names, phrase=phrase))
-            hard.append(_hard(negatives(scene, said, rng, phrase, names), rng, recipe.hard) if recipe.hard else [])
+            captions.append(write(caption_claim, names=names, phrase=phrase))
+            hard.append(
+                _hard(negatives(scene, caption_claim, rng, phrase, names), rng, recipe.hard) if recipe.hard else []
+            )
         yield Batch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
 
 
-def _hard(found: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
+def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
     """`count` of the negatives: the antonym first, then one a kind in turn."""
-    kinds = [kind for kind in found if kind != "antonym"]
+    kinds = [kind for kind in by_kind if kind != "antonym"]
     in_turn = [
-        texts[n] for n in range(count) for kind in rng.permutation(kinds) for texts in [found[kind]] if n < len(texts)
+        texts[n] for n in range(count) for kind in rng.permutation(kinds) for texts in [by_kind[kind]] if n < len(texts)
     ]
-    chosen = [*found["antonym"], *in_turn][:count]
-    return chosen + [""] * (count - len(chosen))
+    texts_in_order = [*by_kind["antonym"], *in_turn][:count]
+    return texts_in_order + [""] * (count - len(texts_in_order))
 
 
 def vocabulary(seed: int = SEED) -> Any:
@@ -190,13 +192,13 @@ def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
     similar = videos @ embedded[:count].T
     # Captions that occur twice in a batch are no negatives of each other.
     same = torch.tensor([[a == b for b in batch.captions] for a in batch.captions])
-    found = {"contrast": contrast_loss(similar, temperature, same)}
+    terms = {"contrast": contrast_loss(similar, temperature, same)}
     if batch.hard[0]:
         mask = torch.tensor([[True, *(bool(text) for text in row)] for row in batch.hard])
         hard = torch.zeros(*mask[:, 1:].shape, embedded.shape[1]).masked_scatter(mask[:, 1:, None], embedded[count:])
         own = torch.cat([similar.diagonal()[:, None], torch.einsum("bd,bkd->bk", videos, hard)], 1)
-        found["hard"] = label_loss(own, temperature, mask)
-    return found
+        terms["hard"] = label_loss(own, temperature, mask)
+    return terms
 
 
 def _optimizer(model: Any, peak: float) -> torch.optim.Optimizer:
@@ -219,18 +221,18 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="keep the warmed-up start, clips and the runs here, and go on there")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", choices=NAMES, nargs="*", default=list(NAMES))
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)  # the same sums in the same order everywhere
     with tempfile.TemporaryDirectory() as temporary:
-        work = chosen.work or Path(temporary)
-        words = vocabulary(chosen.seed)
-        for name in chosen.only:
+        work = arguments.work or Path(temporary)
+        words = vocabulary(arguments.seed)
+        for name in arguments.only:
             if name == "temporal":
-                model = taught(chosen.output / "temporal-plain", work / name, seed=chosen.seed)
+                model = taught(arguments.output / "temporal-plain", work / name, seed=arguments.seed)
             else:
-                model = train(name, _start(words, chosen.seed, work / "start.pt"), words, seed=chosen.seed)
-            tiny_models.save(model, words, chosen.output / name)
-            print(f"written to {chosen.output / name}", flush=True)
+                model = train(name, _start(words, arguments.seed, work / "start.pt"), words, seed=arguments.seed)
+            tiny_models.save(model, words, arguments.output / name)
+            print(f"written to {arguments.output / name}", flush=True)
 
 
 def _start(words: Any, seed: int, kept: Path) -> Any:

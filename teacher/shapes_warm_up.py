@@ -75,9 +75,9 @@ def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> A
         where, known = _places(shown, times)
         loss = loss + 2.0 * ((places(video) - where) ** 2 * known).sum(1).mean()
         if step < 100 or step % 4 == 0:  # captions are soon read without a mistake
-            said = [claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9) for scene in shown]
-            captions = [write(c, names=rng.random() < 0.4, phrase=int(rng.integers(2))) for c in said]
-            read_loss, read_right = _named(heads, embed_texts(model, words, captions), said)
+            claims = [claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9) for scene in shown]
+            captions = [write(c, names=rng.random() < 0.4, phrase=int(rng.integers(2))) for c in claims]
+            read_loss, read_right = _named(heads, embed_texts(model, words, captions), claims)
             loss = loss + read_loss
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -100,7 +100,7 @@ def claim_of_frame(scene: Scene) -> Claim:
 
 
 def _named(
-    heads: nn.ModuleDict, embedded: torch.Tensor, said: list[Claim], skip: str = ""
+    heads: nn.ModuleDict, embedded: torch.Tensor, claims: list[Claim], skip: str = ""
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The summed cross-entropy of every class, and the share of right answers by class."""
     unit = 6.0 * functional.normalize(embedded, dim=-1)
@@ -108,23 +108,23 @@ def _named(
     for name, classes in CLASSES.items():
         if name == skip:
             continue
-        target = torch.tensor([classes.index(_class_of(c, name)) for c in said])
+        target = torch.tensor([classes.index(_class_of(c, name)) for c in claims])
         logits = heads[name](unit)
         total = total + functional.cross_entropy(logits, target)
         right[name] = round(float((logits.argmax(1) == target).float().mean()), 2)
     return total, right
 
 
-def _class_of(said: Claim, name: str) -> str:
-    other = said.other or Figure(NONE)
+def _class_of(caption_claim: Claim, name: str) -> str:
+    other = caption_claim.other or Figure(NONE)
     return {
-        "kind": said.subject.kind,
-        "colour": said.subject.colour or NONE,
+        "kind": caption_claim.subject.kind,
+        "colour": caption_claim.subject.colour or NONE,
         "other": other.kind,
         "other colour": other.colour or NONE,
-        "side": said.side or NONE,
-        "setting": said.setting or NONE,
-        "action": said.action,
+        "side": caption_claim.side or NONE,
+        "setting": caption_claim.setting or NONE,
+        "action": caption_claim.action,
     }[name]
 
 

@@ -123,9 +123,9 @@ def cosines(encoder: Encoder, rows: Sequence[dict[str, Any]]) -> list[list[float
         raise VideoContrastError(f"encoder {encoder.name} gave {vectors.shape} for {len(texts)} texts, or not numbers")
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     at = {text: n for n, text in enumerate(texts)}
-    found = []
+    similarities = []
     for row in rows:
         own = vectors[at[row["caption"]]]
         rest = vectors[[at[text] for text in row["negatives"]]] @ own if row["negatives"] else np.zeros(0)
-        found.append([1.0, *(float(value) for value in rest)])
-    return found
+        similarities.append([1.0, *(float(value) for value in rest)])
+    return similarities

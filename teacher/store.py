@@ -15,8 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import Row
 from video_contrast.seeds import digest
-from video_contrast.video.decode import BrokenVideo, decode, index_of
-from video_contrast.video.sampling import frame_indices, frame_range
+from video_contrast.video import BrokenVideo, decode, index_of
 
 
 @dataclass
@@ -75,14 +74,14 @@ def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
     Read off a black and a white picture, for processors rescale and normalise in several ways.
     """
     pictures = [np.full((256, 256, 3), value, np.uint8) for value in (0, 255)]
-    found = np.asarray(images(images=pictures, return_tensors="np")["pixel_values"], np.float64)
-    found = found[0] if found.ndim == 5 else found
-    if found.ndim != 4:
+    values = np.asarray(images(images=pictures, return_tensors="np")["pixel_values"], np.float64)
+    values = values[0] if values.ndim == 5 else values
+    if values.ndim != 4:
         raise UsageError(
             f"teach needs a processor that gives pictures [frames, 3, height, width]; {type(images).__name__} gives "
-            f"{list(found.shape)}"
+            f"{list(values.shape)}"
         )
-    black, white = found[:, :, found.shape[2] // 2, found.shape[3] // 2]
+    black, white = values[:, :, values.shape[2] // 2, values.shape[3] // 2]
     return _channels((white - black) / 255), _channels(black)
 
 
@@ -129,10 +128,9 @@ def _clips(rows: Sequence[Row], root: Path, images: Any, frames: int) -> Iterato
 def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:
     video = resolve_under(root, row["video_path"])
     index = index_of(video)
-    first, stop = frame_range(index.n_frames, index.fps, row["start"], row["end"])
-    pictures = decode(video, [first + int(n) for n in frame_indices(stop - first, frames)])
+    pictures = decode(video, index.sample(index.span(row["start"], row["end"]), frames).tolist())
     plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
-    found = images(images=list(pictures), return_tensors="np", **plain)
-    pixels = np.asarray(found["pixel_values"])
+    values = images(images=list(pictures), return_tensors="np", **plain)
+    pixels = np.asarray(values["pixel_values"])
     pixels = pixels[0] if pixels.ndim == 5 else pixels
     return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)

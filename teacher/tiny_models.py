@@ -190,5 +190,5 @@ def _sinusoids(places: np.ndarray, width: int) -> torch.Tensor:
     per = width // (2 * places.shape[1])
     frequencies = np.pi * 2.0 ** (np.arange(per) / max(per - 1, 1) * 2 - 0.5)
     waves = places[:, :, None] * frequencies
-    found = np.concatenate([np.sin(waves), np.cos(waves)], 2).reshape(len(places), -1)
-    return torch.from_numpy(np.pad(found, ((0, 0), (0, width - found.shape[1]))).astype(np.float32))
+    encoding = np.concatenate([np.sin(waves), np.cos(waves)], 2).reshape(len(places), -1)
+    return torch.from_numpy(np.pad(encoding, ((0, 0), (0, width - encoding.shape[1]))).astype(np.float32))

@@ -163,20 +163,22 @@ def train(
         state["step"] += 1
         bar.update(1)
         if state["step"] == total or (settings.evaluate_every and state["step"] % settings.evaluate_every == 0):
-            found = _validate(accelerator, pairs, tokens, validation, settings)
-            if not np.isfinite(found["validation_loss"]):
+            validated = _validate(accelerator, pairs, tokens, validation, settings)
+            if not np.isfinite(validated["validation_loss"]):
                 raise _no_number("validation loss", number, state["step"], batch, saving.newest(output))
             count = settings.accumulate * (state["step"] - since)
             means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
-            curves.append({"step": state["step"], **means, **found})
+            curves.append({"step": state["step"], **means, **validated})
             sums, since = {}, state["step"]
             state["stale"] += 1
-            accuracy, loss = found["validation_accuracy"], found["validation_loss"]
+            accuracy, loss = validated["validation_accuracy"], validated["validation_loss"]
             # By accuracy first: with a fixed temperature the loss of labels rises while more captions are told apart.
             if (accuracy, -loss) > (state["best_accuracy"], -state["best_loss"]):
                 state |= {"stale": 0, "best_step": state["step"], "best_loss": loss, "best_accuracy": accuracy}
             saving.save(accelerator, model.state_dict(), output, state, curves)
-            bar.set_postfix(loss=f"{found['validation_loss']:.3f}", accuracy=f"{found['validation_accuracy']:.3f}")
+            bar.set_postfix(
+                loss=f"{validated['validation_loss']:.3f}", accuracy=f"{validated['validation_accuracy']:.3f}"
+            )
         if stop_after is not None and state["step"] >= stop_after:
             break
     bar.close()
@@ -199,10 +201,10 @@ def _losses(pairs: Any, batch: Batch, settings: Settings) -> tuple[dict[str, tor
     else:
         target = batch.teacher[: batch.count]
         term = logit_loss(own, target, settings.temperature, settings.teacher_temperature, mask) * batch.weight
-    found = {settings.objective: term}
+    terms = {settings.objective: term}
     if settings.contrast:
-        found["contrast"] = settings.contrast * contrast_loss(square, settings.temperature, batch.same)
-    return found, own
+        terms["contrast"] = settings.contrast * contrast_loss(square, settings.temperature, batch.same)
+    return terms, own
 
 
 @torch.no_grad()

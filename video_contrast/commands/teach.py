@@ -114,7 +114,7 @@ def _summary(result: dict[str, Any], output: Path) -> str:
     lines = [
         f"validation: caption above all its negatives {result['best_accuracy']:.3f} at step {result['best_step']} of "
         f"{result['total']}{' (stopped early)' if result['stopped_early'] else ''}",
-        f"captions with fewer negatives than asked for: {counts['captions with fewer than asked for']} "
+        f"captions with fewer negatives than asked for: {counts['captions with fewer than requested']} "
         f"of {counts['captions']}",
     ]
     if any(result["encoded"].values()):
