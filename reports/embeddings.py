@@ -73,10 +73,10 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
         return None
     from video_contrast.files import read_json
     from video_contrast.runner.conditions import Visual
-    from video_contrast.runner.encode import Keys
-    from video_contrast.video.clip import Clip
+    from video_contrast.runner.keys import Keys
     from video_contrast.runner.store import Store
     from video_contrast.runner.views import Sampling
+    from video_contrast.video import Clip
 
     hashes = {path: entry.get("sha256", "") for path, entry in read_json(run.path / "videos.json").items()}
     sampling = run.record["sampling"]

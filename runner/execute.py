@@ -1,159 +1,170 @@
-"""Carrying out a run: the processes share the encoding, the first one joins, measures and writes."""
+"""Carrying out a job: the processes share the encoding, the first one joins, measures and writes."""
 
 from __future__ import annotations
 
-import datetime
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from video_contrast import files, seeds
+from video_contrast import seeds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import record, results
-from video_contrast.runner.conditions import Visual
-from video_contrast.runner.encode import (
-    Batcher,
-    Keys,
-    RunCounts,
-    encode_blank,
-    encode_texts,
-    encode_videos,
-    todo_chunks,
-    todo_texts,
-)
+from video_contrast.runner.conditions import Condition
+from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.encode import Encoding
 from video_contrast.runner.job import Job, RunResult, identity, model_facts, read_result
-from video_contrast.runner.join import Scorer, encoder_tables, pair_tables, text_tables
+from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
+from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
-from video_contrast.runner.pairs import PairResults, score_pairs, score_requests
+from video_contrast.runner.pairs import PairResults, ScoreRequest, all_requests, score_pairs
 from video_contrast.runner.plan import Plan, make_plan
+from video_contrast.runner.processes import Processes
+from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.store import Store
-from video_contrast.video.clip import Clip
+from video_contrast.runner.video_files import hashed, paths_of
+from video_contrast.storage import RunFolder
+from video_contrast.video import Clip
 
 MATRICES_LIMIT = 2 << 30  # bytes
 
 
 def execute(job: Job, *, in_memory: bool) -> RunResult:
-    """Runs a job in all processes; every one of them returns the result."""
-    state = _processes(job.device)
-    if in_memory and state.num_processes > 1:
+    """Runs a job in all processes; every one of them returns the result.
+
+    Raises:
+        UsageError: the job cannot run with these processes or on this device.
+        VideoContrastError: something failed; what is done is kept.
+    """
+    processes = Processes(job.options.device)
+    if in_memory and processes.count > 1:
         raise UsageError("several processes meet in the run's directory; give --output")
-    device, dtype = _device(job, state)
+    device, dtype = _device(job, processes)
     began = time.time()
-    with record.locked(job.output, state.process_index), record.room_on(job.output, job.store):
-        if state.is_main_process:
-            record.claim(job.output, identity(job, dtype))
-        state.wait_for_everyone()
-        settings = LoadOptions(device, dtype, job.device_map, job.trust_remote_code, job.batch_size, job.options)
-        model = job.kind.load(job.source, settings)
+    with record.locked(RunFolder(job.output), processes.rank), record.room_on(job.output, job.store):
+        if processes.first:
+            record.claim(RunFolder(job.output), identity(job, dtype))
+        processes.wait()
+        options = job.options
+        load = LoadOptions(
+            device=device, dtype=dtype, device_map=options.device_map, trust_remote_code=options.trust_remote_code,
+            batch_size=options.batch_size, options=job.kind_options,
+        )  # fmt: skip
+        model = job.kind.load(job.source, load)
         if not isinstance(model, Encoder | PairScorer | TextScorer):
             raise VideoContrastError(
                 f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with"
             )
-        plan = _first(state, lambda: make_plan(job.loaded, job.conditions, job.output / "texts"))
-        work = _Work(job, state, model, plan, dtype)
-        scorer = work.carry_out()
-        if state.is_main_process:
-            _write(job, work, scorer, device, dtype, state.num_processes, time.time() - began)
-        state.wait_for_everyone()
+        plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, RunFolder(job.output)))
+        run = _Run(job, processes, model, plan, dtype)
+        scorer = run.encode_or_score()
+        if processes.first:
+            _write(run, scorer, device=device, seconds=time.time() - began)
+        processes.wait()
         return read_result(job.output)
 
 
-class _Work:
-    """One process's share of a run."""
+@dataclass
+class _Run:
+    """One process's share of a run.
 
-    def __init__(self, job: Job, state: Any, model: Any, plan: Plan, dtype: str) -> None:
-        self.job, self.state, self.model, self.plan = job, state, model, plan
-        self.counts = RunCounts()
-        self.manifest: dict[str, Any] = {}
-        self.embeddings: dict[str, str] = {}
-        self.planned = {"visual_encodings": 0, "text_encodings": 0}
-        self.space = seeds.digest(
-            job.source.revision or job.source.name, job.kind.name, job.kind.version, dtype,
-            *(f"{key}={value}" for key, value in sorted(job.options.items())),
+    Attributes:
+        videos: what `videos.json` says of the files; empty where none is decoded.
+        model_counts: what scoring cost and met, summed over all results whoever computed them.
+        planned: how many views and texts were missing when the run began.
+    """
+
+    job: Job
+    processes: Processes
+    model: Encoder | PairScorer | TextScorer
+    plan: Plan
+    dtype: str
+    counts: RunCounts = field(default_factory=RunCounts)
+    videos: dict[str, Any] = field(default_factory=dict)
+    model_counts: dict[str, int] = field(default_factory=dict)
+    planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
+
+    @property
+    def space(self) -> str:
+        """Names the model and all that its rows depend on besides their input."""
+        job = self.job
+        return seeds.digest(
+            job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
+            *(f"{key}={value}" for key, value in sorted(job.kind_options.items())),
         ).hex()[:32]  # fmt: skip
 
-    def carry_out(self) -> Scorer:
-        """Encodes or scores what is missing; gives the tables' scores, made as they are asked for."""
+    def encode_or_score(self) -> TableScorer:
+        """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
-        paths = _paths(self.job, self.plan)
-        self.manifest = _first(self.state, lambda: _manifest(self.job.output, paths))
-        keys = Keys({path: entry.get("sha256", "") for path, entry in self.manifest.items()}, self.job.sampling)
+        paths = paths_of(self.plan, self.job)
+        self.videos = self.processes.from_first(lambda: hashed(paths, RunFolder(self.job.output)))
+        keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
+        reader = ClipReader(paths, self.job.sampling, self._workers(), self.counts)
         if isinstance(self.model, Encoder):
-            return self._encode(self.model, keys, paths)
-        return self._pairs(self.model, keys, paths)
+            return self._encode(self.model, keys, reader)
+        return self._pairs(self.model, keys, reader)
 
-    def _encode(self, model: Encoder, keys: Keys, paths: dict[str, Path]) -> Scorer:
+    def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
         store = Store(self.job.store, self.space)
-        self.embeddings = {"store": str(self.job.store.resolve()), "space": self.space}
-        batcher = Batcher(self.job.batch_size, self.counts)
+        encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
         # The first process says what is missing: another may already see what a third one has just written.
-        runs, chunks = self._told(
-            lambda: (todo_texts(self.plan, store), todo_chunks(self.plan, store, keys, batcher.size))
+        texts, chunks, blind = self.processes.from_first(
+            lambda: (encoding.missing_texts(), encoding.missing_chunks(), encoding.blind_missing)
         )
-        self.planned["text_encodings"] = len({text for run in runs for text in run if Keys.text(text) not in store})
-        self.planned["visual_encodings"] = sum(
-            keys.video(clip, v) not in store for chunk in chunks for clip in chunk for v in self.plan.seen(clip)
-        )
-        with self.state.split_between_processes(runs) as mine, self.bar("texts", sum(map(len, mine)), "text") as bar:
-            encode_texts(model, mine, store, Batcher(4 * self.job.batch_size, self.counts), bar)
-        if self.state.is_main_process:
-            self.planned["visual_encodings"] += (
-                self.plan.blind and keys.video(_any(self.plan), Visual("blind")) not in store
-            )
-            encode_blank(model, self.plan, keys, store, self.counts)
-        with self.state.split_between_processes(chunks) as mine:
-            total = sum(len(self.plan.seen(clip)) for chunk in mine for clip in chunk)
-            with self.bar("videos", total, "view") as bar:
-                encode_videos(
-                    model, mine, self.plan, keys, store, batcher, paths=paths, workers=self._workers(), progress=bar
-                )
+        self.planned["text_encodings"] = len({text for run in texts for text in run if Keys.text(text) not in store})
+        views = [len(encoding.missing_views(clip)) for chunk in chunks for clip in chunk]
+        self.planned["visual_encodings"] = sum(views) + blind
+        mine = self.processes.share(texts)
+        with self.bar("texts", sum(map(len, mine)), "text") as progress:
+            encoding.encode_texts(mine, progress)
+        if self.processes.first and blind:
+            encoding.encode_blank()
+        my_chunks = self.processes.share(chunks)
+        total = sum(len(self.plan.seen(clip)) for chunk in my_chunks for clip in chunk)
+        with self.bar("videos", total, "view") as progress:
+            encoding.encode_videos(my_chunks, reader, progress)
         self._meet()
         store.refresh()
         return encoder_tables(model, self.plan, keys, store)
 
-    def _pairs(self, model: PairScorer, keys: Keys, paths: dict[str, Path]) -> Scorer:
-        requests = score_requests(self.plan, keys, model.together)
-        folder = self.job.output / "answers" / self.space
-        answers = PairResults(folder, self.state.process_index)
-        clips = self._told(
-            lambda: [clip for clip in requests if any(request.key not in answers for request in requests[clip])]
-        )
-        self.planned["visual_encodings"] = sum(
-            len({request.visual for request in requests[clip] if request.key not in answers}) for clip in clips
-        )
-        with self.state.split_between_processes(clips) as mine, self.bar("videos", len(mine), "clip") as bar:
-            score_pairs(
-                model, mine, requests, answers, self.counts, keys, paths=paths, workers=self._workers(), progress=bar
-            )
-        answers.close()
+    def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer:
+        requests = all_requests(self.plan, keys, model.together)
+        scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
+
+        def unscored() -> dict[Clip, list[ScoreRequest]]:
+            todo = {clip: [one for one in requests[clip] if one.key not in scored] for clip in requests}
+            return {clip: missing for clip, missing in todo.items() if missing}
+
+        todo = self.processes.from_first(unscored)
+        self.planned["visual_encodings"] = sum(len({one.visual for one in missing}) for missing in todo.values())
+        mine = self.processes.share(list(todo))
+        with self.bar("videos", len(mine), "clip") as progress:
+            score_pairs(model, {clip: todo[clip] for clip in mine}, scored, reader, progress=progress)
+        scored.close()
         self._meet()
-        answers.refresh()
-        return pair_tables(self.plan, keys, answers, model.together)
+        scored.refresh()
+        total: Counter[str] = Counter()
+        for key in {request.key for of_clip in requests.values() for request in of_clip if request.key in scored}:
+            total.update(scored.get(key).counts)
+        self.model_counts = dict(total)
+        return pair_tables(self.plan, keys, scored, model.together)
 
     def _workers(self) -> int:
-        if self.job.workers is not None:
-            return self.job.workers
+        if self.job.options.workers is not None:
+            return self.job.options.workers
         local = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
         return max(1, min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4) // local)
 
-    def _told(self, make: Callable[[], Any]) -> Any:
-        return _broadcast(self.state, make() if self.state.is_main_process else None)
-
     def _meet(self) -> None:
-        """Brings the processes' tallies together."""
-        if self.state.num_processes > 1:
-            from accelerate.utils import gather_object
-
-            every = gather_object([self.counts])
-            self.counts = RunCounts()
-            for one in every:
-                self.counts.add(one)
-        self.state.wait_for_everyone()
+        """Waits for the other processes and adds up the counts."""
+        counts = RunCounts()
+        for other in self.processes.gather(self.counts):
+            counts.add(other)
+        self.counts = counts
 
     @contextmanager
     def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
@@ -162,118 +173,39 @@ class _Work:
 
         from tqdm import tqdm
 
-        hidden = not self.job.progress or not self.state.is_main_process or total == 0
+        hidden = not self.job.options.progress or not self.processes.first or total == 0
         pace = 0.1 if sys.stderr.isatty() else 10
         with tqdm(
             total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
         ) as bar:
-
-            def advance(n: int) -> None:
-                if not hidden:
-                    bar.update(n)
-
-            yield advance
+            yield lambda n: None if hidden else bar.update(n)
 
 
-def _processes(device: str) -> Any:
-    import torch
-    from accelerate import PartialState
-    from accelerate.utils import parse_flag_from_env
-
-    if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
-        return PartialState()
-    # Without being told, accelerate makes one world of each process where there is no accelerator.
-    found = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
-    cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not found
-    # The first process joins and measures alone while the others wait: give it a day.
-    return PartialState(cpu=cpu, timeout=datetime.timedelta(days=1))
-
-
-def _any(plan: Plan) -> Clip:
-    return next(iter(plan.views))
-
-
-def _broadcast(state: Any, value: Any) -> Any:
-    if state.num_processes == 1:
-        return value
-    from accelerate.utils import broadcast_object_list
-
-    box = [value]
-    broadcast_object_list(box)
-    return box[0]
-
-
-def _first(state: Any, make: Callable[[], Any]) -> Any:
-    """`make()` of the first process, for all; its error is everyone's, so that none waits for ever."""
-    failure: VideoContrastError | None = None
-    value = None
-    if state.is_main_process:
-        try:
-            value = make()
-        except VideoContrastError as error:
-            failure = error
-    value, failure = _broadcast(state, (value, failure))
-    if failure is not None:
-        raise failure
-    return value
-
-
-def _device(job: Job, state: Any) -> tuple[str, str]:
+def _device(job: Job, processes: Processes) -> tuple[str, str]:
+    """Device and dtype of the model."""
     import torch
 
-    if job.kind.family == "text" and job.device == "auto":
+    options = job.options
+    if job.kind.family == "text" and options.device == "auto":
         return "cpu", "float32"
-    device = str(state.device) if job.device == "auto" else job.device
+    device = processes.device if options.device == "auto" else options.device
     try:
         torch.device(device)
     except RuntimeError as error:
         raise UsageError(f"--device {device!r} is not a torch device (cpu, cuda, cuda:1, mps ...)") from error
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise UsageError(f"--device {device}: torch sees no GPU; give --device cpu, or install torch for your GPU")
-    if job.device_map and state.num_processes > 1:
+    if options.device_map and processes.count > 1:
         raise UsageError("--device-map spreads one model over the devices; run it in one process")
-    if job.dtype != "auto":
-        if job.dtype not in ("float32", "bfloat16", "float16"):
-            raise UsageError(f"--dtype {job.dtype!r} is not one of auto, float32, bfloat16, float16")
-        return device, job.dtype
-    named = str(job.source.config.get("dtype") or job.source.config.get("torch_dtype") or "float32")
-    return device, "float32" if device == "cpu" or named not in ("bfloat16", "float16") else named
+    if options.dtype != "auto":
+        return device, options.dtype
+    return device, "float32" if device == "cpu" else job.source.dtype
 
 
-def _paths(job: Job, plan: Plan) -> dict[str, Path]:
-    if job.video_root is None:
-        raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
-    if not job.video_root.is_dir():
-        raise UsageError(f"--video-root {job.video_root}: no such folder")
-    return {path: files.resolve_under(job.video_root, path) for path in dict.fromkeys(c.video_path for c in plan.views)}
-
-
-def _manifest(output: Path, paths: dict[str, Path]) -> dict[str, Any]:
-    """Path -> sha256, size and time of change; those that are unchanged since the last attempt are not read again."""
-    target = output / "videos.json"
-    former = files.read_json(target) if target.exists() else {}
-
-    def entry(item: tuple[str, Path]) -> tuple[str, dict[str, Any]]:
-        name, path = item
-        try:
-            stat = path.stat()
-            seen = former.get(name, {})
-            if seen.get("size") == stat.st_size and seen.get("changed") == stat.st_mtime_ns:
-                return name, seen
-            return name, {"sha256": files.sha256(path), "size": stat.st_size, "changed": stat.st_mtime_ns}
-        except OSError as error:
-            return name, {"error": error.strerror or str(error)}
-
-    with ThreadPoolExecutor(4) as pool:
-        found = dict(pool.map(entry, paths.items()))
-    files.write_json(target, {**former, **found})
-    return found
-
-
-def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, processes: int, seconds: float) -> None:
+def _write(run: _Run, scorer: TableScorer, *, device: str, seconds: float) -> None:
     """Measures and writes: scores and matrices, then the metrics, and the record last."""
-    plan, output = work.plan, job.output
-    missing = _missing(work, scorer)
+    job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
+    missing = _missing(run, scorer)
     for group in dict.fromkeys(table.group for table in plan.tables):
         if all(item.clip in scorer.missing for item in group.items):
             clip = group.items[0].clip
@@ -281,25 +213,34 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
                 f"no video of the config {group.config} could be read under {job.video_root} (--video-root); the "
                 f"first: {missing.get(clip.video_path, 'unknown')}"
             )
-    (output / "run.json").unlink(missing_ok=True)
-    big = sum(scorer.matrix_bytes(table) for table in plan.tables) > MATRICES_LIMIT
-    tables, found = [], {}
-    with work.bar("measuring", len(plan.tables), "condition") as advance:
+    folder.begin()
+    keep = job.options.keep_matrices
+    big = sum(4 * table.n_pairs for table in plan.tables if table.is_retrieval) > MATRICES_LIMIT
+    tables, metrics = [], {}
+    with run.bar("measuring", len(plan.tables), "condition") as advance:
         for table in plan.tables:
             scored = scorer.scores(table)
-            found[table.name] = (table, results.metrics_of(scored, seed=job.seed))
+            metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
             if scored.matrix is None:
                 tables.append(scored)
-            elif job.keep == "all" or table.condition.name == "clean" or (job.keep == "auto" and not big):
-                results.write_matrix(output, scored)
+            elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
+                folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
             advance(1)
-    results.write_scores(output, tables)
-    files.write_json(output / "metrics.json", results.summary(found))
-    counts = work.counts
-    facts = {
+    folder.write_scores(row for scored in tables for row in results.score_rows(scored))
+    folder.write_metrics(results.summary(metrics))
+    folder.finish(_facts(run, scorer, missing) | {"device": device, "seconds": round(seconds, 2)})
+    from video_contrast.hub_cards.results import write_results
+
+    write_results(job.output)
+
+
+def _facts(run: _Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
+    """The content of `run.json`, but for the device and the time."""
+    job, plan, counts = run.job, run.plan, run.counts
+    return {
         "version": record.__version__,
-        "request": record._plain(job.request),
-        "model": model_facts(job, work.model),
+        "request": job.request,
+        "model": model_facts(job, run.model) | _model_counts(run),
         "set": {
             "dataset": job.loaded.name,
             "split": job.loaded.split,
@@ -307,14 +248,13 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
             "fingerprints": job.loaded.fingerprints,
             "items": sum(len(group.items) for group in job.loaded.groups),
         },
-        "sampling": {"frames": job.sampling.frames, "policy": job.sampling.policy},
-        "embeddings": work.embeddings,
+        "sampling": asdict(job.sampling),
+        "embeddings": {"store": str(job.store.resolve()), "space": run.space} if isinstance(run.model, Encoder) else {},
         "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
         "skipped": plan.skipped,
-        "seed": job.seed,
-        "device": device,
-        "dtype": dtype,
-        "processes": processes,
+        "seed": job.options.seed,
+        "dtype": run.dtype,
+        "processes": run.processes.count,
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
@@ -323,32 +263,30 @@ def _write(job: Job, work: _Work, scorer: Scorer, device: str, dtype: str, proce
             "frames_minimum": counts.decode.minimum,
             "frames_converted": counts.decode.converted,
             "visual_encodings": counts.visual_encodings,
-            "visual_encodings_planned": work.planned["visual_encodings"],
-            "visual_encodings_in_all": plan.n_views if work.manifest else 0,
+            "visual_encodings_planned": run.planned["visual_encodings"],
+            "visual_encodings_in_all": plan.n_views if run.videos else 0,
             "text_encodings": counts.text_encodings,
-            "text_encodings_planned": work.planned["text_encodings"],
+            "text_encodings_planned": run.planned["text_encodings"],
             "text_encodings_in_all": len(plan.texts),
             "batches": counts.batches,
         },
         "notes": counts.notes,
-        "seconds": round(seconds, 2),
     }
-    files.write_json(output / "run.json", record._plain(facts))
-    from video_contrast.hub_cards.results import write_results
-
-    write_results(output)
 
 
-def _missing(work: _Work, scorer: Scorer) -> dict[str, str]:
-    reasons = {clip.video_path: why for clip, why in work.counts.broken.items()}
-    for path, entry in work.manifest.items():
-        if "error" in entry:
-            reasons[path] = f"{path}: {entry['error']}"
+def _model_counts(run: _Run) -> dict[str, Any]:
+    """What holds for the whole run, not for this process and this start of it."""
+    counts: dict[str, Any] = {"counters": run.model_counts} if run.model_counts else {}
+    truncated = run.model.truncated_texts(run.plan.texts)
+    return counts if truncated is None else counts | {"truncated_texts": truncated}
+
+
+def _missing(run: _Run, scorer: TableScorer) -> dict[str, str]:
+    """Video path -> why, of the clips without scores."""
+    reasons = {clip.video_path: why for clip, why in run.counts.broken.items()}
+    reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
     return {clip.video_path: reasons.get(clip.video_path, "could not be read") for clip in scorer.missing}
 
 
-def _recipe(condition: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    found = {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
-    return {key: value for key, value in found.items() if value}
+def _recipe(condition: Condition) -> dict[str, Any]:
+    return {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}

@@ -1,7 +1,7 @@
 """Scoring with pair scorers: every view of a clip is decoded once and shown with all texts that need it.
 
-Scores are appended to a file of this process and this attempt, one line a scored row, flushed as they come. A run
-that was killed goes on with what all files of the directory hold; a torn last line is left out.
+Results are appended to a file of this process and this attempt, one line a request, flushed as they come. A run that
+was killed goes on with what all files of the directory hold; a torn last line is left out.
 """
 
 from __future__ import annotations
@@ -9,94 +9,82 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 
-from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.encode import NO_ROOM, Keys, Progress, RunCounts, free_memory, out_of_memory, until_broken
-from video_contrast.runner.feed import feed
+from video_contrast.runner.counts import Progress, RunCounts
+from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
+from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.prefilter import Prefilter
-from video_contrast.runner.sets import Item
-from video_contrast.runner.views import views_of
-from video_contrast.video.clip import Clip
-from video_contrast.video.decode import Counter
+from video_contrast.runner.reading import ClipReader
+from video_contrast.video import Clip
 
 
 @dataclass(frozen=True)
 class ScoreRequest:
-    """One call of the scorer: a view and the texts shown with it."""
+    """One call of the scorer: a view of a clip and the texts shown with it.
+
+    Attributes:
+        key: names the result.
+        clip: whose view it is.
+        visual: which view.
+        texts: an item's candidates, a displaced distractor, or all captions of a retrieval set.
+        position: the number of the item in its set.
+    """
 
     key: str
+    clip: Clip
     visual: Visual
     texts: tuple[str, ...]
     position: int
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came back: scores, raw parts, and the frames that were looked at."""
-
-    scores: tuple[float, ...]
-    parts: list[dict[str, float]] | None
-    numbers: tuple[int, ...]
-
-
-def score_requests(plan: Plan, keys: Keys, together: bool = False) -> dict[Clip, list[ScoreRequest]]:
-    """What must be asked of each clip; equal questions once. `together`: see `PairScorer`."""
-    found: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
+def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[ScoreRequest]]:
+    """The requests of every clip, equal ones once. `together`: see `PairScorer`."""
+    requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
     for table in plan.tables:
-        for clip, request in requests_of_table(table, keys, together):
-            found[clip].setdefault(request.key, request)
-    return {clip: list(requests.values()) for clip, requests in found.items()}
+        for request, replaced in table_requests(table, keys, together):
+            for one in filter(None, (replaced, request)):
+                requests[one.clip].setdefault(one.key, one)
+    return {clip: list(of_clip.values()) for clip, of_clip in requests.items()}
 
 
-def requests_of_table(table: PlannedTable, keys: Keys, together: bool = False) -> Iterator[tuple[Clip, ScoreRequest]]:
-    """One question a row: an item's candidates, or all captions of the set."""
-    everything = columns_of(table)[1] if table.group.layout == "retrieval" else ()
-    for position, (item, own) in enumerate(zip(table.group.items, table.texts, strict=True)):
-        texts = tuple(everything) if table.group.layout == "retrieval" else own
-        if not together and scores_replaced(table, item):
-            yield item.clip, _ask(table, keys, item.clip, (str(item.replaced),), 0)
-        yield item.clip, _ask(table, keys, item.clip, texts, position)
-
-
-def scores_replaced(table: PlannedTable, item: Item) -> bool:
-    """Whether the distractor that the contrast displaced is asked about too, alone."""
-    return bool(item.replaced) and table.condition.text.name is None and table.group.layout != "retrieval"
-
-
-def _ask(table: PlannedTable, keys: Keys, clip: Clip, texts: tuple[str, ...], position: int) -> ScoreRequest:
+def table_requests(
+    table: PlannedTable, keys: Keys, together: bool
+) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
+    """The request of every item, and that of the distractor that its contrast displaced, alone (None without one)."""
     visual = table.condition.visual
-    key = seeds.digest("pair", keys.video(clip, visual), position, *texts).hex()[:32]
-    return ScoreRequest(key, visual, texts, position)
+    gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
+    for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
 
+        def request(texts: tuple[str, ...], position: int, clip: Clip = item.clip) -> ScoreRequest:
+            return ScoreRequest(keys.request(clip, visual, texts, position), clip, visual, texts, position)
 
-def columns_of(table: PlannedTable) -> tuple[list[str], list[str]]:
-    """Ids (`item#0`, `item#1` ...) and texts of a retrieval group's captions, in the order of its items."""
-    ids = [f"{item.id}#{n}" for item, own in zip(table.group.items, table.texts, strict=True) for n in range(len(own))]
-    return ids, [text for own in table.texts for text in own]
+        displaced = None if together else table.displaced(item)
+        yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
 
 
 class PairResults:
-    """The answers in a run's directory.
+    """The results in a run's directory.
 
     Args:
-        folder: where the files are; every process and attempt writes its own.
+        folder: where the files are.
+        rank: the number of this process; every process and attempt writes a file of its own.
     """
 
     def __init__(self, folder: Path, rank: int) -> None:
         self.folder = folder
         self.rank = rank
-        self._found: dict[str, Answer] = {}
-        self._handle: Any = None
+        self._results: dict[str, ScoreResult] = {}
+        self._handle: IO[str] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         self.refresh()
 
@@ -108,24 +96,29 @@ class PairResults:
                     if not line.endswith("\n"):
                         break
                     row = json.loads(line)
-                    self._found[row["key"]] = Answer(tuple(row["scores"]), row["parts"], tuple(row["frames"]))
+                    self._results[row["key"]] = ScoreResult(
+                        np.array(row["scores"], np.float64), row["parts"], row.get("counts", {}), tuple(row["frames"])
+                    )
 
     def __contains__(self, key: str) -> bool:
-        return key in self._found
+        return key in self._results
 
-    def get(self, key: str) -> Answer:
-        """The answer under `key`."""
-        return self._found[key]
+    def get(self, key: str) -> ScoreResult:
+        """The result under `key`."""
+        return self._results[key]
 
-    def put(self, key: str, answer: Answer) -> None:
-        """Appends an answer and makes sure that it survives this process."""
+    def put(self, key: str, result: ScoreResult) -> None:
+        """Appends a result and makes sure that it survives this process."""
         if self._handle is None:
             name = f"answers-{self.rank}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
             self._handle = open(self.folder / name, "w", encoding="utf-8")  # noqa: SIM115  open while the run lasts
-        row = {"key": key, "scores": answer.scores, "parts": answer.parts, "frames": answer.numbers}
+        row = {
+            "key": key, "scores": result.scores.tolist(), "parts": result.parts, "frames": result.frame_numbers,
+            "counts": dict(result.counts),
+        }  # fmt: skip
         self._handle.write(json.dumps(row) + "\n")
         self._handle.flush()
-        self._found[key] = answer
+        self._results[key] = result
 
     def close(self) -> None:
         """Closes this process's file."""
@@ -136,83 +129,60 @@ class PairResults:
 
 def score_pairs(
     model: PairScorer,
-    clips: Sequence[Clip],
-    requests: dict[Clip, list[ScoreRequest]],
-    answers: PairResults,
-    counts: RunCounts,
-    keys: Keys,
+    requests: Mapping[Clip, Sequence[ScoreRequest]],
+    results: PairResults,
+    reader: ClipReader,
     *,
-    paths: dict[str, Path],
-    workers: int,
     progress: Progress,
 ) -> None:
-    """Asks what is not answered yet; a clip that cannot be decoded is recorded and the others go on."""
-    todo = {clip: [request for request in requests[clip] if request.key not in answers] for clip in clips}
+    """Scores the requests that have no result yet; a clip that cannot be decoded is recorded and the others go on.
 
-    def work(clip: Clip) -> Iterator[tuple[Visual, ClipFrames, np.ndarray]]:
-        visuals = tuple(dict.fromkeys(request.visual for request in todo[clip]))
-        counter = Counter()
-        try:
-            for view in views_of(paths[clip.video_path], clip, visuals, keys.sampling, counter):
-                yield view.visual, ClipFrames(view.frames, view.times, clip.video_id), view.numbers
-        finally:
-            counts.decode.add(counter)
-
+    Args:
+        model: the scorer.
+        requests: those of this process's clips.
+        results: holds what is scored already, and is given the rest.
+        reader: reads the clips; its counts say what was done.
+        progress: told of every clip.
+    """
+    todo = {clip: [one for one in requests[clip] if one.key not in results] for clip in requests}
+    views = {clip: tuple(dict.fromkeys(request.visual for request in todo[clip])) for clip in todo}
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
-    jobs = [clip for clip in clips if todo[clip]]
-    for clip, views in feed(jobs, work, workers=workers, ahead=workers + 1, depth=2):
-        for visual, shown, numbers in until_broken(views, clip, counts):
+    counts = reader.counts
+    for clip, shown in reader.read(views, lambda frames: frames, ahead=1, depth=2):
+        for view, frames in shown:
             counts.visual_encodings += 1
-            for request in todo[clip]:
-                if request.visual == visual:
-                    try:
-                        answer = _answer(model, prefilter, shown, request, numbers, counts)
-                    except VideoContrastError:
-                        raise
-                    except ValueError as error:  # pictures that its processor does not take: this clip's affair
-                        counts.broken[clip] = str(error)
-                        continue
-                    answers.put(request.key, answer)
-                    counts.text_encodings += len(request.texts)
+            for request in (one for one in todo[clip] if one.visual == view.visual):
+                try:
+                    result = _score(model, prefilter, None if view.visual.name == "blind" else frames, request, counts)
+                except VideoContrastError:
+                    raise
+                except ValueError as error:  # pictures that its processor does not take: this clip's affair
+                    counts.broken[clip] = str(error)
+                    continue
+                results.put(request.key, replace(result, frame_numbers=tuple(int(n) for n in view.numbers)))
+                counts.text_encodings += len(request.texts)
         progress(1)
 
 
-def _answer(
+def _score(
     model: PairScorer,
     prefilter: Prefilter | None,
-    shown: ClipFrames,
+    clip: ClipFrames | None,
     request: ScoreRequest,
-    numbers: np.ndarray,
     counts: RunCounts,
-) -> Answer:
-    clip = None if request.visual.name == "blind" else shown
-    scored = _scored(model, prefilter, clip, request)
-    while scored is None:
-        if model.batch_size <= 1:
-            raise VideoContrastError(NO_ROOM)
-        model.batch_size //= 2
-        counts.notes.append(f"out of memory: the batch was halved to {model.batch_size}")
-        free_memory()
-        scored = _scored(model, prefilter, clip, request)
-    scores = [float(value) for value in np.asarray(scored.scores, np.float64)]
-    no_option = scored.parts is not None and any(part.get("unparseable") for part in scored.parts)
-    if len(scores) != len(request.texts) or not (no_option or all(map(math.isfinite, scores))):
-        raise VideoContrastError(
-            f"the model gave {scores} for {len(request.texts)} captions of {shown.video_id}; scores must be one finite "
-            "number a caption"
-        )
-    return Answer(tuple(scores), scored.parts, tuple(int(n) for n in numbers))
-
-
-def _scored(
-    model: PairScorer, prefilter: Prefilter | None, clip: ClipFrames | None, request: ScoreRequest
-) -> ScoreResult | None:
-    """The scores, or None where the memory does not suffice."""
-    try:
-        if clip is not None and prefilter is not None and prefilter.applies(clip, request.texts):
+) -> ScoreResult:
+    def call() -> ScoreResult:
+        if clip is not None and prefilter is not None and prefilter.applies(request.texts):
             return prefilter.score(clip, request.texts, request.position)
         return model.score(clip, request.texts, position=request.position)
-    except (RuntimeError, MemoryError) as error:
-        if not out_of_memory(error):
-            raise
-        return None
+
+    while (result := unless_out_of_memory(call)) is None:
+        model.batch_size = halved(model.batch_size, counts)
+    scores = np.asarray(result.scores, np.float64)
+    unparseable = any(part.get("unparseable") for part in result.parts or ())
+    if len(scores) != len(request.texts) or not (unparseable or all(map(math.isfinite, scores))):
+        raise VideoContrastError(
+            f"the model gave {scores.tolist()} for {len(request.texts)} captions of {request.clip.video_id}; scores "
+            "must be one finite number a caption"
+        )
+    return replace(result, scores=scores)

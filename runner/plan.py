@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import read_json, write_json
 from video_contrast.runner.conditions import Condition, Text, Visual
-from video_contrast.runner.sets import Group, LoadedSet
-from video_contrast.video.clip import Clip
+from video_contrast.runner.sets import Group, Item, LoadedSet
+from video_contrast.storage import RunFolder
+from video_contrast.video import Clip
 
 Texts = tuple[tuple[str, ...], ...]  # one tuple an item
 
@@ -38,6 +36,20 @@ class PlannedTable:
         """(config, condition), unique in a run."""
         return self.group.config, self.condition.name
 
+    @property
+    def is_retrieval(self) -> bool:
+        """Whether every text is scored with every clip."""
+        return self.group.layout == "retrieval"
+
+    @property
+    def n_pairs(self) -> int:
+        """How many scores the table has."""
+        return sum(map(len, self.texts)) * (len(self.group.items) if self.is_retrieval else 1)
+
+    def displaced(self, item: Item) -> str | None:
+        """The distractor that an item's contrast displaced, where it is scored too: with the captions as they are."""
+        return (item.replaced or None) if self.condition.text.name is None and not self.is_retrieval else None
+
 
 @dataclass
 class Plan:
@@ -45,7 +57,7 @@ class Plan:
 
     Attributes:
         tables: the tables of scores to make.
-        views: clip -> the treatments of it that some table requests for; clips in the order of their files.
+        views: clip -> the treatments of it that some table asks for; clips in the order of their files.
         texts: unique texts, ordered by length.
         skipped: condition -> why it is left out.
     """
@@ -62,7 +74,7 @@ class Plan:
 
     @property
     def blind(self) -> bool:
-        """Whether some table requests for the blind control."""
+        """Whether some table asks for the blind control."""
         return any(table.condition.visual.name == "blind" for table in self.tables)
 
     def seen(self, clip: Clip) -> tuple[Visual, ...]:
@@ -88,27 +100,23 @@ class Plan:
 
     def cost(self) -> dict[str, int]:
         """The plan in numbers."""
-        pairs = sum(
-            sum(map(len, table.texts)) * (len(table.group.items) if table.group.layout == "retrieval" else 1)
-            for table in self.tables
-        )
         return {
             "cells": len(self.tables),
             "clips": len(self.views),
             "visual_encodings": self.n_views,
             "text_encodings": len(self.texts),
-            "pairs": pairs,
+            "pairs": sum(table.n_pairs for table in self.tables),
             "videos": len({clip.video_path for clip in self.views}),
         }
 
 
-def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path | None) -> Plan:
+def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFolder | None) -> Plan:
     """Plans a run.
 
     Args:
         loaded: the set.
         conditions: asked for. A group of a perturbed set is scored under its own recipe only.
-        folder: where perturbed captions are kept, so that they are made once a run; None keeps them in memory.
+        folder: the run, which keeps perturbed captions, so that they are made once; None keeps them in memory.
 
     Raises:
         VideoContrastError: a condition that was asked for by name cannot run.
@@ -151,7 +159,7 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: Path |
     )
 
 
-def _texts(group: Group, condition: Condition, folder: Path | None, fingerprint: str) -> Texts:
+def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerprint: str) -> Texts:
     plain = tuple(item.texts for item in group.items)
     text = condition.text
     if text.name is None or text.stored:
@@ -160,15 +168,12 @@ def _texts(group: Group, condition: Condition, folder: Path | None, fingerprint:
 
     spec = text_spec(text.name)
     key = seeds.digest(fingerprint, len(plain), text.name, spec.version, text.profile, text.seed).hex()[:32]
-    path = folder / f"{group.config}.{text.name}.json" if folder else None
-    if path and path.exists():
-        stored = read_json(path)
-        if stored["key"] == key:
-            return tuple(tuple(row) for row in stored["texts"])
-    found = _perturbed(group, plain, text)
-    if path:
-        write_json(path, {"key": key, "texts": found})
-    return found
+    texts = folder.read_texts(group.config, text.name, key) if folder else None
+    if texts is None:
+        texts = _perturbed(group, plain, text)
+        if folder:
+            folder.write_texts(group.config, text.name, key, texts)
+    return texts
 
 
 def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
@@ -194,20 +199,3 @@ def share_changed(table: PlannedTable) -> float | None:
     before = [text for item in table.group.items for text in item.texts]
     after = [text for own in table.texts for text in own]
     return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)
-
-
-def visual_key(visual: Visual, clip: Clip) -> tuple[Any, ...]:
-    """What a view depends on besides the file, the span and the sampling.
-
-    A clean view, its reversal and its middle frame do not depend on the video's name; random ones do.
-    """
-    if visual.name in (None, "blind", "one_frame", "reversed"):
-        return (visual.name,)
-    if visual.is_control:
-        return (visual.name, visual.seed, clip.video_id)
-    from video_contrast.perturbations.registry import video_spec
-
-    version = video_spec(visual.name or "").version
-    return (
-        visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id
-    )  # fmt: skip

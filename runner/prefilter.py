@@ -22,9 +22,9 @@ class Prefilter:
         self.encoder: Encoder = model.coarse
         self._rows: dict[str, np.ndarray] = {}
 
-    def applies(self, clip: ClipFrames | None, texts: Sequence[str]) -> bool:
-        """Whether there is anything to leave out: more texts than are to be scored, and a clip to choose them by."""
-        return clip is not None and len(texts) > self.model.prefilter
+    def applies(self, texts: Sequence[str]) -> bool:
+        """Whether there is anything to leave out: more texts than are to be scored."""
+        return len(texts) > self.model.prefilter
 
     def score(self, clip: ClipFrames, texts: Sequence[str], position: int) -> ScoreResult:
         """The scorer's scores of the best texts; all others below them, in the order of the coarse similarity.
@@ -46,4 +46,4 @@ class Prefilter:
         parts = [{"coarse": float(value)} for value in coarse]
         for at, part in zip(best, fine.parts or [{}] * len(best), strict=True):
             parts[at] = {**part, **parts[at]}
-        return ScoreResult(scores, parts)
+        return ScoreResult(scores, parts, fine.counts)

@@ -16,19 +16,24 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
-from video_contrast.video.clip import Clip
-from video_contrast.video.decode import Counter, VideoIndex, decode, index_of
-from video_contrast.video.sampling import Policy, frame_indices
+from video_contrast.video import Clip, Counter, Policy, VideoIndex, decode, index_of
 
 BLANK_SIZE = 224
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How many frames, and where."""
+    """Which frames of a clip are looked at.
+
+    Attributes:
+        frames: how many.
+        policy: where: "uniform", "linspace" or "head".
+        accept_damaged: whether frames of damaged files are looked at all the same.
+    """
 
     frames: int = 8
     policy: Policy = "uniform"
+    accept_damaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,13 +78,15 @@ def views_of(
         BrokenVideo: the file is missing, damaged, or has no frame in the clip's span.
     """
     index = index_of(path)
-    span = index.range(clip.start, clip.end)
+    span = index.span(clip.start, clip.end)
     needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
     wanted = _union(needs)
-    pictures = decode(path, wanted.tolist(), counter) if len(wanted) else blank(0)
+    pictures = (
+        decode(path, wanted.tolist(), counter, accept_damaged=sampling.accept_damaged) if len(wanted) else blank(0)
+    )
     former: tuple[Any, ...] | None = None
     for need in needs:
-        times = tuple(float(place) / index.fps for place in need.shown)
+        times = tuple((index.times[span[0] + need.shown] - index.times[span[0]]).tolist())
         coding = _coding(need.visual)
         if coding is None or coding != former:
             frames = _frames(need, clip, pictures, wanted, span, index)
@@ -94,7 +101,7 @@ def held_bytes(path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling
         BrokenVideo: as `views_of`.
     """
     index = index_of(path)
-    span = index.range(clip.start, clip.end)
+    span = index.span(clip.start, clip.end)
     wanted = _union([_need(visual, clip, index, span, sampling) for visual in visuals])
     return 3 * index.width * index.height * len(wanted)
 
@@ -105,8 +112,8 @@ def _union(needs: Sequence[_Need]) -> np.ndarray:
 
 def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
     first, stop = span
-    shown = frame_indices(stop - first, sampling.frames, sampling.policy)
-    numbers = first + shown
+    numbers = index.sample(span, sampling.frames, sampling.policy)
+    shown = numbers - first
     if visual.name is None:
         return _Need(visual, shown, numbers, numbers)
     if visual.is_control:

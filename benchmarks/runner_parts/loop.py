@@ -24,8 +24,7 @@ from video_contrast.perturbations.video import perturb_clip
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.locate import locate
-from video_contrast.video.decode import decode, index_of
-from video_contrast.video.sampling import frame_indices
+from video_contrast.video import decode, frame_indices, index_of
 
 CLIPS_A_BATCH = 32  # as the runner's
 

@@ -15,14 +15,14 @@ from statistics import median
 from typing import Any
 
 from video_contrast.runner.conditions import parse
-from video_contrast.runner.encode import Batcher, Keys, RunCounts, encode_videos
-from video_contrast.runner.feed import feed
-from video_contrast.runner.kinds import ClipFrames
+from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.encode import Encoding
+from video_contrast.runner.keys import Keys
 from video_contrast.runner.plan import make_plan
+from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.store import Store
-from video_contrast.runner.views import Sampling, views_of
-from video_contrast.video.clip import Clip
+from video_contrast.runner.views import Sampling
 
 ROUNDS = 3
 
@@ -37,13 +37,14 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
     paths = {clip.video_path: folder / clip.video_path for clip in clips}
     sampling = Sampling(frames)
 
-    def work(clip: Clip) -> Iterator[Any]:
-        for view in views_of(paths[clip.video_path], clip, plan.seen(clip), sampling):
-            yield model.prepare(ClipFrames(view.frames, view.times, clip.video_id))
+    def reader() -> ClipReader:
+        return ClipReader(paths, sampling, workers, RunCounts())
 
     def prepared() -> Iterator[Any]:
-        for _, results in feed(clips, work, workers=workers, ahead=workers + 2 * batch, depth=2):
-            yield from results
+        views = {clip: plan.seen(clip) for clip in clips}
+        for _, results in reader().read(views, model.prepare, ahead=2 * batch, depth=2):
+            for _, ready in results:
+                yield ready
 
     def encode() -> None:
         for begin in range(0, len(kept), batch):
@@ -52,10 +53,10 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
     def together() -> None:
         keys = Keys({path: path for path in paths}, sampling)
         with tempfile.TemporaryDirectory() as store:
-            encode_videos(
-                model, plan.chunks(batch), plan, keys, Store(Path(store), "benchmark"), Batcher(batch, RunCounts()),
-                paths=paths, workers=workers, progress=lambda n: None,
-            )  # fmt: skip
+            encoding = Encoding(
+                model, plan, keys, Store(Path(store), "benchmark"), batch_size=batch, counts=RunCounts()
+            )
+            encoding.encode_videos(plan.chunks(batch), reader(), lambda n: None)
 
     kept = list(prepared())
     model.encode_prepared(kept[:batch])  # warm

@@ -27,6 +27,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from video_contrast.video import Clip
+
 Family = Literal["encoder", "pair", "text"]
 
 
@@ -37,12 +39,17 @@ class ClipFrames:
     Attributes:
         frames: uint8[T, H, W, 3], RGB, as sampled (and perturbed).
         times: seconds of each frame from the beginning of the clip, in the order of `frames`.
-        video_id: whose frames they are.
+        source: the clip that they were sampled from; None where there is none (grey frames).
     """
 
     frames: np.ndarray
     times: tuple[float, ...] = ()
-    video_id: str = ""
+    source: Clip | None = None
+
+    @property
+    def video_id(self) -> str:
+        """The name of the video; "" where there is none."""
+        return self.source.video_id if self.source else ""
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,15 @@ class ScoreResult:
     Attributes:
         scores: float64[k], higher is better.
         parts: one dict of raw numbers a caption, from which another norm is recomputed without the model.
+        counts: what the call cost and met (tokens, answers that were no candidate ...). They are stored with the
+            scores, and the record holds their sums over the whole run, whoever computed it and when.
+        frame_numbers: the frames of the file that were looked at; filled in by the engine.
     """
 
     scores: np.ndarray
     parts: list[dict[str, float]] | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    frame_numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,13 @@ class ModelSource:
         """`config.model_type`, or ""."""
         return str(self.config.get("model_type") or "")
 
+    @property
+    def dtype(self) -> str:
+        """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
+        configs = [self.config, self.config.get("text_config") or {}]
+        named = next((one[key] for one in configs for key in ("dtype", "torch_dtype") if one.get(key)), "float32")
+        return str(named) if named in ("bfloat16", "float16") else "float32"
+
 
 @dataclass(frozen=True)
 class LoadOptions:
@@ -134,6 +153,10 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
     def facts(self) -> dict[str, Any]:
         """Facts for the run's record."""
         return {}
+
+    def truncated_texts(self, texts: Sequence[str]) -> int | None:
+        """How many of the texts are longer than the model reads; None where it does not cut, or does not say."""
+        return None
 
 
 class Encoder(Model):

@@ -12,13 +12,11 @@ import runner_set
 import tiny_models
 
 from video_contrast.perturbations.video import perturb_clip
-from video_contrast.runner import encode, score
+from video_contrast.runner import reading, score
 from video_contrast.runner.conditions import Visual, parse
+from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.views import Sampling, held_bytes, views_of
-from video_contrast.video.clip import Clip
-from video_contrast.video.decode import Counter, decode, index_of
-from video_contrast.video.files import write_video
-from video_contrast.video.sampling import frame_indices
+from video_contrast.video import Clip, Counter, decode, frame_indices, index_of, write_video
 
 MINUTES = 20
 
@@ -131,8 +129,13 @@ def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
 ) -> None:
     visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], Clip("v", "long.mp4")
     held = held_bytes(long_clip, clip, visuals, Sampling(8))
-    assert encode.affordable(16, long_clip, clip, visuals, Sampling(8)) == 16
+
+    def workers(file: Path) -> int:
+        reader = reading.ClipReader({"long.mp4": file}, Sampling(8), 16, RunCounts())
+        return reader.affordable_workers(clip, visuals)
+
+    assert workers(long_clip) == 16
     for budget, threads in ((5 * held, 5), (held, 1), (held // 2, 1)):
-        monkeypatch.setattr(encode, "FRAMES_HELD", budget)
-        assert encode.affordable(16, long_clip, clip, visuals, Sampling(8)) == threads
-    assert encode.affordable(16, place / "none.mp4", clip, visuals, Sampling(8)) == 16
+        monkeypatch.setattr(reading, "FRAMES_HELD", budget)
+        assert workers(long_clip) == threads
+    assert workers(place / "none.mp4") == 16

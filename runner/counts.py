@@ -1,0 +1,40 @@
+"""What a run did: counters that every process keeps and that are added up when the processes meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from video_contrast.video import Clip, Counter
+
+Progress = Callable[[int], None]  # is told how many more units are done
+
+
+@dataclass
+class RunCounts:
+    """What this run did.
+
+    Attributes:
+        decode: frames decoded, converted, and the least that would have done.
+        visual_encodings: views that went through the model.
+        text_encodings: texts that went through the model.
+        batches: forward passes of encoders.
+        notes: what the user should know, each once.
+        broken: clip -> why it could not be read.
+    """
+
+    decode: Counter = field(default_factory=Counter)
+    visual_encodings: int = 0
+    text_encodings: int = 0
+    batches: int = 0
+    notes: list[str] = field(default_factory=list)
+    broken: dict[Clip, str] = field(default_factory=dict)
+
+    def add(self, other: RunCounts) -> None:
+        """Adds what another process did."""
+        self.decode.add(other.decode)
+        self.visual_encodings += other.visual_encodings
+        self.text_encodings += other.text_encodings
+        self.batches += other.batches
+        self.notes += [note for note in other.notes if note not in self.notes]
+        self.broken.update(other.broken)

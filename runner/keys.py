@@ -1,0 +1,62 @@
+"""Keys of stored rows and results: digests of everything that a number depends on besides the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from video_contrast import seeds
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.views import Sampling
+from video_contrast.video import Clip
+
+VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Names rows by what they were made from.
+
+    Attributes:
+        contents: video path -> sha256 of the file; "" where it cannot be read.
+        sampling: frames and policy.
+    """
+
+    contents: Mapping[str, str]
+    sampling: Sampling
+
+    def video(self, clip: Clip, visual: Visual) -> str:
+        """The key of one view of one clip. Seeing nothing is the same for all clips."""
+        if visual.name == "blind":
+            return seeds.digest("video", VERSION, "blind", self.sampling.frames).hex()[:32]
+        return seeds.digest(
+            "video", VERSION, self.contents[clip.video_path], clip.start, clip.end,
+            self.sampling.frames, self.sampling.policy, *_visual(visual, clip),
+        ).hex()[:32]  # fmt: skip
+
+    def request(self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int) -> str:
+        """The key of one call of a pair scorer: a view, the texts shown with it, and the item's number."""
+        return seeds.digest("pair", self.video(clip, visual), position, *texts).hex()[:32]
+
+    @staticmethod
+    def text(text: str) -> str:
+        """The key of a text."""
+        return seeds.digest("text", VERSION, text).hex()[:32]
+
+
+def _visual(visual: Visual, clip: Clip) -> tuple[Any, ...]:
+    """What a view depends on besides the file, the span and the sampling.
+
+    A clean view, its reversal and its middle frame do not depend on the video's name; random ones do.
+    """
+    if visual.name in (None, "blind", "one_frame", "reversed"):
+        return (visual.name,)
+    if visual.is_control:
+        return (visual.name, visual.seed, clip.video_id)
+    from video_contrast.perturbations.registry import video_spec
+
+    version = video_spec(visual.name or "").version
+    return (
+        visual.name, version, visual.severity, visual.profile, visual.seed, visual.scope, visual.order, clip.video_id
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Batches that are halved where the memory of a device does not suffice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.counts import RunCounts
+
+T = TypeVar("T")
+NO_ROOM = (
+    "out of memory with one clip or text at a time; give --dtype bfloat16, --device-map auto, fewer --frames, or "
+    "another --device"
+)
+
+
+def unless_out_of_memory(call: Callable[[], T]) -> T | None:
+    """The result of `call`; None where the memory did not suffice.
+
+    The caller frees memory after this returns, since the error's frames hold what is to be freed.
+    """
+    try:
+        return call()
+    except (RuntimeError, MemoryError) as error:
+        words = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu")
+        if isinstance(error, MemoryError) or any(word in str(error).lower() for word in words):
+            return None
+        raise
+
+
+def halved(size: int, counts: RunCounts) -> int:
+    """Half of a batch size, noted in the counts, after freeing what the failed pass held.
+
+    Raises:
+        VideoContrastError: there is nothing to halve.
+    """
+    import gc
+
+    import torch
+
+    if size <= 1:
+        raise VideoContrastError(NO_ROOM)
+    counts.notes.append(f"out of memory: the batch was halved to {size // 2}")
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return size // 2
+
+
+class Batcher:
+    """Passes batches to an encoder.
+
+    Args:
+        size: the batch size to begin with.
+        counts: is told of batches, and of a size that was halved.
+    """
+
+    def __init__(self, size: int, counts: RunCounts) -> None:
+        self.size = size
+        self.counts = counts
+
+    def __call__(self, encode: Callable[[Sequence[Any]], np.ndarray], inputs: Sequence[Any]) -> np.ndarray:
+        """Rows of `inputs` in batches of at most `size`: float32[len(inputs), D]."""
+        rows: list[np.ndarray] = []
+        begin = 0
+        while begin < len(inputs):
+            batch = inputs[begin : begin + self.size]
+            encoded = unless_out_of_memory(lambda batch=batch: np.asarray(encode(batch), np.float32))  # type: ignore[misc]
+            if encoded is None:
+                self.size = halved(len(batch), self.counts)
+                continue
+            self.counts.batches += 1
+            rows.append(encoded)
+            begin += len(batch)
+        return np.concatenate(rows)

@@ -1,0 +1,85 @@
+"""Clips decoded ahead in threads, their views handed over in order; a clip that breaks is recorded, not raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.feed import feed
+from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.views import Sampling, View, held_bytes, views_of
+from video_contrast.video import Clip, Counter
+
+T = TypeVar("T")
+FRAMES_HELD = 4 << 30  # bytes; 91 views of a clip at 1920x1080 hold up to 1.9 GB
+# What a broken clip may raise from decoding, perturbing or preparing. If every clip does, the run fails with it.
+_BROKEN = (VideoContrastError, ValueError, OSError)
+
+
+@dataclass(frozen=True)
+class ClipReader:
+    """Reads the views of clips.
+
+    Attributes:
+        paths: video path of the set -> file.
+        sampling: how many frames, and where.
+        workers: decoding threads at most.
+        counts: is told of decoded frames and of broken clips.
+    """
+
+    paths: Mapping[str, Path]
+    sampling: Sampling
+    workers: int
+    counts: RunCounts
+
+    def read(
+        self, views: Mapping[Clip, Sequence[Visual]], prepare: Callable[[ClipFrames], T], *, ahead: int, depth: int
+    ) -> Iterator[tuple[Clip, Iterator[tuple[View, T]]]]:
+        """Yields each clip with an iterator over its views and what `prepare` made of their frames.
+
+        Args:
+            views: clip -> the treatments to show; in the order in which the clips are handed over.
+            prepare: called in a decoding thread, once for views that show the same frames.
+            ahead: clips begun and not yet handed over, besides one a thread.
+            depth: views of one clip waiting.
+        """
+
+        def work(clip: Clip) -> Iterator[tuple[View, T]]:
+            counter = Counter()
+            previous: Any = None
+            try:
+                for view in views_of(self.paths[clip.video_path], clip, views[clip], self.sampling, counter):
+                    if view.frames is not previous:
+                        ready = prepare(ClipFrames(view.frames, view.times, clip))
+                    previous = view.frames
+                    yield view, ready
+            finally:
+                self.counts.decode.add(counter)
+
+        clips = [clip for clip in views if views[clip]]
+        workers = self.affordable_workers(clips[0], views[clips[0]]) if clips else 0
+        for clip, results in feed(clips, work, workers=workers, ahead=workers + ahead, depth=depth):
+            yield clip, self._until_broken(results, clip)
+
+    def _until_broken(self, results: Iterator[T], clip: Clip) -> Iterator[T]:
+        """The views of a clip; where they break off, the counts hold the reason.
+
+        What the consumer raises (the model, a full disk) is no fault of the clip, and passes.
+        """
+        try:
+            yield from results
+        except _BROKEN as error:
+            self.counts.broken[clip] = str(error)
+
+    def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
+        """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
+        try:
+            held = held_bytes(self.paths[clip.video_path], clip, visuals, self.sampling)
+        except VideoContrastError:  # it is recorded when its turn comes
+            return self.workers
+        return min(self.workers, max(1, FRAMES_HELD // max(1, held)))
