@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.perturbations.registry import video_spec
+from video_contrast.video import Clip, Quality, sampled_frames
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class VideoPerturbation:
     seed: int = 0
     video_root: str | Path = "."
     output_dir: str | Path = "perturbed_videos"
-    quality: str = "high"
+    quality: Quality = "high"
     profile: str = "paper"
     scope: str = "clip"
     sample: int | None = None
@@ -75,9 +74,11 @@ class VideoPerturbation:
         if not isinstance(rows["video_path"], list):
             return {name: values[0] for name, values in self({name: [rows[name]] for name in rows}).items()}
         columns: dict[str, list[Any]] = {"video_path": [], "clean_path": []}
-        for span in self._spans(rows):
-            done, clean = write_perturbed(span, (self._condition(), None), self.output_dir, self.quality)  # type: ignore[arg-type]
-            columns["video_path"].append(done)
+        for source, clip in self._clips(rows):
+            perturbed, clean = write_perturbed(
+                source, clip, (self._condition(), None), self.output_dir, quality=self.quality
+            )
+            columns["video_path"].append(perturbed)
             columns["clean_path"].append(clean)
         for name in ("start", "end"):
             if name in rows:
@@ -88,27 +89,27 @@ class VideoPerturbation:
         """For `with_transform`: the batch with a column `frames` added, uint8[T, H, W, 3] a row."""
         from video_contrast.perturbations.video.files import perturbed_clip
 
-        made = []
-        for span in self._spans(rows):
-            pictures = perturbed_clip(span, self._condition()).frames
-            if self.sample is not None:
-                pictures = pictures[np.linspace(0, len(pictures) - 1, self.sample).round().astype(np.int64)]
-            made.append(pictures)
-        return {**rows, "frames": made}
+        frames = []
+        for source, clip in self._clips(rows):
+            perturbed = perturbed_clip(source, clip, self._condition())
+            if self.sample is None:
+                frames.append(perturbed.frames)
+            else:
+                shown = sampled_frames(perturbed.times, float(perturbed.times[-1]), self.sample, "linspace")
+                frames.append(perturbed.frames[shown])
+        return {**rows, "frames": frames}
 
     def _condition(self) -> Any:
         from video_contrast.perturbations.video.condition import VideoCondition
 
         return VideoCondition(self.name, self.severity, self.profile, self.seed, self.scope)  # type: ignore[arg-type]
 
-    def _spans(self, rows: Mapping[str, Any]) -> list[Any]:
-        from video_contrast.perturbations.video.files import Span
-
+    def _clips(self, rows: Mapping[str, Any]) -> list[tuple[Path, Clip]]:
         _check_columns(rows)
         count = len(rows["video_path"])
         starts, ends = (rows.get(name) or [None] * count for name in ("start", "end"))
         return [
-            Span(str(resolve_under(self.video_root, path)), str(video_id), start, end)
+            (resolve_under(self.video_root, path), Clip(str(video_id), path, start, end))
             for path, video_id, start, end in zip(rows["video_path"], rows["video_id"], starts, ends, strict=True)
         ]
 

@@ -1,11 +1,10 @@
 """What passes between generators and constraints: a caption with its chosen phrase, and a proposed replacement."""
 
-import re
 from dataclasses import dataclass
 
-from video_contrast.perturbations.contrast.edit import like_case
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language.fitting import fix_article, like_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,6 @@ class Candidate:
     antonym: bool = False
 
 
-# Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
-_VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?<![\w'-])(an?)\s+$", re.IGNORECASE)
-
-
 def fill(original: Original, new: str) -> Candidate:
     """The candidate with `new` in place of the original's phrase, in its case; an article before it is made to fit.
 
@@ -51,10 +45,9 @@ def fill(original: Original, new: str) -> Candidate:
     """
     phrase, caption = original.phrase, original.caption
     start, shown = phrase.start, like_case(new, caption[phrase.start : phrase.end])
-    article = _ARTICLE.search(caption, 0, start)
-    if article:
-        fitting = "an" if _VOWEL_SOUND.match(new) else "a"
-        if fitting != article.group(1).lower():
-            start = article.start(1)
-            shown = like_case(fitting, article.group(1)) + caption[article.end(1) : phrase.start] + shown
+    before = caption[:start]
+    fitted = fix_article(before, new)
+    if fitted != before:
+        start = before.lower().rfind("a")
+        shown = fitted[start:] + shown
     return Candidate(caption[:start] + shown + caption[phrase.end :], shown, start)

@@ -56,14 +56,3 @@ def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, 
     also = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
     text = "".join([*parts, caption[at:]])
     return Edit(text, old[main], changes[main][2], place, generator, also=also)
-
-
-def like_case(new: str, old: str) -> str:
-    """`new` in the case of `old`: lower, Capitalised or UPPER.
-
-    >>> like_case("woman", "Man"), like_case("woman", "MAN"), like_case("woman", "man"), like_case("she", "I")
-    ('Woman', 'WOMAN', 'woman', 'She')
-    """
-    if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new

@@ -11,8 +11,18 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.contrast.edit import Edit, like_case, replace_spans
+from video_contrast.perturbations.contrast.edit import Edit, replace_spans
 from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.language.gender import (
+    PRONOUNS,
+    TITLES,
+    Gender,
+    is_person,
+    plural,
+    pronoun,
+    whole_words,
+)
 from video_contrast.seeds import Streams
 
 VERSION = "1"
@@ -50,15 +60,7 @@ _PAIRS = """
     dude chick, lad lass, bloke gal, male female, masculine feminine, mr mrs, sir madam, stepfather stepmother,
     stepson stepdaughter, stepbrother stepsister, godfather godmother, landlord landlady, masseur masseuse
 """
-_NO_PLURAL = ("masculine", "feminine", "mr", "mrs", "sir", "madam")
-
-# A pronoun -> its counterpart. "her" (his, him) and "his" (her, hers) go by their role instead.
-_PRONOUNS = {"he": "she", "him": "her", "himself": "herself", "she": "he", "hers": "his", "herself": "himself"}
-_MALE_PRONOUNS = ("he", "him", "his", "himself")
-_FEMALE_PRONOUNS = ("she", "her", "hers", "herself")
-
-_POSSESSED = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "VBN")
-_NEVER_POSSESSED = ("IN", "DT", "CC", "TO", "RP", "MD", "WRB", "WP", "WDT", "PRP", "PRP$", ",", ".", "''", "VBZ", "VBP")
+_NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
 def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[Token] | None = None) -> Edit | None:
@@ -74,7 +76,7 @@ def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[T
     >>> swap("A woman is pushing her stroller", np.random.default_rng(0)).text
     'A man is pushing his stroller'
     """
-    nouns = list(_pattern(extended).finditer(caption))
+    nouns = _nouns(caption, extended)
     if not nouns:
         return None
     noun = nouns[int(rng.integers(len(nouns)))] if len(nouns) > 1 else nouns[0]
@@ -86,10 +88,13 @@ def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[T
     changes = [(noun.start(), noun.end(), like_case(new, noun.group()))]
     # "a man hugs his boy": a pronoun between another noun of the gender and the swapped one belongs to the other.
     others = [n.start() for n in nouns if n.end() <= noun.start() and (n.group().lower() in male) == from_male]
-    for pronoun in (_HIS if from_male else _HER).finditer(caption):
-        if others and others[0] < pronoun.start() < noun.start():
+    to: Gender = "female" if from_male else "male"
+    for match in _pronouns(to).finditer(caption):
+        if others and others[0] < match.start() < noun.start():
             continue
-        changes.append((*pronoun.span(), like_case(_counterpart(caption, pronoun, tokens), pronoun.group())))
+        if tokens is None and match.group().lower() == "her":
+            tokens = tag([caption])[0]
+        changes.append((*match.span(), like_case(pronoun(caption, match, to, tokens), match.group())))
     main = changes[0]
     changes.sort()
     return replace_spans(caption, changes, changes.index(main), generator="extended" if extended else "table6")
@@ -104,7 +109,7 @@ def contrasts(
         One edit or None a caption, and counts: "edited", "no_gender_noun".
     """
     streams, edits = Streams(), []
-    need = [caption for caption in captions if _NEEDS_TAGS.search(caption)]
+    need = [caption for caption in captions if _HER.search(caption)]
     tagged = dict(zip(need, tag(need, tagger=tagger), strict=True)) if need else {}
     for caption, identifier in zip(captions, ids, strict=True):
         rng = streams.at(seed, "gender", VERSION, identifier)
@@ -118,41 +123,14 @@ def covers(caption: str, extended: bool = False) -> bool:
     >>> covers("two guys"), covers("a father"), covers("a father", extended=True)
     (True, False, True)
     """
-    return _pattern(extended).search(caption) is not None
+    return bool(_nouns(caption, extended))
 
 
-def _counterpart(caption: str, pronoun: re.Match[str], tokens: list[Token] | None) -> str:
-    low = pronoun.group().lower()
-    if low == "his" and not _HIS_THING.match(caption, pronoun.end()):
-        return "hers"
-    if low == "her":
-        found = tokens if tokens is not None else tag([caption])[0]
-        return "his" if _is_possessive(found, pronoun.start()) else "him"
-    return "her" if low == "his" else _PRONOUNS[low]
+def _nouns(caption: str, extended: bool) -> list[re.Match[str]]:
+    return [match for match in _pattern(extended).finditer(caption) if is_person(caption, match)]
 
 
-def _is_possessive(tokens: list[Token], start: int) -> bool:
-    """Whether the "her" at `start` owns something: by the tag of what follows, else by its own."""
-    place = next(n for n, token in enumerate(tokens) if token.end > start)
-    after = tokens[place + 1].tag if place + 1 < len(tokens) else "."
-    if after in _POSSESSED:
-        return True
-    return after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$"  # "her cooking", "her singing"
-
-
-def _whole_words(words: Sequence[str]) -> re.Pattern[str]:
-    longest_first = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(longest_first)})(?![\w-])", re.IGNORECASE)
-
-
-_HIS = _whole_words(_MALE_PRONOUNS)
-_HER = _whole_words(_FEMALE_PRONOUNS)
-_NEEDS_TAGS = re.compile(r"\bher\b", re.IGNORECASE)
-# "his" stands alone ("a friend of his") at the end, before a mark, or before a word that no noun phrase begins with.
-_HIS_THING = re.compile(
-    r"\s+(?!(?:and|or|but|is|was|are|were|has|had|in|on|at|to|from|with|by|of|for|as|while|when|who|that|which)(?![\w-]))\w",
-    re.IGNORECASE,
-)
+_HER = re.compile(r"\bher\b", re.IGNORECASE)
 
 
 @cache
@@ -164,26 +142,19 @@ def _maps(extended: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[s
     female: dict[str, tuple[str, ...]] = {}
     for pair in _PAIRS.split(","):
         a, b = pair.split()
-        pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (_plural(a), _plural(b))]
+        pairs = [(a, b)] if a in _NO_PLURAL else [(a, b), (plural(a), plural(b))]
         for he, she in pairs:
             male[he] = (*male.get(he, ()), she)
             female[she] = (*female.get(she, ()), he)
     return male | MALE, female | FEMALE
 
 
-def _plural(word: str) -> str:
-    if word.endswith("man"):
-        return word[:-3] + "men"
-    if word.endswith("wife"):
-        return word[:-2] + "ves"
-    if word.endswith("y") and word[-2] not in "aeiou":
-        return word[:-1] + "ies"
-    if word == "hero":
-        return "heroes"
-    return word + ("es" if word.endswith(("s", "ss", "ch")) else "s")
-
-
 @cache
 def _pattern(extended: bool) -> re.Pattern[str]:
     male, female = _maps(extended)
-    return _whole_words([*male, *female])
+    return whole_words([*male, *female])
+
+
+@cache
+def _pronouns(to: Gender) -> re.Pattern[str]:
+    return whole_words(PRONOUNS[to])

@@ -5,9 +5,10 @@ from functools import cache
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language.fitting import fix_article
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, fix_article, pick, put
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, put
 
 PROVERB_FROM = 10  # words from which on a caption also gets a closing proverb
 

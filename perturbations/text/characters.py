@@ -8,9 +8,10 @@ from functools import cache
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, WORD, draws, how_many, like_case
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, WORD, draws, how_many
 
 Able = Callable[[str], bool]
 Change = Callable[[str, float], str]

@@ -11,9 +11,10 @@ from numpy.random import Generator
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, like_case, pick, put, sample
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, put, sample
 
 NEIGHBOURS = 10  # nearest words that are looked at for some of the same part of speech
 _ROWS = 64  # words whose cosines to all 400,000 of GloVe are in memory at a time

@@ -5,10 +5,10 @@ from functools import cache
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.language.fitting import fix_article, like_case
+from video_contrast.perturbations.language.gender import TITLES, is_person, plural, pronoun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.bias import is_possessive
-from video_contrast.perturbations.text.words import fix_article, like_case
 
 # `paper` departs from the list where its swap is no English person word or not the commonest counterpart.
 _CORRECT = {"girl": "boy", "boy": "girl", "guy": "lady", "lady": "guy", "dude": "chick", "chick": "dude"}
@@ -21,41 +21,38 @@ _CORRECT |= {"priest": "priestess", "chairman": "chairwoman", "chairwoman": "cha
 _CORRECT |= {"policewoman": "policeman", "landlord": "landlady", "landlady": "landlord", "maid": "", "seaman": ""}
 _CORRECT |= {"infantryman": "infantrywoman", "lumberjack": "", "letterman": "", "freshman": "", "manmade": ""}
 _CORRECT |= {"snowman": "snowwoman", "brunet": "brunette", "brunette": "brunet", "star": "", "starlet": ""}
+_CORRECT |= {"masculine": "feminine", "feminine": "masculine", "effeminate": ""}
 
 
-@text_perturbation("gender_swap", category="Bias", origin="natural")
+# Titles and verbs that look like persons: `paper` goes by their place (`language.gender.is_person`).
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_TOKEN = re.compile(r"\S+")
+_PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
+
+
+@text_perturbation("gender_swap", category="Bias", origin="natural", version="2")
 def gender_swap(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """Every gendered word becomes its counterpart (a list of some 150 pairs and their plurals)."""
+    table = counterparts(profile)
     if profile == "released":
-        return " ".join(_swapped(caption, *match) for match in _tokens(caption))
+        return " ".join(
+            _swapped(caption, match, table) if match.group().lower() in table else match.group()
+            for match in _TOKEN.finditer(caption)
+        )
     done, at = "", 0
-    table = counterparts("paper")
     for match in _WORD.finditer(caption):
-        old = match.group()
-        if old.lower() not in table:
-            continue
-        new = like_case(_by_role(caption, old.lower(), match.end(), table), old)
-        done = fix_article(done + caption[at : match.start()], new) + new
-        at = match.end()
+        if match.group().lower() in table and is_person(caption, match):
+            new = like_case(_swapped(caption, match, table), match.group())
+            done = fix_article(done + caption[at : match.start()], new) + new
+            at = match.end()
     return done + caption[at:]
 
 
-def _tokens(caption: str) -> list[tuple[str, int]]:
-    return [(match.group(), match.end()) for match in re.finditer(r"\S+", caption)]
-
-
-def _swapped(caption: str, word: str, end: int) -> str:
-    table = counterparts("released")
-    low = word.lower()
-    return _by_role(caption, low, end, table) if low in table else word
-
-
-def _by_role(caption: str, word: str, end: int, table: dict[str, str]) -> str:
-    if word == "her":
-        return "his" if is_possessive(caption, end) else "him"
-    if word == "his":
-        return "her" if is_possessive(caption, end) else "hers"
-    return table[word]
+def _swapped(caption: str, match: re.Match[str], table: dict[str, str]) -> str:
+    low = match.group().lower()
+    if low in ("his", "her"):
+        return pronoun(caption, match, "female" if low == "his" else "male")
+    return table[low]
 
 
 @cache
@@ -72,30 +69,10 @@ def counterparts(profile: str) -> dict[str, str]:
             table.setdefault(old, new)
     if profile != "released":
         table = {old: new for old, new in (table | _CORRECT).items() if new}
-    plurals = {plural(old): plural(new) for old, new in table.items() if old not in _PRONOUNS}
+    singular = _PRONOUNS if profile == "released" else (*_PRONOUNS, *TITLES)
+    plurals = {plural(old): plural(new) for old, new in table.items() if old not in singular}
     return plurals | table
-
-
-_WORD = re.compile(r"\w+(?:-\w+)*")
-_PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
 
 def _words(part: str) -> list[str]:
     return [word.strip().lower() for word in part.split(",")]
-
-
-def plural(noun: str) -> str:
-    """The plural of a person noun.
-
-    >>> plural("fireman"), plural("lady"), plural("actress"), plural("housewife")
-    ('firemen', 'ladies', 'actresses', 'housewives')
-    """
-    if noun.endswith("man"):
-        return noun[:-3] + "men"
-    if noun.endswith("wife"):
-        return noun[:-2] + "ves"
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return noun[:-1] + "ies"
-    if noun == "hero":
-        return "heroes"
-    return noun + ("es" if noun.endswith(("s", "ch", "sh", "x")) else "s")

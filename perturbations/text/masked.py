@@ -6,9 +6,10 @@ from typing import Any
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, tag
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, like_case, put, sample
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, put, sample
 
 PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
 _COARSE = ("NN", "VB", "JJ", "RB")

@@ -5,9 +5,10 @@ import re
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, inflect, verb_tags
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
-from video_contrast.perturbations.text.words import like_case, put
+from video_contrast.perturbations.text.words import put
 
 _FEWEST_WORDS = 3
 _NEGATION = re.compile(r"\b(?:not|never)\b\s*|n['’]t\b", re.IGNORECASE)

@@ -5,9 +5,10 @@ from functools import cache
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, lemma, verb_tags
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.morphology import _lemminflect  # its dictionary says what a real word is
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, like_case, pick, put
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, put
 
 _PREFIXES = """
     ab ac ad af al an ap ar as at auto be bi co col com con contra cor counter de dis em en ex for fore im in inter

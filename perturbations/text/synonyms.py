@@ -3,9 +3,10 @@
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import wordnet
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, fix_article, how_many, like_case, pick, sample
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most

@@ -6,10 +6,11 @@ from typing import Any
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.clauses import head_verb, is_plural
-from video_contrast.perturbations.text.words import how_many, like_case, pick, put, sample
+from video_contrast.perturbations.text.words import how_many, pick, put, sample
 
 _MODALS = {"can": "could", "could": "can", "will": "would", "would": "will", "may": "might", "shall": "should"}
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.registry import VideoSpec, video_spec
 from video_contrast.seeds import NoiseStreams, Part
-from video_contrast.video.files import as_frames
+from video_contrast.video import as_frames
 
 Frames = npt.NDArray[np.uint8]
 PROFILES = ("paper", "released", "monotone")

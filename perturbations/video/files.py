@@ -1,129 +1,150 @@
 """Perturbed clips as files: one file a distinct clip and condition, written whole or not at all, never twice.
 
-A file's name says what is in it (condition, profile, seed, scope, quality, the clip and its span), so a killed run
-goes on where it stopped and any number of processes may share the work.
+A file's name says what is in it: the condition, and under a digest the profile, seed, scope and quality; the video,
+and under a digest the content of its file and the exact span. So a killed run goes on where it stopped, any number of
+processes may share the work, and a file that is there already is the one that would be written.
 """
 
+import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.files import sha256
 from video_contrast.perturbations.registry import video_spec
 from video_contrast.perturbations.video.clip import perturb_clip
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.seeds import digest
-from video_contrast.video.files import Clip, Quality, frame_times, read_video, write_video
+from video_contrast.video import Clip, DecodedClip, Quality, decode, index_of, read_video, write_video
+from video_contrast.video.open import regular
 
 # Changes when the bytes written for an unchanged perturbation do (encoder settings).
 _WRITER = "1"
 CLEAN = "clean"
+StrPath = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Span:
-    """A clip of a video file: `start` and `end` in seconds, None for the whole."""
+def file_name(source: StrPath, clip: Clip, condition: VideoCondition | None, quality: Quality = "high") -> str:
+    """Returns the relative path of the file of a clip under a condition.
 
-    path: str
-    video_id: str
-    start: float | None = None
-    end: float | None = None
+    Args:
+        source: the clip's video file; its content is part of the name.
+        clip: its video id and span.
+        condition: a perturbation, or None for the re-encoded clean reference.
+        quality: "high" or "lossless".
 
+    Returns:
+        `<condition>-<digest>/<video id>_<start>_<end>-<digest>.mp4`; the span only where there is one.
 
-def file_name(span: Span, condition: VideoCondition | None, quality: Quality = "high") -> str:
-    """The relative path of the file of a clip under a condition (None: the re-encoded clean reference).
-
-    >>> file_name(Span("v.mp4", "video7"), None)
-    'clean-282d0e/video7.mp4'
+    Raises:
+        VideoContrastError: there is no such file.
     """
     if condition is None:
         folder, key = CLEAN, digest(_WRITER, quality)
     else:
         recipe = (condition.profile, condition.seed, condition.scope, video_spec(condition.name).version)
         folder, key = f"{condition.name}_{condition.severity}", digest(_WRITER, quality, *recipe)
-    name = re.sub(r"[^\w.-]", "_", span.video_id).lstrip(".") or "_"
-    if name != span.video_id:  # two ids may look alike once their odd characters are gone
-        name += "-" + digest(span.video_id).hex()[:6]
-    if span.start is not None or span.end is not None:
-        name += f"_{span.start or 0:g}_{'end' if span.end is None else format(span.end, 'g')}"
-    return f"{folder}-{key.hex()[:6]}/{name}.mp4"
+    name = re.sub(r"[^\w.-]", "_", clip.video_id).lstrip(".") or "_"
+    start, end = (None if edge is None else float(edge) for edge in (clip.start, clip.end))
+    if start is not None or end is not None:
+        name += f"_{start or 0:g}_{'end' if end is None else format(end, 'g')}"
+    status = regular(source)
+    content = _content(str(source), status.st_size, status.st_mtime_ns)
+    key_of_clip = digest(clip.video_id, start, end, content)
+    return f"{folder}-{key.hex()[:6]}/{name}-{key_of_clip.hex()[:12]}.mp4"
 
 
-def perturbed_clip(span: Span, condition: VideoCondition | None) -> Clip:
-    """A clip of a file under a condition, all of its frames.
+@lru_cache(maxsize=256)
+def _content(path: str, size: int, changed: int) -> str:
+    return sha256(path)
+
+
+def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None) -> DecodedClip:
+    """Returns a clip of a file under a condition, all of its frames.
 
     With the scope "video" the whole file is perturbed and then cut; only the frames that this needs are decoded.
 
+    Args:
+        source: the clip's video file.
+        clip: its video id, which seeds the perturbation, and its span.
+        condition: a perturbation, or None for the clip as it is.
+
+    Returns:
+        The frames, shown at the times at which the clip's own frames are.
+
     Raises:
-        VideoContrastError: the file cannot be read; the message names it.
+        BrokenVideo: the file cannot be read or is damaged; the message names it.
     """
     if condition is None:
-        return read_video(span.path, span.start, span.end)
-    if condition.scope == "video" and (span.start is not None or span.end is not None):
-        return _cut_after(span, condition)
-    return _perturbed(read_video(span.path, span.start, span.end), span, condition)
+        return read_video(source, clip.start, clip.end)
+    if condition.scope == "video" and (clip.start is not None or clip.end is not None):
+        return _cut_after(source, clip, condition)
+    return _perturbed(read_video(source, clip.start, clip.end), clip, condition)
 
 
 def write_perturbed(
-    span: Span, conditions: Sequence[VideoCondition | None], output_dir: str | Path, quality: Quality = "high"
+    source: StrPath,
+    clip: Clip,
+    conditions: Sequence[VideoCondition | None],
+    output_dir: StrPath,
+    *,
+    quality: Quality = "high",
 ) -> list[str]:
-    """Writes a clip under each condition below `output_dir`, and gives the relative paths, in order.
+    """Writes a clip under each condition below `output_dir`. The clip is decoded once for all conditions.
 
-    Files that are there already stay as they are. The clip is decoded once for all conditions.
+    Args:
+        source: the clip's video file.
+        clip: its video id and span.
+        conditions: perturbations; None is the clean reference.
+        output_dir: files that are there already stay as they are.
+        quality: "high" or "lossless".
+
+    Returns:
+        The relative paths, one a condition.
 
     Raises:
         VideoContrastError: the file cannot be read, or the disk is full; files already written stay.
     """
-    names = [file_name(span, condition, quality) for condition in conditions]
-    clip: Clip | None = None
+    names = [file_name(source, clip, condition, quality) for condition in conditions]
+    clean: DecodedClip | None = None
     for name, condition in zip(names, conditions, strict=True):
         target = Path(output_dir) / name
         if target.exists():
             continue
         if condition is not None and condition.scope == "video":
-            done = perturbed_clip(span, condition)
+            result = perturbed_clip(source, clip, condition)
         else:
-            clip = clip or perturbed_clip(span, None)
-            done = clip if condition is None else _perturbed(clip, span, condition)
-        write_video(target, done.frames, done.fps, quality=quality)
+            clean = clean or perturbed_clip(source, clip, None)
+            result = clean if condition is None else _perturbed(clean, clip, condition)
+        write_video(target, result.frames, result.fps, quality=quality, times=result.times)
     return names
 
 
-def _perturbed(clip: Clip, span: Span, condition: VideoCondition) -> Clip:
+def _perturbed(decoded: DecodedClip, clip: Clip, condition: VideoCondition) -> DecodedClip:
     whole = condition.scope == "video"
     frames = perturb_clip(
-        clip.frames,
+        decoded.frames,
         condition.name,
         condition.severity,
         seed=condition.seed,
-        video_id=span.video_id,
-        start=None if whole else span.start,
-        end=None if whole else span.end,
+        video_id=clip.video_id,
+        start=None if whole else clip.start,
+        end=None if whole else clip.end,
         profile=condition.profile,
     )
-    return Clip(frames, clip.fps, clip.times, clip.first)
+    return replace(decoded, frames=frames)
 
 
-def _cut_after(span: Span, condition: VideoCondition) -> Clip:
-    times = frame_times(span.path)
-    shown = np.ones(len(times), dtype=bool)
-    if span.start is not None:
-        shown &= times >= span.start - 5e-4
-    if span.end is not None:
-        shown &= times < span.end - 5e-4
-    wanted = np.flatnonzero(shown)
-    if not len(wanted) and span.start is not None and span.start <= times[-1]:  # between two frames: the one shown then
-        wanted = np.array([np.searchsorted(times, span.start, side="right") - 1])
-    if not len(wanted):
-        raise VideoContrastError(f"{span.path}: no frame between {span.start or 0:g} s and {span.end} s")
-    key: dict[str, Any] = {"video_id": span.video_id, "start": span.start, "end": span.end}
-    sources = condition.sources(wanted, len(times), **key)
-    keep = set(sources.tolist())
-    last = int(sources[-1]) + 1
-    decoded = read_video(span.path, end=float(times[last]) if last < len(times) else None, keep=keep.__contains__)
-    frames = condition.frames(decoded.frames, sources, wanted, len(times), **key)
-    return Clip(frames, decoded.fps, times[wanted], int(wanted[0]))
+def _cut_after(source: StrPath, clip: Clip, condition: VideoCondition) -> DecodedClip:
+    index = index_of(source)
+    shown = np.arange(*index.span(clip.start, clip.end))
+    sources = condition.sources(shown, index.n_frames, video_id=clip.video_id, start=clip.start, end=clip.end)
+    decoded = decode(source, sources.tolist())
+    frames = condition.frames(
+        decoded, sources, shown, index.n_frames, video_id=clip.video_id, start=clip.start, end=clip.end
+    )
+    return DecodedClip(frames, index.fps, index.times[shown], int(shown[0]))

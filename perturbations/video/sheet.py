@@ -17,7 +17,7 @@ from video_contrast.files import write_bytes
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.clip import index_map
 from video_contrast.perturbations.video.condition import VideoCondition
-from video_contrast.video.files import frame_times, read_video
+from video_contrast.video import decode, frame_times
 
 Frame = npt.NDArray[np.uint8]
 _SHAKING = ("rotate", "translate")
@@ -64,8 +64,7 @@ def contact_sheet(
     needed = np.unique(
         np.concatenate([[first], *(one.sources(wanted[one.name], length, **key) for one in conditions.values())])
     )
-    keep = set(needed.tolist())
-    pictures = read_video(source, keep=keep.__contains__).frames
+    pictures = decode(source, needed.tolist())
     clean = pictures[int(np.searchsorted(needed, first))]
     height = max(1, round(width * clean.shape[0] / clean.shape[1]))
     across = _LABEL + 6 * (width + _GAP)

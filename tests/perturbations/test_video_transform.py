@@ -12,7 +12,7 @@ from robustness_sets import tree, videos  # noqa: F401  fixtures
 import video_contrast
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations import VideoPerturbation
-from video_contrast.video.files import read_video
+from video_contrast.video import read_video
 
 
 @pytest.fixture()

@@ -1,0 +1,41 @@
+"""Fits a new word to its place: the case of the word that it replaces, and the article in front of it."""
+
+import re
+
+# Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
+_VOWEL_SOUND = re.compile(
+    r"(?!uni(?!n)|us[eiu]|ut[ei]|ubiq|ukul|one|once|eu)[aeiou]|hour|honest|hono|heir", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"(?<![\w'-])(an?)(\s+)$", re.IGNORECASE)
+
+
+def like_case(new: str, old: str) -> str:
+    """`new` in the case of `old`: lower, Capitalised or UPPER.
+
+    >>> like_case("woman", "Man"), like_case("woman", "MAN"), like_case("woman", "man"), like_case("she", "I")
+    ('Woman', 'WOMAN', 'woman', 'She')
+    """
+    if old.islower():
+        return new
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+def article(word: str) -> str:
+    """The indefinite article that `word` takes.
+
+    >>> article("actor"), article("uniform"), article("heiress"), article("uncle"), article("uninteresting")
+    ('an', 'a', 'an', 'an', 'an')
+    """
+    return "an" if _VOWEL_SOUND.match(word) else "a"
+
+
+def fix_article(before: str, new: str) -> str:
+    """`before`, the text in front of the new word, with a closing "a" or "an" made to fit it.
+
+    >>> fix_article("there is a ", "uncle"), fix_article("An ", "man"), fix_article("pizza ", "egg")
+    ('there is an ', 'A ', 'pizza ')
+    """
+    match = _ARTICLE.search(before)
+    return before[: match.start()] + like_case(article(new), match[1][0]) + match[2] if match else before

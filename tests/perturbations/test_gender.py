@@ -1,0 +1,59 @@
+"""One engine for gendered words: what `perturb` and the contrasts make of the same captions."""
+
+import numpy as np
+import pytest
+
+from video_contrast.perturbations.contrast import gender
+from video_contrast.perturbations.text import perturb_captions
+
+HERS = [  # (with a man, with a woman): the same sentence, each the counterpart of the other
+    ("a man is lying on his back", "a woman is lying on her back"),
+    ("a man scratches his back", "a woman scratches her back"),
+    ("a man pushes him back", "a woman pushes her back"),
+    ("a man shows his back yard", "a woman shows her back yard"),
+    ("a man opens his can of soda", "a woman opens her can of soda"),
+    ("a man walks with a friend of his to a car", "a woman walks with a friend of hers to a car"),
+    ("a man takes his own car", "a woman takes her own car"),
+    ("a man lets him drive", "a woman lets her drive"),
+    ("a man sees him running in a park", "a woman sees her running in a park"),
+    ("a man likes his cooking", "a woman likes her cooking"),
+    ("a man looks at him while he sings", "a woman looks at her while she sings"),
+]
+VERBS = ["a player misses a shot", "they miss the bus", "he hosts a tv show".replace("he ", "someone ")]
+
+
+def one(name, caption, **others):
+    return perturb_captions([caption], name, ids=["1"], **others)[0]
+
+
+@pytest.mark.parametrize(("man", "woman"), HERS)
+def test_his_and_her_go_by_their_role_in_every_engine(man, woman):
+    assert one("gender_female", man) == woman == one("gender_swap", man)
+    assert one("gender_male", woman) == man == one("gender_swap", woman)
+    assert gender.swap(man, np.random.default_rng(0)).text == woman
+    assert gender.swap(woman, np.random.default_rng(0)).text == man
+
+
+def test_neutral_possessives():
+    assert one("gender_neutral", "he is lying on his back") == "they are lying on their back"
+    assert one("gender_neutral", "he pushes her back") == "they push them back"
+
+
+@pytest.mark.parametrize("caption", VERBS)
+def test_a_verb_is_no_person(caption):
+    assert one("gender_swap", caption) == caption
+    assert not gender.covers(caption, extended=True)
+
+
+def test_a_host_is_a_person_where_it_is_a_noun():
+    assert one("gender_swap", "a host talks to two hosts") == "a hostess talks to two hostesses"
+
+
+def test_titles_have_no_plural():
+    assert one("gender_swap", "Mr Smith greets Miss Jones") == "Mrs Smith greets Mr Jones"
+
+
+def test_released_keeps_the_slips():
+    assert one("gender_female", "lying on his back", profile="released") == "lying on hers back"
+    assert one("gender_male", "she washes her car", profile="released") == "he washes him car"
+    assert one("gender_swap", "he misses a shot", profile="released") == "she mrs a shot"
