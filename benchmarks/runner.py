@@ -33,18 +33,18 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import numpy as np
 from runner_parts import loop, standins, throughput
 
-from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
+from video_contrast.rows import multiple_choice_row, retrieval_row
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import TextScorer
 from video_contrast.runner.kinds.base import kind
 from video_contrast.runner.plan import make_plan
-from video_contrast.runner.results import read_matrix
 from video_contrast.runner.sets import load_set
-from video_contrast.video.files import write_video
+from video_contrast.storage import open_run
+from video_contrast.video import write_video
 
 CODECS = ("codec1", "codec2")
 FULL = "clean,visual:*,text:*,pairs"
@@ -143,7 +143,7 @@ def table(model: str, given: argparse.Namespace, root: Path) -> None:
     with tempfile.TemporaryDirectory(dir=root) as one, tempfile.TemporaryDirectory(dir=root) as other:
         result, fast = run(model, folder, names, Path(one), given.frames)
         _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other), given.frames)
-        found = {name: read_matrix(Path(one) / "run", "retrieval", name)[0] for name in names}
+        found = {name: open_run(Path(one) / "run").matrix("retrieval", name).values for name in names}
         wall, cpu, torch_came = recognised(model, folder, names, Path(one), given.frames)
     counters = result.record["counters"]
     kinds = Counter(condition.group for condition in conditions)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import read_json
-from video_contrast.runner.results import SCORES, file_name, read_matrix
+from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.rows import Layout
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ScoreRow
 
 Row = dict[str, Any]
 
@@ -60,38 +61,36 @@ def compare_runs(
 
 
 class _Run:
-    """A finished run's files."""
+    """A finished run and its scores by config, condition and item."""
 
     def __init__(self, folder: Path) -> None:
-        if not (folder / "run.json").exists():
-            raise UsageError(f"{folder} holds no finished run (no run.json); give the --output of `score`")
+        self.run = RunFolder.open(folder)
         self.folder = folder
-        self.record = read_json(folder / "run.json")
-        self.metrics = read_json(folder / "metrics.json")["configs"]
-        self.fingerprints: dict[str, str] = self.record["set"]["fingerprints"]
-        import pyarrow.parquet as pq
-
-        self.rows: dict[tuple[str, str], dict[str, Row]] = {}
-        for row in pq.ParquetFile(folder / SCORES).read().to_pylist():
+        self.fingerprints = self.run.record["set"]["fingerprints"]
+        self.rows: dict[tuple[str, str], dict[str, ScoreRow]] = {}
+        for row in self.run.score_rows():
             self.rows.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
+
+    def layout(self, config: str) -> Layout:
+        """Whether the config is a multiple-choice or a retrieval set."""
+        return self.run.metrics["configs"][config]["layout"]
 
     def conditions(self, config: str) -> list[str]:
         """The conditions whose scores are there."""
-        entry = self.metrics.get(config, {"conditions": {}})
-        if entry.get("layout") == "retrieval":
-            folder = self.folder / "retrieval" / config
-            return [name for name in entry["conditions"] if (folder / f"{file_name(name)}.npy").exists()]
-        return list(entry["conditions"])
+        conditions = self.run.conditions(config)
+        if self.layout(config) == "retrieval":
+            return [name for name in conditions if self.run.has_matrix(config, name)]
+        return conditions
 
 
 def _compared(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
     where = {"config": config, "condition": condition}
-    if one.metrics[config]["layout"] == "retrieval":
+    if one.layout(config) == "retrieval":
         return [{**where, **row} for row in _retrieval(one, two, config, condition, seed)]
     return [{**where, **_choice(one.rows[config, condition], two.rows[config, condition], config, seed)}]
 
 
-def _choice(one: dict[str, Row], two: dict[str, Row], config: str, seed: int) -> Row:
+def _choice(one: dict[str, ScoreRow], two: dict[str, ScoreRow], config: str, seed: int) -> Row:
     from video_contrast.metrics import choice_ranks, mcnemar, paired_difference
     from video_contrast.metrics.checks import choices
 
@@ -120,25 +119,26 @@ def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> 
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.retrieval_counts import matrix_ranks
 
-    (a, ids_a), (b, ids_b) = (read_matrix(run.folder, config, condition) for run in (one, two))
-    rows = [name for name in ids_a["rows"] if name in set(ids_b["rows"])]
+    a, b = (run.run.matrix(config, condition) for run in (one, two))
+    of_both = set(b.rows)
+    rows = [name for name in a.rows if name in of_both]
     if not rows:
         raise VideoContrastError(f"config {config}: the runs have no clip in common")
-    left_out = len(ids_a["rows"]) + len(ids_b["rows"]) - 2 * len(rows)
-    found = []
-    for matrix, ids in ((a, ids_a), (b, ids_b)):
-        at = {name: n for n, name in enumerate(ids["rows"])}
+    left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
+    ranked = []
+    for matrix in (a, b):
+        at = {name: n for n, name in enumerate(matrix.rows)}
         kept = [at[name] for name in rows]
         new = {old: n for n, old in enumerate(kept)}
-        columns = [c for c, row in enumerate(ids["relevant"]) if row in new]
-        caption_to_video = np.array([new[ids["relevant"][c]] for c in columns], np.int64)
-        order = np.lexsort((np.array([ids["columns"][c] for c in columns]), caption_to_video))
-        columns = [columns[n] for n in order]
-        found.append((matrix_ranks(np.ascontiguousarray(matrix[np.ix_(kept, columns)]), caption_to_video[order]), caption_to_video[order]))
+        columns = [c for c, row in enumerate(matrix.relevant) if row in new]
+        caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
+        order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
+        values = np.ascontiguousarray(matrix.values[np.ix_(kept, [columns[n] for n in order])])
+        ranked.append((matrix_ranks(values, caption_to_video[order]), caption_to_video[order]))
     result = []
     for way in ("t2v", "v2t"):
         hits, groups = [], None
-        for ranks, caption_to_video in found:
+        for ranks, caption_to_video in ranked:
             one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(one_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos

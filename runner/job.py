@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import cache_dir, read_json
+from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir
+from video_contrast.options import with_options
 from video_contrast.runner import record
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import locate, signature
+from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.sets import LoadedSet, load_set
 from video_contrast.runner.views import Sampling
-from video_contrast.video.sampling import POLICIES, Policy
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
 
 DEFAULT_FRAMES = 8
 
@@ -35,154 +38,118 @@ class RunResult:
         scores: one dict a multiple-choice item and condition, as in `scores.parquet`.
     """
 
-    metrics: dict[str, Any]
-    record: dict[str, Any]
+    metrics: RunMetrics
+    record: RunRecord | dict[str, Any]  # of a dry run: what `describe` returns
     output: Path | None = None
-    scores: list[dict[str, Any]] = field(default_factory=list)
+    scores: list[ScoreRow] = field(default_factory=list)
 
-    def __getitem__(self, config: str) -> dict[str, Any]:
+    def __getitem__(self, config: str) -> ConfigMetrics:
         """The metrics of a config."""
-        return dict(self.metrics["configs"][config])
+        return self.metrics["configs"][config]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run was asked for, checked, before anything heavy is imported."""
+    """Everything that a run was asked for, checked, before anything heavy is imported.
+
+    Attributes:
+        source, kind, kind_options: the model, what runs it, and all options of that kind.
+        loaded, conditions, sampling: the rows, the conditions asked for, and the frames of a clip.
+        video_root: where `video_path` starts; None for a set of the Hub without videos.
+        output, store: the run's directory, and where embeddings are kept.
+        options: the options that the caller gave.
+        request: what `run.json` records of the call.
+    """
 
     source: ModelSource
     kind: Kind
-    options: dict[str, Any]
+    kind_options: dict[str, Any]
     loaded: LoadedSet
     conditions: tuple[Condition, ...]
     sampling: Sampling
     video_root: Path | None
     output: Path
     store: Path
-    batch_size: int
-    device: str
-    dtype: str
-    device_map: str | None
-    trust_remote_code: bool
-    seed: int
-    limit: int | None
-    workers: int | None
-    keep: str
-    progress: bool
+    options: ScoreOptions
     request: dict[str, Any]
 
 
+@with_options
 def score(
     model: str | Path,
     dataset: str | Path,
     config: str | Sequence[str] | None = None,
     *,
-    split: str = "test",
-    output: str | Path | None = None,
-    video_root: str | Path | None = None,
-    frames: int | None = None,
-    sampling: Policy = "uniform",
-    batch_size: int = 32,
-    device: str = "auto",
-    dtype: str = "auto",
-    device_map: str | None = None,
-    conditions: str | Sequence[str] = ("clean",),
-    seed: int = 0,
-    profile: str = "paper",
-    scope: str = "clip",
-    order: str = "perturb_then_sample",
-    kind: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
-    store: str | Path | None = None,
-    workers: int | None = None,
-    limit: int | None = None,
-    keep_matrices: str = "auto",
-    dry_run: bool = False,
-    progress: bool = True,
+    folder: Path | None = None,
+    request: ScoreOptions,
 ) -> RunResult:
-    """Scores a model on configs of a set under conditions.
-
-    Under `torchrun` or `accelerate launch` the processes share the work, and the numbers are those of one process.
-    Called again with the same arguments it goes on where it stopped, and returns at once when it is finished.
+    """Scores a model on configs of a set under conditions (see `video_contrast.score`).
 
     Args:
         model: Hub id, folder, packaged checkpoint ("temporal"), or baseline ("random", "constant", "blind").
-        dataset: folder of a set, Hub id, or a builder that needs no data ("shapes").
+        dataset: folder of a set, or Hub id; only its name where `folder` is given.
         config: one or several configs, which share decoding and encodings; all where None.
-        split: which split.
-        output: the run's directory; None leaves nothing behind (one process only).
-        video_root: where `video_path` starts; the set's own folder where None.
-        frames: frames a clip; None is 8, or what the model needs. Shorter clips repeat frames.
-        sampling: "uniform" (middles of equal segments), "linspace" (ends included) or "head".
-        batch_size: clips in a batch; halved where the memory does not suffice.
-        device: "auto" (the first GPU, else the CPU) or a torch device.
-        dtype: "auto" (float32 on a CPU, the checkpoint's own on a GPU), "float32", "bfloat16" or "float16". Scores
-            are computed in float32 whatever it is.
-        device_map: for a model that does not fit one device ("auto"); one process only.
-        conditions: names and wildcards: see `video_contrast.runner.conditions`.
-        seed: of everything random.
-        profile: constants of the perturbations: "paper", "released" or "monotone".
-        scope: what temporal perturbations act on: the "clip", or the whole "video" before it is cut.
-        order: "perturb_then_sample" or "sample_then_perturb".
-        kind: a model kind, where the config does not tell.
-        options: the kind's options (`video-contrast list models`).
-        revision: of the model on the Hub.
-        trust_remote_code: whether code of the model's repository may run.
-        store: where embeddings are kept and found again; the user's cache where None.
-        workers: decoding threads; None takes what the machine has.
-        limit: only the first clips of each config (a trial run).
-        keep_matrices: similarity matrices in `output`: "all", "clean", or "auto" (all up to 2 GB, else clean).
-        dry_run: plan only.
-        progress: show progress bars.
+        folder: where the set lies, if `dataset` does not say it.
+
+    Returns:
+        Metrics, record and scores of the run; of a dry run the plan, as its record.
 
     Raises:
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
-    given = {key: value for key, value in locals().items() if key not in ("progress", "workers", "dry_run", "store")}
+    options = request
+    for name in ("batch_size", "frames", "limit"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
-    words = [conditions] if isinstance(conditions, str) else list(conditions)
-    request = {
-        **given, "model": str(model), "dataset": str(dataset), "output": None, "config": configs,
-        "conditions": [part.strip() for word in words for part in word.split(",")], "options": dict(options or {}),
-    }  # fmt: skip
-    if sampling not in POLICIES:
-        raise UsageError(f"--sampling {sampling!r} is not one of {', '.join(POLICIES)}")
-    if batch_size < 1 or (frames is not None and frames < 1) or (limit is not None and limit < 1):
-        raise UsageError("--batch-size, --frames and --limit must be at least 1")
-    if keep_matrices not in ("auto", "all", "clean"):
-        raise UsageError(f"--keep-matrices {keep_matrices!r} is not one of auto, all, clean")
-    kinds = all_kinds()
-    chosen_kind = kinds.get(kind or "")
-    names = tuple(name for one in kinds.values() for name in one.names)
-    source = locate(str(model), revision=revision, names=(*names, str(model)) if _no_files(chosen_kind) else names)
-    chosen = choose(source, kind)
-    filled = options_for(chosen, options or {})
-    loaded = load_set(dataset, configs, split, limit)
+    record_of_call = {"model": str(model), "dataset": str(dataset), "config": configs, **options.request()}
+    source, kind = _model(str(model), options)
+    kind_options = options_for(kind, options.options)
+    loaded = load_set(dataset, configs, options.split, limit=options.limit, folder=folder)
+    video_root = options.video_root if options.video_root is not None else loaded.root
     with ExitStack() as stack:
+        output = options.output
         if output is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-")))
-        else:
-            folder = Path(output)
-            if folder.is_file():
-                raise UsageError(f"--output {folder} is a file; give a folder")
-            if not dry_run and record.finished(folder, request, source, loaded.fingerprints):
-                return read_result(folder)
-        wanted = parse(conditions, seed=seed, profile=profile, scope=scope, order=order)
+            output = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-")))
+        elif output.is_file():
+            raise UsageError(f"--output {output} is a file; give a folder")
+        elif not options.dry_run and record.finished(
+            RunFolder(output), request=record_of_call, source=source, loaded=loaded, video_root=video_root
+        ):
+            return read_result(output)
+        conditions = parse(
+            options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order
+        )
         job = Job(
-            source, chosen, filled, loaded, tuple(wanted), Sampling(_frames(chosen, source, frames), sampling),
-            Path(video_root) if video_root is not None else loaded.root, folder,
-            Path(store) if store is not None else cache_dir() / "embeddings",
-            batch_size, device, dtype, device_map, trust_remote_code, seed, limit, workers, keep_matrices, progress,
-            request,
-        )  # fmt: skip
-        if dry_run:
-            return RunResult({}, describe(job, make_plan(loaded, wanted, None)))
+            source=source,
+            kind=kind,
+            kind_options=kind_options,
+            loaded=loaded,
+            conditions=tuple(conditions),
+            sampling=Sampling(_frames(kind, source, options.frames), options.sampling),
+            video_root=video_root,
+            output=output,
+            store=options.store if options.store is not None else cache_dir() / "embeddings",
+            options=options,
+            request=record_of_call,
+        )
+        if options.dry_run:
+            return RunResult({"configs": {}}, describe(job, make_plan(loaded, conditions, None)))
         from video_contrast.runner.execute import execute
 
-        result = execute(job, in_memory=output is None)
-        return result
+        return execute(job, in_memory=options.output is None)
+
+
+def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
+    """Where the model is, and its kind."""
+    kinds = all_kinds()
+    names = [known for kind in kinds.values() for known in kind.names]
+    if _no_files(kinds.get(options.kind or "")):
+        names.append(name)
+    source = locate(name, revision=options.revision, names=tuple(names))
+    return source, choose(source, options.kind)
 
 
 def _no_files(kind: Kind | None) -> bool:
@@ -220,12 +187,8 @@ def read_result(output: Path) -> RunResult:
     Raises:
         VideoContrastError: it holds no finished run.
     """
-    if not (output / "run.json").exists():
-        raise VideoContrastError(f"{output} holds no finished run (no run.json)")
-    import pyarrow.parquet as pq
-
-    rows = pq.ParquetFile(output / "scores.parquet").read().to_pylist()
-    return RunResult(read_json(output / "metrics.json"), read_json(output / "run.json"), output, rows)
+    run = RunFolder.open(output)
+    return RunResult(run.metrics, run.record, output, run.score_rows())
 
 
 def identity(job: Job, dtype: str) -> dict[str, Any]:
@@ -234,14 +197,14 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
-        "options": job.options,
+        "options": job.kind_options,
         "dataset": job.loaded.name,
         "split": job.loaded.split,
         "frames": job.sampling.frames,
         "sampling": job.sampling.policy,
         "dtype": dtype,
-        "seed": job.seed,
-        "limit": job.limit,
+        "seed": job.options.seed,
+        "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
     }
 
@@ -253,7 +216,7 @@ def model_facts(job: Job, model: Any) -> dict[str, Any]:
         "revision": job.source.revision,
         "kind": job.kind.name,
         "kind_version": job.kind.version,
-        "options": job.options,
+        "options": job.kind_options,
         "files": signature(job.source.path) if job.source.path else {},
         **model.facts,
     }

@@ -1,10 +1,6 @@
 """A run's directory: whose it is, whether it is finished, and the record of what made its numbers.
 
 Nothing here imports torch, so that a finished run is recognised at once.
-
-    identity.json   what the directory was made for; another model, set or sampling is refused
-    run.json        the record, written last: where it exists, and asks the same, the run is finished
-    run.lock        held while a run writes
 """
 
 from __future__ import annotations
@@ -18,9 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json
+from video_contrast.files import sha256
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import signature
+from video_contrast.runner.sets import LoadedSet
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import plain
+from video_contrast.storage.run_records import VideoFile
 from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
@@ -28,64 +28,94 @@ PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "saf
 FIXED = ("model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "dtype", "seed", "limit")
 
 
-def finished(output: Path, request: Mapping[str, Any], source: ModelSource, fingerprints: Mapping[str, str]) -> bool:
-    """Whether `output` holds this very run, complete: the same request, model files, set, and no video missing."""
-    if not (output / "run.json").exists() or not (output / "metrics.json").exists():
+def finished(
+    run: RunFolder,
+    *,
+    request: Mapping[str, Any],
+    source: ModelSource,
+    loaded: LoadedSet,
+    video_root: Path | None,
+) -> bool:
+    """Whether a folder holds this very run, complete.
+
+    Args:
+        run: the folder.
+        request: what is asked for.
+        source: the model: its files must be those that were scored.
+        loaded: the set: its rows must be those that were scored.
+        video_root: where its videos lie: they must be those that were scored. One that is gone changes nothing.
+
+    Returns:
+        True where the same was asked for, model, set and videos are unchanged, and no video was missing.
+    """
+    if not run.is_finished:
         return False
-    record = read_json(output / "run.json")
+    record = run.record
     return bool(
         record.get("version") == __version__
-        and record.get("request") == _plain(request)
-        and record.get("model", {}).get("files") == (signature(source.path) if source.path else {})
-        and record.get("set", {}).get("fingerprints") == dict(fingerprints)
-        and not record.get("missing")
+        and record["request"] == plain(request)
+        and record["model"].get("files") == (signature(source.path) if source.path else {})
+        and record["set"]["fingerprints"] == loaded.fingerprints
+        and not run.missing
+        and not (video_root and _replaced(run.videos, loaded, video_root))
     )
 
 
-def _plain(request: Mapping[str, Any]) -> dict[str, Any]:
-    import json
+def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:
+    """Whether a video of the set holds something else than when it was read; another time alone is no change."""
+    for path in {item.clip.video_path for group in loaded.groups for item in group.items} & set(videos):
+        file, former = video_root / path, videos[path]
+        try:
+            stat = file.stat()
+        except OSError:
+            continue
+        if (stat.st_size, stat.st_mtime_ns) != (former.get("size"), former.get("changed")) and (
+            stat.st_size != former.get("size") or sha256(file) != former.get("sha256")
+        ):
+            return True
+    return False
 
-    return json.loads(json.dumps(dict(request), sort_keys=True, default=str))
 
-
-def claim(output: Path, identity: Mapping[str, Any]) -> None:
+def claim(run: RunFolder, identity: Mapping[str, Any]) -> None:
     """Makes the directory this run's, or finds that it is.
+
+    Args:
+        run: the directory.
+        identity: what it is for; see `runner.job.identity`.
 
     Raises:
         UsageError: it was made for something else; the message says what differs.
     """
-    path = output / "identity.json"
-    if not path.exists():
-        foreign = [p.name for p in output.iterdir() if p.name not in ("run.lock", "store", "texts", "videos.json")]
+    former, now = run.identity, plain(identity)
+    if former is None:
+        foreign = run.foreign_files()
         if foreign:
-            raise UsageError(f"--output {output} holds other files ({foreign[0]} ...); give an empty or a new folder")
-        write_json(path, _plain(identity))
+            raise UsageError(f"--output {run.path} holds other files ({foreign[0]} ...); give an empty or a new folder")
+        run.write_identity(now)
         return
-    former = read_json(path)
-    now = _plain(identity)
     for name in FIXED:
         if former.get(name) != now.get(name):
             raise UsageError(
-                f"--output {output} was made for {name} {former.get(name)!r}, not {now.get(name)!r}; give another "
+                f"--output {run.path} was made for {name} {former.get(name)!r}, not {now.get(name)!r}; give another "
                 "folder, or remove this one"
             )
     for config, mark in now["fingerprints"].items():
         if former["fingerprints"].get(config, mark) != mark:
             raise UsageError(
-                f"--output {output} was made for another state of the config {config} of {now['dataset']} (its rows "
+                f"--output {run.path} was made for another state of the config {config} of {now['dataset']} (its rows "
                 "changed); give another folder, or remove this one"
             )
-    write_json(path, {**now, "fingerprints": {**former["fingerprints"], **now["fingerprints"]}})
+    run.write_identity({**now, "fingerprints": {**former["fingerprints"], **now["fingerprints"]}})
 
 
 @contextmanager
-def locked(output: Path, rank: int) -> Iterator[None]:
-    """Holds the directory's lock in the first process of a run; it goes with the process, however that ends.
+def locked(run: RunFolder, rank: int) -> Iterator[None]:
+    """Makes the directory and holds its lock in the first process of a run; it goes with the process.
 
     Raises:
         VideoContrastError: another run holds it.
     """
-    output.mkdir(parents=True, exist_ok=True)
+    run.path.mkdir(parents=True, exist_ok=True)
     if rank != 0:
         yield
         return
@@ -94,12 +124,12 @@ def locked(output: Path, rank: int) -> Iterator[None]:
     except ImportError:  # no such locks on this system: two runs at once are then the user's affair
         yield
         return
-    with open(output / "run.lock", "w", encoding="utf-8") as handle:
+    with open(run.lock, "w", encoding="utf-8") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise VideoContrastError(
-                f"another run is writing to {output}; wait for it, or give another --output"
+                f"another run is writing to {run.path}; wait for it, or give another --output"
             ) from error
         yield
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
+from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, ScoreRow, SimilarityMatrix
 
 
 @dataclass(frozen=True)
@@ -123,88 +122,44 @@ def _retrieval(scored: TableScores, seed: int) -> dict[str, Any]:
     return dict(retrieval(scored.matrix, caption_to_video, clusters=clusters, interval=True, seed=seed))
 
 
-SCORES = "scores.parquet"
-
-
-def write_scores(output: Path, scored: Sequence[TableScores]) -> None:
-    """Writes `scores.parquet`: a row a (config, condition, item), sorted by them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows: list[dict[str, Any]] = []
-    for one in scored:
-        if one.matrix is not None:
-            continue
-        config, condition = one.table.name
-        for at, item in enumerate(one.items):
-            rows.append(
-                {
-                    "config": config,
-                    "condition": condition,
-                    "id": item.id,
-                    "video_id": item.clip.video_id,
-                    "cluster": item.cluster,
-                    "label": item.label,
-                    "kinds": list(item.kinds),
-                    "scores": one.rows[at].tolist(),
-                    "replaced_score": one.replaced[at],
-                    "parts": json.dumps(one.parts[at]) if one.parts and one.parts[at] is not None else None,
-                    "frames": list(one.frames[at]) if one.frames else [],
-                }
-            )
-    schema = pa.schema(
-        {
-            "config": pa.string(),
-            "condition": pa.string(),
-            "id": pa.string(),
-            "video_id": pa.string(),
-            "cluster": pa.string(),
-            "label": pa.int64(),
-            "kinds": pa.list_(pa.string()),
-            "scores": pa.list_(pa.float64()),
-            "replaced_score": pa.float64(),
-            "parts": pa.string(),
-            "frames": pa.list_(pa.int64()),
-        }
-    )
-    rows.sort(key=lambda row: (row["config"], row["condition"], row["id"]))
-    with atomic_path(output / SCORES) as temporary:
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
-
-
-def write_matrix(output: Path, scored: TableScores) -> None:
-    """Writes a retrieval table: `retrieval/<config>/<condition>.npy`, and its row and column ids as JSON beside it."""
-    assert scored.matrix is not None
+def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
+    """The lines of `scores.parquet` of a multiple-choice table."""
     config, condition = scored.table.name
-    folder = output / "retrieval" / config
-    with atomic_path(folder / f"{file_name(condition)}.npy") as temporary, open(temporary, "wb") as handle:
-        np.save(handle, np.ascontiguousarray(scored.matrix))
-    ids = {
-        "rows": [item.id for item in scored.items],
-        "videos": [item.clip.video_id for item in scored.items],
-        "columns": [name for name, _, _ in scored.columns],
-        "relevant": [row for _, _, row in scored.columns],
-        "frames": [list(numbers) for numbers in scored.frames],
-    }
-    write_json(folder / f"{file_name(condition)}.json", ids)
+    for at, item in enumerate(scored.items):
+        parts = scored.parts[at] if scored.parts else None
+        yield {
+            "config": config,
+            "condition": condition,
+            "id": item.id,
+            "video_id": item.clip.video_id,
+            "cluster": item.cluster,
+            "label": item.label,
+            "kinds": list(item.kinds),
+            "scores": scored.rows[at].tolist(),
+            "replaced_score": scored.replaced[at],
+            "parts": None if parts is None else json.dumps(parts),
+            "frames": list(scored.frames[at]) if scored.frames else [],
+        }
 
 
-def file_name(condition: str) -> str:
-    """A condition's name as a file name: `visual:jumble@3+text:ocr` is `visual.jumble@3+text.ocr`."""
-    return condition.replace(":", ".")
+def similarities(scored: TableScores) -> SimilarityMatrix:
+    """The similarities of a retrieval table with the ids of their rows and columns."""
+    assert scored.matrix is not None
+    return SimilarityMatrix(
+        scored.matrix,
+        rows=[item.id for item in scored.items],
+        videos=[item.clip.video_id for item in scored.items],
+        columns=[name for name, _, _ in scored.columns],
+        relevant=[row for _, _, row in scored.columns],
+        frames=scored.frames,
+    )
 
 
-def read_matrix(output: Path, config: str, condition: str = "clean") -> tuple[np.ndarray, dict[str, Any]]:
-    """A retrieval table's matrix and its ids."""
-    folder = output / "retrieval" / config
-    return np.load(folder / f"{file_name(condition)}.npy"), read_json(folder / f"{file_name(condition)}.json")
-
-
-def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, dict[str, Any]]]) -> dict[str, Any]:
+def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, dict[str, Any]]]) -> RunMetrics:
     """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
     from video_contrast.runner.robust import robustness_of
 
-    configs: dict[str, Any] = {}
+    configs: dict[str, ConfigMetrics] = {}
     for (config, condition), (table, found) in scored.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
         changed = share_changed(table)

@@ -9,7 +9,7 @@ import tiny_models
 
 from video_contrast.errors import UsageError
 from video_contrast.runner import RunResult, score
-from video_contrast.runner.results import read_matrix
+from video_contrast.storage import open_run
 
 # Measured on these two: at most 0.0031 in bfloat16 and 0.0006 in float16.
 TOLERANCE = {"bfloat16": 0.01, "float16": 0.002}
@@ -39,8 +39,8 @@ def test_half_precision_encoders_give_float32_scores_near_those_of_float32(place
     assert half.record["dtype"] == dtype
     counters = half.record["counters"]
     assert counters["visual_encodings"] == counters["visual_encodings_in_all"] == 5, "rows of float32 were taken"
-    whole, _ = read_matrix(place / f"{model}-float32", "retrieval")
-    found, _ = read_matrix(place / f"{model}-{dtype}", "retrieval")
+    whole = open_run(place / f"{model}-float32").matrix("retrieval").values
+    found = open_run(place / f"{model}-{dtype}").matrix("retrieval").values
     assert found.dtype == np.float32
     assert 0 < np.abs(found - whole).max() < TOLERANCE[dtype]
     # Rounded to half precision a matrix of cosines has few distinct values; reduced in float32 it has not.
@@ -55,8 +55,8 @@ def test_a_model_spread_by_a_device_map_gives_the_same_scores(place: Path, model
         progress=False, device_map="auto",
     )  # fmt: skip
     assert spread.record["counters"]["visual_encodings"] == 5
-    whole, _ = read_matrix(place / f"{model}-whole", "retrieval")
-    found, _ = read_matrix(place / f"{model}-spread", "retrieval")
+    whole = open_run(place / f"{model}-whole").matrix("retrieval").values
+    found = open_run(place / f"{model}-spread").matrix("retrieval").values
     np.testing.assert_array_equal(found, whole)
 
 

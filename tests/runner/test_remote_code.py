@@ -9,9 +9,8 @@ import runner_set
 
 from video_contrast.cli import main
 from video_contrast.runner import read_result
-from video_contrast.runner.results import read_matrix
-from video_contrast.video.decode import decode
-from video_contrast.video.sampling import frame_indices
+from video_contrast.storage import open_run
+from video_contrast.video import decode, frame_indices
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_with_the_flag_it_is_scored_by_its_own_features(call: list[str], tmp_pat
     assert (tmp_path / "mark").exists()
     record = read_result(tmp_path / "run").record
     assert record["model"]["class"] == "MeanModel" and record["model"]["kind"] == "video_dual_encoder"
-    matrix, ids = read_matrix(tmp_path / "run", "retrieval")
+    matrix = open_run(tmp_path / "run").matrix("retrieval")
     import torch
     from transformers import AutoModel, AutoProcessor
 
@@ -52,5 +51,5 @@ def test_with_the_flag_it_is_scored_by_its_own_features(call: list[str], tmp_pat
         tokens = processor(text=["a green bar number 1 moves to the right"], return_tensors="pt")
         text = model.get_text_features(tokens["input_ids"], tokens["attention_mask"])
     expected = torch.nn.functional.cosine_similarity(video, text)
-    found = matrix[ids["videos"].index("video1"), ids["columns"].index("clip1#0")]
+    found = matrix.values[matrix.videos.index("video1"), matrix.columns.index("clip1#0")]
     np.testing.assert_allclose(found, float(expected), atol=1e-5)

@@ -13,7 +13,7 @@ import tiny_models
 import video_contrast
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import RunResult, read_result, score
-from video_contrast.runner.results import read_matrix
+from video_contrast.storage import open_run
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,7 @@ def full(place: Path) -> RunResult:
 def test_scores_are_those_of_the_model_called_by_hand(place: Path, full: RunResult) -> None:
     from video_contrast.runner.kinds import LoadOptions, all_kinds
     from video_contrast.runner.locate import locate
-    from video_contrast.video.decode import decode
-    from video_contrast.video.sampling import frame_indices
+    from video_contrast.video import decode, frame_indices
 
     model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())
     rows = {row["id"]: row for row in pq.read_table(place / "set" / "verb_mc").to_pylist()}
@@ -69,9 +68,9 @@ def test_metrics_are_recomputed_from_the_written_scores(full: RunResult) -> None
         assert metrics["chance"] == pytest.approx(1 / 3) and metrics["chance_verb_lexical"] == 0.5
     assert full.output is not None
     for condition, metrics in full["retrieval"]["conditions"].items():
-        matrix, ids = read_matrix(full.output, "retrieval", condition)
-        assert matrix.shape == (len(ids["rows"]), len(ids["columns"])) == (7, 10)
-        assert metrics["t2v_R@1"] == retrieval(matrix, ids["relevant"])["t2v_R@1"]
+        matrix = open_run(full.output).matrix("retrieval", condition)
+        assert matrix.values.shape == (len(matrix.rows), len(matrix.columns)) == (7, 10)
+        assert metrics["t2v_R@1"] == retrieval(matrix.values, matrix.relevant)["t2v_R@1"]
 
 
 def test_every_view_and_text_is_encoded_once_for_all_configs_and_conditions(place: Path, full: RunResult) -> None:
@@ -97,14 +96,14 @@ def test_a_bag_of_frames_is_deaf_to_order_and_its_blind_control_to_everything(fu
             np.testing.assert_allclose(by_condition[control][name], scores, atol=1e-6)
     assert by_condition["control:one_frame"] != by_condition["clean"]
     assert full.output is not None
-    blind, _ = read_matrix(full.output, "retrieval", "control:blind")
+    blind = open_run(full.output).matrix("retrieval", "control:blind").values
     assert np.ptp(blind, axis=0).max() == 0, "the blind control saw the video"
 
 
 def test_a_temporal_model_hears_the_order(place: Path) -> None:
     result = run(place, "xclip", place / "temporal", conditions="clean,control:reversed", config="retrieval")
-    clean, _ = read_matrix(place / "temporal", "retrieval", "clean")
-    backwards, _ = read_matrix(place / "temporal", "retrieval", "control:reversed")
+    clean = open_run(place / "temporal").matrix("retrieval", "clean").values
+    backwards = open_run(place / "temporal").matrix("retrieval", "control:reversed").values
     assert np.abs(clean - backwards).max() > 1e-3
     assert result.record["sampling"]["frames"] == 4, "X-CLIP has its own number of frames"
 
@@ -114,8 +113,7 @@ def test_perturbed_scores_are_those_of_perturbed_files(place: Path, full: RunRes
     from video_contrast.perturbations.video import perturb_clip
     from video_contrast.runner.kinds import LoadOptions, all_kinds
     from video_contrast.runner.locate import locate
-    from video_contrast.video.decode import decode, index_of
-    from video_contrast.video.sampling import frame_indices
+    from video_contrast.video import decode, frame_indices, index_of
 
     model = all_kinds()["dual_encoder"].load(locate(str(place / "clip")), LoadOptions())
     for name, severity in (("jumble", 2), ("gaussian_noise", 4)):
@@ -369,8 +367,8 @@ def test_a_perturbed_sets_recipes_are_conditions_of_their_own(place: Path, tmp_p
     names = ("visual:jumble@2", "visual:gaussian_noise@4", "visual:codec1@1")
     asked = score(str(place / "clip"), folder, "retrieval", output=tmp_path / "run", conditions=names, **given)
     for name in names:
-        found, _ = read_matrix(tmp_path / "stored", "visual", name)
-        expected, _ = read_matrix(tmp_path / "run", "retrieval", name)
+        found = open_run(tmp_path / "stored").matrix("visual", name).values
+        expected = open_run(tmp_path / "run").matrix("retrieval", name).values
         np.testing.assert_array_equal(found, expected)
     assert asked.record["counters"]["visual_encodings"] == 0, "the recipes are the conditions, so all rows were there"
 

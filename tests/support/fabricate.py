@@ -8,10 +8,10 @@ import numpy as np
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
-from video_contrast.files import write_json
 from video_contrast.rows import edit_record, multiple_choice_row, retrieval_row
 from video_contrast.seeds import stream
-from video_contrast.video.files import write_video
+from video_contrast.storage import RunFolder
+from video_contrast.video import write_video
 
 HOSTILE = (
     "<script>window.hacked = true</script> a man & a \"woman\" <img src=x onerror='window.hacked=true'>",
@@ -110,6 +110,7 @@ def make_run(
     loaded = load_set(root, list(configs), "test")
     plan = make_plan(loaded, parse(list(skills)), None)
     path.mkdir(parents=True)
+    run = RunFolder(path)
     tables, found = [], {}
     for table in plan.tables:
         scored = _scored(table, model, skills[table.condition.name])
@@ -117,9 +118,9 @@ def make_run(
         if scored.matrix is None:
             tables.append(scored)
         else:
-            results.write_matrix(path, scored)
-    results.write_scores(path, tables)
-    write_json(path / "metrics.json", results.summary(found))
+            run.write_matrix(*table.name, results.similarities(scored))
+    run.write_scores(row for scored in tables for row in results.score_rows(scored))
+    run.write_metrics(results.summary(found))
     record = {
         "version": "0.1.0",
         "request": {"video_root": None},
@@ -133,7 +134,7 @@ def make_run(
         "missing": {},
         "n_missing": 0,
     }
-    write_json(path / "run.json", record)
+    run.finish(record)
     return path
 
 

@@ -192,7 +192,10 @@ class RunFolder:
         write_json(self.path / RECORD, plain(record))
 
     def write_videos(self, videos: Mapping[str, VideoFile]) -> None:
-        """Writes `videos.json`."""
+        """Writes `videos.json`. Where a video was replaced, the record goes first: its numbers no longer hold."""
+        former = self.videos
+        if any(former.get(path, file).get("sha256") != file.get("sha256") for path, file in videos.items()):
+            self.begin()
         write_json(self.path / VIDEOS, videos)
 
     def write_results(self, name: str, eval_results: str, model_index: str, card: str) -> list[Path]:

@@ -1,0 +1,99 @@
+"""The options of `score`, in groups; each is declared here and nowhere else (see `video_contrast.options`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from video_contrast.options import Device, Flag, Precision, Seed, VideoRoot, as_record
+from video_contrast.video import Policy
+
+MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the help
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """How a model is found and read."""
+
+    PANEL: ClassVar[str] = MODEL
+    kind: Annotated[str | None, "model kind; each has options of its own: list models KIND"] = None
+    options: Annotated[
+        Mapping[str, Any], "options of the model kind, by name (`list models KIND`)", Flag(python_only=True)
+    ] = field(default_factory=dict)
+    revision: Annotated[str | None, "branch, tag or commit on the Hub"] = None
+    trust_remote_code: Annotated[bool, "run code of the model's repository"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionOptions:
+    """Under which perturbations a set is scored."""
+
+    PANEL: ClassVar[str] = SCORED
+    conditions: Annotated[str | Sequence[str], "clean,visual:*,text:*,pairs,controls, or names"] = "clean"
+    seed: Seed = 0
+    profile: Annotated[Literal["paper", "released", "monotone"], "constants of perturbations"] = "paper"
+    scope: Annotated[Literal["clip", "video"], "what temporal ones act on"] = "clip"
+    order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "which first"] = "perturb_then_sample"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """Which rows and videos of a set are scored."""
+
+    PANEL: ClassVar[str] = SCORED
+    split: Annotated[str, "split"] = "test"
+    video_root: VideoRoot = None
+    limit: Annotated[int | None, "only the first clips of each config (a trial run)"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions:
+    """Which frames of a clip the model sees."""
+
+    PANEL: ClassVar[str] = RUN
+    frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
+    sampling: Annotated[Policy, "where they lie"] = "uniform"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """Where and in which steps a model runs."""
+
+    PANEL: ClassVar[str] = RUN
+    batch_size: Annotated[int, "clips in a batch; halved where memory runs out"] = 32
+    device: Device = "auto"
+    dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
+    device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What a run keeps and shows."""
+
+    PANEL: ClassVar[str] = RUN
+    output: Annotated[Path | None, "the run's folder; the same call goes on in it", Flag(panel=SCORED)] = None
+    workers: Annotated[int | None, "decoding threads"] = None
+    store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
+    keep_matrices: Annotated[Literal["auto", "all", "clean"], "similarity matrices; auto: up to 2 GB"] = "auto"
+    dry_run: Annotated[bool, "plan only: print its cost"] = False
+    progress: Annotated[bool, "show progress bars", Flag(python_only=True)] = True
+
+
+# In the record of a run these say nothing about its numbers.
+NOT_RECORDED = ("progress", "workers", "dry_run", "store", "output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, ConditionOptions, ModelOptions):
+    """All options of `score`."""
+
+    @property
+    def condition_names(self) -> list[str]:
+        """The conditions and wildcards, one a name."""
+        words = [self.conditions] if isinstance(self.conditions, str) else self.conditions
+        return [part.strip() for word in words for part in word.split(",")]
+
+    def request(self) -> dict[str, Any]:
+        """What `run.json` records of the options: those that the numbers depend on."""
+        record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
+        return record | {"output": None, "conditions": self.condition_names}
