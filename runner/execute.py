@@ -27,6 +27,7 @@ from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.store import Store
 from video_contrast.runner.video_files import hashed, paths_of
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ScoreRow
 from video_contrast.video import Clip
 
 MATRICES_LIMIT = 2 << 30  # bytes
@@ -44,9 +45,10 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         raise UsageError("several processes meet in the run's directory; give --output")
     device, dtype = _device(job, processes)
     began = time.time()
-    with record.locked(RunFolder(job.output), processes.rank), record.room_on(job.output, job.store):
+    folder = RunFolder(job.output)
+    with record.locked(folder, processes.rank), record.room_on(job.output, job.store):
         if processes.first:
-            record.claim(RunFolder(job.output), identity(job, dtype))
+            record.claim(folder, identity(job, dtype))
         processes.wait()
         options = job.options
         load = LoadOptions(
@@ -58,7 +60,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
             raise VideoContrastError(
                 f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with"
             )
-        plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, RunFolder(job.output)))
+        plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
         run = _Run(job, processes, model, plan, dtype)
         scorer = run.encode_or_score()
         if processes.first:
@@ -216,17 +218,18 @@ def _write(run: _Run, scorer: TableScorer, *, device: str, seconds: float) -> No
     folder.begin()
     keep = job.options.keep_matrices
     big = sum(4 * table.n_pairs for table in plan.tables if table.is_retrieval) > MATRICES_LIMIT
-    tables, metrics = [], {}
+    rows: list[ScoreRow] = []
+    metrics = {}
     with run.bar("measuring", len(plan.tables), "condition") as advance:
         for table in plan.tables:
             scored = scorer.scores(table)
             metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
             if scored.matrix is None:
-                tables.append(scored)
+                rows.extend(results.score_rows(scored))
             elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
-                folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
+                folder.write_matrix(*table.name, results.similarities(scored))
             advance(1)
-    folder.write_scores(row for scored in tables for row in results.score_rows(scored))
+    folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))
     folder.finish(_facts(run, scorer, missing) | {"device": device, "seconds": round(seconds, 2)})
     from video_contrast.hub_cards.results import write_results
