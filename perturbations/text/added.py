@@ -28,6 +28,15 @@ _NOT_BEFORE_A_VERB = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Adverbs that negate, weaken or contradict what is seen, or are sexual; only `released` inserts them.
+_BENDS_THE_MEANING = frozenset(
+    """
+    sexually never hardly barely rarely almost nearly merely virtually only just solely exclusively partially partly
+    maybe perhaps possibly probably potentially apparently necessarily formerly previously otherwise alternatively
+    nevertheless regardless once soon shortly later thereafter approximately roughly relatively
+    """.split()  # noqa: SIM905
+)
+
 
 @text_perturbation("append_irr", category="AddText", origin="natural")
 def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
@@ -44,9 +53,9 @@ def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
 
 
-@text_perturbation("insert_adv", category="AddText", origin="natural", needs=("tags",))
+@text_perturbation("insert_adv", category="AddText", origin="natural", version="2", needs=("tags",))
 def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """An adverb stands before every verb."""
+    """A neutral adverb stands before every verb (none that negates, none that is sexual or violent)."""
     adverbs = _adverbs(profile)
     verbs = [token for token in tokens if token.tag.startswith("VB") and token.text[:1] not in "'’"]
     changes = []
@@ -68,5 +77,5 @@ def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: st
 
 @cache
 def _adverbs(profile: str) -> tuple[str, ...]:
-    left_out = frozenset() if profile == "released" else _NO_ADVERBS | _NOT_BEFORE_A_VERB
+    left_out = frozenset() if profile == "released" else _NO_ADVERBS | _NOT_BEFORE_A_VERB | _BENDS_THE_MEANING
     return tuple(word for word in tables.lines("adverbs.txt") if word not in left_out)

@@ -36,10 +36,10 @@ def typos(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return _change_words(caption, 0.3, rng, _has_inner_letter, _typo)
 
 
-@text_perturbation("spelling_error", category="ChangeChar", origin="natural")
+@text_perturbation("spelling_error", category="ChangeChar", origin="natural", version="2")
 def spelling_error(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """Three tenths of the words are spelled as people misspell them (a table of 13,550 words)."""
-    return _change_words(caption, 0.3, rng, _has_misspelling, _misspelled)
+    """Three tenths of the words are spelled as people misspell them (a table of 10,000 words; no other word)."""
+    return _change_words(caption, 0.3, rng, *_spelling_rule(profile))
 
 
 def _change_words(caption: str, share: float, rng: Generator, able: Able, change: Change) -> str:
@@ -83,13 +83,16 @@ def _character_rule(table: Callable[[str], dict[str, str]], profile: str) -> tup
     return lambda word: not known.isdisjoint(word), change
 
 
-def _has_misspelling(word: str) -> bool:
-    return word.lower() in _misspellings()
+@cache
+def _spelling_rule(profile: str) -> tuple[Able, Change]:
+    """Whether a word has a misspelling, and the word misspelled."""
+    table = _misspellings(profile)
 
+    def change(word: str, chance: float) -> str:
+        wrong = table[word.lower()]
+        return like_case(wrong[int(chance * len(wrong))], word)
 
-def _misspelled(word: str, chance: float) -> str:
-    wrong = _misspellings()[word.lower()]
-    return like_case(wrong[int(chance * len(wrong))], word)
+    return lambda word: word.lower() in table, change
 
 
 def _has_inner_letter(word: str) -> bool:
@@ -144,10 +147,14 @@ def _lookalikes(profile: str) -> dict[str, str]:
 
 
 @cache
-def _misspellings() -> dict[str, tuple[str, ...]]:
-    """Lower-case word -> its misspellings, without those that only differ in case."""
+def _misspellings(profile: str) -> dict[str, tuple[str, ...]]:
+    """Lower-case word -> its misspellings, without those that only differ in case.
+
+    What stands behind "|" in the table is no misspelling (markup, another word, an offence): for `released` only.
+    """
     table: dict[str, list[str]] = {}
     for line in tables.lines("spelling_en.txt"):
-        word, *wrong = line.split()
+        spelled_wrong, _, other = line.partition(" |")
+        word, *wrong = (spelled_wrong + other if profile == "released" else spelled_wrong).split()
         table.setdefault(word.lower(), []).extend(w for w in wrong if w.lower() != word.lower())
     return {word: tuple(dict.fromkeys(wrong)) for word, wrong in table.items() if wrong}

@@ -332,3 +332,26 @@ def test_paper_synonyms_are_of_the_sense_that_fits_and_released_ones_of_any(nltk
     released = {one("swap_syn_wordnet", caption, seed=seed, profile="released") for seed in range(200)}
     assert paper == {"an auto", "an automobile", "a machine", "a motorcar"}
     assert {"a auto", "a gondola", "a motorcar"} <= released
+
+
+def test_an_inserted_adverb_neither_negates_nor_is_sexual_or_violent():
+    from video_contrast.perturbations.text.added import _adverbs
+
+    bending = (
+        "sexually deadly never hardly barely rarely almost nearly maybe perhaps only merely virtually not formerly"
+    )
+    adverbs = set(_adverbs("paper"))
+    assert not adverbs & set(bending.split()) and len(adverbs) > 80
+    assert set(bending.split()) <= set(_adverbs("released"))
+
+
+def test_misspellings_are_spelled_wrong_and_hold_no_markup_and_nothing_offensive():
+    from video_contrast.perturbations.text.characters import _misspellings
+
+    table = _misspellings("paper")
+    wrong = {misspelling for others in table.values() for misspelling in others}
+    assert len(table) > 8000 and all(re.fullmatch(r"[a-z]+(?:['’][a-z]+)?", word) for word in wrong)
+    assert not wrong & {"shit", "cafetiere", "bad", "two", "to", "sex", "their"}
+    assert "shirt" in table and "Shit" in _misspellings("released")["shirt"]
+    assert {one("spelling_error", "shirt", seed=seed).islower() for seed in range(40)} == {True}
+    assert one("spelling_error", "SHIRT").isupper()
