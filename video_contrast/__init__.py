@@ -17,23 +17,22 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
-    from video_contrast.builders import build, load_dataset
+    from video_contrast.api import build, load_dataset, score
     from video_contrast.checkpoints import checkpoint_path
     from video_contrast.metrics.modules import metric_path, register
     from video_contrast.perturbations import TextPerturbation, VideoPerturbation
-    from video_contrast.runner import score
     from video_contrast.storage import open_run, open_set
 
 # public name -> the module that holds it, imported at first use
 _LAZY = {
-    "build": "video_contrast.builders",
-    "load_dataset": "video_contrast.builders",
+    "build": "video_contrast.api",
+    "load_dataset": "video_contrast.api",
     "checkpoint_path": "video_contrast.checkpoints",
     "metric_path": "video_contrast.metrics.modules",
     "register": "video_contrast.metrics.modules",
     "TextPerturbation": "video_contrast.perturbations",
     "VideoPerturbation": "video_contrast.perturbations",
-    "score": "video_contrast.runner",
+    "score": "video_contrast.api",
     "open_run": "video_contrast.storage",
     "open_set": "video_contrast.storage",
 }

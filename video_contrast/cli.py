@@ -3,80 +3,84 @@
 Exit codes: 0 done, 1 something failed, 2 the call was wrong, 130 interrupted.
 """
 
+from __future__ import annotations
+
 import errno
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-from typer.core import TyperGroup
-
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
-# Heading of the help -> modules of `video_contrast.commands`. Each has `add(app)`, which adds its command or group.
+if TYPE_CHECKING:
+    import cyclopts
+
+    from video_contrast.commands.command import Command, Group
+
+# Heading of the help -> modules of `video_contrast.commands`, each named by its command.
 COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": ("score", "compare", "table", "report", "reproduce", "metrics"),
     "Training": ("teach", "tune_t5", "vectors"),
 }
-
-
+SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
+EXAMPLE = "video-contrast demo --output demo"
 INTERRUPTED = 130
 
 
-class InOrder(TyperGroup):
-    """Commands stand in the help in the order of `COMMANDS`."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the commands."""
-        return [name.replace("_", "-") for names in COMMANDS.values() for name in names]
+def commands(module: str) -> list[Command | Group]:
+    """The commands of one module of `video_contrast.commands`."""
+    listed: list[Command | Group] = import_module(f"video_contrast.commands.{module}").commands()
+    return listed
 
 
-app = typer.Typer(
-    cls=InOrder,
-    name="video-contrast",
-    help="Does a video-text model understand who did what, or does it match objects to words?",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: video-contrast demo --output demo",
-)
+def make_app(words: Sequence[str] = ()) -> cyclopts.App:
+    """The whole command line, or the part of it that these words need.
 
+    Args:
+        words: what stands on the command line; where the first is a command, no other command is imported.
+    """
+    import cyclopts
 
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
-) -> None:
-    """Options that come before the subcommand. `--debug` is read in `main`, also when it stands elsewhere."""
+    from video_contrast.commands.command import add_to
+
+    app = cyclopts.App(
+        name="video-contrast",
+        help=SUMMARY,
+        help_epilogue=f"Example: {EXAMPLE}",
+        help_format="plaintext",
+        default_parameter=cyclopts.Parameter(negative=()),
+        version_flags=[],
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    module = words[0].replace("-", "_") if words else ""
+    known = any(module in modules for modules in COMMANDS.values())
+    for place, (heading, modules) in enumerate(COMMANDS.items()):
+        group = cyclopts.Group(heading, sort_key=place)
+        for name in modules if not known else {module} & set(modules):
+            for command in commands(name):
+                add_to(app, command, heading=group, order=100 * place + modules.index(name))
+    return app
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code (the console script exits with it)."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
-    given = [word for word in given if word != "--debug"]
-    if "--version" in given[:1]:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    if words[:1] == ["--version"]:
         print(f"video-contrast {__version__}")
         return 0
     try:
-        for heading, names in COMMANDS.items():
-            for name in names:
-                import_module(f"video_contrast.commands.{name}").add(app)
-            for command in app.registered_commands:
-                command.rich_help_panel = command.rich_help_panel or heading
-            for group in app.registered_groups:
-                group.rich_help_panel = group.rich_help_panel or heading
-        app(args=given, prog_name="video-contrast")
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:  # typer takes Ctrl-C for itself, and says nothing
-            return _interrupted()
-        return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+        _run(words)
     except KeyboardInterrupt:
-        return _interrupted()
+        print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
+        return INTERRUPTED
     except VideoContrastError as error:
         return _failed(str(error), error.exit_code, debug)
     except OSError as error:
@@ -86,9 +90,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _interrupted() -> int:
-    print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
-    return INTERRUPTED
+def _run(words: Sequence[str]) -> None:
+    import cyclopts
+
+    try:
+        make_app(words)(words, exit_on_error=False, print_error=False)
+    except cyclopts.CycloptsError as error:
+        raise UsageError(f"{error} See `video-contrast {' '.join(words[:1])} --help`") from error
 
 
 def _failed(message: str, code: int, debug: bool) -> int:

@@ -8,13 +8,13 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from video_contrast.options import Flag
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+Quiet = Annotated[bool, "say nothing but errors", Flag(short="-q")]
+AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
 WIDTH = 140  # of a table that goes to a file
 
 

@@ -10,15 +10,15 @@ An option is a keyword-only parameter, or a field of a frozen dataclass that fun
         policy: Annotated[Literal["uniform", "head"], "where the frames lie", Flag("--sampling")] = "uniform"
 
     @with_options
-    def score(model: str, dataset: str, *, sampling: Sampling = Sampling(), seed: Seed = 0) -> RunResult: ...
+    def score(model: str, dataset: str, *, sampling: Sampling, seed: Seed = 0) -> RunResult: ...
 
     score("temporal", "shapes", frames=8, seed=3)               # the fields are keyword arguments ...
     score("temporal", "shapes", sampling=Sampling(frames=8))    # ... or the group is given whole
 
-A group that consists of others inherits from them: `class ScoreOptions(ModelOptions, Sampling): ...`. A subclass may
-declare a field anew, with another default or help. `video_contrast.console.command` makes the flags of a command of
-the same declarations; `video_contrast.build(name, **options)` binds the options of a builder, which is a
-function `name(configs, *, table: CaptionTable, build: BuildOptions = BuildOptions(), cast: Annotated[...] = None)`.
+A group needs no default: the defaults of its fields are taken. A group that consists of others inherits from them
+(`class ScoreOptions(ModelOptions, Sampling): ...`), and may declare a field anew, with another default or help.
+The commands make their flags of the same declarations, and `video_contrast.build(name, **options)` binds the options
+of a builder: `name(configs, *, table: CaptionTable, build: BuildOptions, cast: Annotated[Path | None, "..."] = None)`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
 Device = Annotated[str, "auto (the first GPU, else the CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 VideoRoot = Annotated[Path | None, "where video paths start; default: the set's own folder"]
+SetFolder = Annotated[Path, "folder of the set"]
+Split = Annotated[str, "which split"]
+Config = Annotated[str, "which config"]
+Configs = Annotated[list[str] | None, "which configs; repeat the flag or separate by commas; all if none"]
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,20 @@ class Flag:
     """What only the command line knows of an option.
 
     Attributes:
-        name: the flag, where it is not the option's name ("--from" of `from_`).
+        name: the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument.
         short: its short form ("-q").
         former: names that the option had before, as in Python ("rate"): still taken by both, not shown.
         hidden: taken, but not in the help.
-        metavar: what stands for the value of a positional argument ("DIR").
+        python_only: an option of the function that is no flag.
+        panel: heading under which the help shows it, where no dataclass says so.
     """
 
     name: str = ""
     short: str = ""
     former: tuple[str, ...] = ()
     hidden: bool = False
-    metavar: str = ""
+    python_only: bool = False
+    panel: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class Option:
         default: its default; `REQUIRED` where it has none.
         help: its text.
         flag: what only the command line knows.
-        panel: heading under which the help of a command shows it; "" for the usual one.
+        panel: heading under which the help of a command shows it: `PANEL` of its dataclass; "" for the usual one.
         group: the parameter of the function that holds the dataclass; None where the option is a parameter itself.
         positional: whether it is a positional argument.
     """
@@ -206,7 +212,7 @@ def as_record(options: Any) -> dict[str, Any]:
 def describe(option: Option) -> str:
     """The help of an option with its choices and its default."""
     choices = f" ({', '.join(map(str, option.choices))})" if option.choices else ""
-    plain = option.default is REQUIRED or option.default is False or option.default in (None, "", ())
+    plain = option.default is REQUIRED or option.default is False or option.default in (None, "", (), {})
     default = "" if plain else f" [default: {option.default}]"
     return f"{option.help}{choices}{default}"
 
@@ -215,10 +221,11 @@ def _fields(group: Any, parameter: str | None = None, start: Any = REQUIRED) -> 
     hints = get_type_hints(group, include_extras=True)
     options = []
     for field in dataclasses.fields(group):
-        default = field.default if start is REQUIRED else getattr(start, field.name)
+        default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        default = default if start is REQUIRED else getattr(start, field.name)
         option = _option(field.name, hints[field.name], REQUIRED if default is dataclasses.MISSING else default)
         owner = next(base for base in group.__mro__ if field.name in inspect.get_annotations(base))
-        options.append(dataclasses.replace(option, group=parameter, panel=getattr(owner, "PANEL", "")))
+        options.append(dataclasses.replace(option, group=parameter, panel=option.panel or getattr(owner, "PANEL", "")))
     return options
 
 
@@ -226,7 +233,7 @@ def _option(name: str, hint: Any, default: Any) -> Option:
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
     text = next((note for note in reversed(notes) if isinstance(note, str)), "")
     flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
-    return Option(name, kind, default, text, flag)
+    return Option(name, kind, default, text, flag, flag.panel)
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from video_contrast import __version__, cli
+from video_contrast.commands.command import Command, Group
+from video_contrast.options import options_of
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,26 +16,50 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip() == f"video-contrast {__version__}"
 
 
-def test_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["scoer"]) == 2
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["scoer"], 'Unknown command "scoer". Did you mean "score"?'),
+        (["score", "--modle", "temporal"], "Unknown option: --modle. Did you mean --model?"),
+        (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
+        (["check"], "requires an argument"),
+        (["annotate", "judge", "set", "--output", "votes.jsonl", "--port", "99999"], "--port must be 1 to 65535"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exits_with_2(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and message in error and error.count("\n") == 1
 
 
-def leaves(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Every command without subcommands, by its whole name; of `build` the group, whose leaves are the builders."""
-    if hasattr(command, "commands") and name != "video-contrast build":
-        for word, inner in command.commands.items():
-            yield from leaves(inner, f"{name} {word}")
-    else:
-        yield name, command
+@pytest.fixture(scope="module")
+def listed() -> list[Command | Group]:
+    return [command for modules in cli.COMMANDS.values() for name in modules for command in cli.commands(name)]
 
 
-def test_every_command_says_what_it_does_and_ends_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["--help"]) == 0  # collects the commands
-    found = dict(leaves(typer.main.get_command(cli.app), "video-contrast"))
-    assert len(found) >= sum(map(len, cli.COMMANDS.values()))
-    for name, command in found.items():
-        assert command.help, name
-        assert (command.epilog or "").startswith(f"Example: {name}") or f"| {name}" in (command.epilog or ""), name
+def test_every_command_says_what_it_does_and_ends_with_an_example(listed: list[Command | Group]) -> None:
+    assert len(listed) >= sum(map(len, cli.COMMANDS.values()))
+    for command in listed:
+        assert command.help or (isinstance(command, Command) and command.function.__doc__), command.name
+        assert f"video-contrast {command.name}" in command.example, command.name
+
+
+def test_every_option_has_a_help(listed: list[Command | Group]) -> None:
+    for command in listed:
+        if isinstance(command, Command):
+            for option in (*options_of(command.function).values(), *command.more):
+                assert option.help or option.flag.python_only, (command.name, option.name)
+
+
+def test_a_command_is_found_without_importing_the_others() -> None:
+    code = (
+        "import sys; from video_contrast.cli import main; main(['list', 'metrics']); "
+        "loaded = {name.rpartition('.')[2] for name in sys.modules if name.startswith('video_contrast.commands.')}; "
+        "assert loaded == {'command', 'list'}, loaded"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_an_unknown_config_suggests_the_nearest_and_exits_with_2(

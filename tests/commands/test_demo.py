@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from video_contrast import cli, demo
+from video_contrast import cli
+from video_contrast.commands import demo
 
 TRAINED = ("bag-of-frames", "temporal-plain", "temporal")
 

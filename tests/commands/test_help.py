@@ -1,6 +1,5 @@
 """Each help fits a screen and ends with an example that the command takes; --json and --quiet do as they say."""
 
-import io
 import json
 import shlex
 import subprocess
@@ -10,64 +9,83 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from click.testing import CliRunner
 
 from video_contrast import cli
+from video_contrast.commands.command import Command
 from video_contrast.console import WIDTH
+from video_contrast.options import bind
 
 SCREEN = 52  # lines; versions of rich break them differently
 
 
-def commands() -> dict[str, Any]:
-    """Every command without subcommands, by its whole name, and every group."""
-
-    def walk(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-        yield name, command
-        for word, inner in getattr(command, "commands", {}).items():
-            yield from walk(inner, f"{name} {word}")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdout", io.StringIO())
-        cli.main(["--help"])  # collects the commands
-    return dict(walk(typer.main.get_command(cli.app), "video-contrast"))
+COMMANDS = {
+    command.name: command for modules in cli.COMMANDS.values() for name in modules for command in cli.commands(name)
+}
 
 
-COMMANDS = commands()
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_fits_a_screen_of_100_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_the_help_fits_a_screen_of_100_columns_and_ends_with_an_example(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERMINAL_WIDTH", "100")
-    words = name.split()[1:]
-    shown = CliRunner().invoke(COMMANDS["video-contrast"], [*words, "--help"], prog_name="video-contrast").output
-    assert "Usage:" in shown and len(shown.strip().splitlines()) <= SCREEN, len(shown.strip().splitlines())
+    assert cli.main([*name.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert lines[0].startswith("Usage: video-contrast") and len(lines) <= SCREEN, len(lines)
+    assert "Example: " in "\n".join(lines[-4:])
 
 
 def examples() -> Iterator[tuple[str, list[str]]]:
+    yield "", shlex.split(cli.EXAMPLE)[1:]
     for name, command in COMMANDS.items():
-        if "Example: " in (command.epilog or ""):
-            line = command.epilog.partition("Example: ")[2].partition(" (")[0]
-            for part in line.split(" | "):
-                if part.startswith("video-contrast "):
-                    yield name, shlex.split(part)[1:]
+        for part in command.example.partition(" (")[0].split(" | "):
+            if part.startswith("video-contrast "):
+                yield name, shlex.split(part)[1:]
 
 
 @pytest.mark.parametrize(("name", "words"), list(examples()), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_example_is_a_call_that_the_command_takes(name: str, words: list[str]) -> None:
-    command, given = COMMANDS["video-contrast"], list(words)
-    while hasattr(command, "commands"):
-        command = command.commands[given.pop(0)]
-    context = command.make_context(name, given)  # raises where an option or an argument is unknown or missing
-    assert name == "video-contrast" or command is COMMANDS[name] or hasattr(COMMANDS[name], "commands")
-    assert not context.args
+    assert " ".join(words).startswith(name)
+    # raises where an option or an argument is unknown, missing or of another type
+    cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
+
+
+# Flags that had another name: the command, what it needs besides, and the pairs of former and present flags.
+FORMER = {
+    "report": (["run"], {"--set": "--dataset"}),
+    "export": (["set", "--format", "lmms-eval", "--output", "out"], {"--dataset": "--repo"}),
+    "teach": (["--output", "out"], {"--rate": "--learning-rate", "--constraint-settings": "--constraint-options"}),
+}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_a_former_flag_does_what_the_present_one_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed, flags = FORMER[name]
+    results: list[Any] = []
+    monkeypatch.setattr(Command, "run", lambda self, given: results.append(bind(self.function, given)))
+    for pair in flags.items():
+        for flag in pair:
+            words = [name, *needed, flag, "1"]
+            function, bound, _ = cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
+            function(*bound.args, **bound.kwargs)
+        former, present = results[-2:]
+        assert former == present
+
+
+def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken() -> None:
+    calls: list[Any] = []
+    for words in (["audit", "set", "verb_mc", "gender_mc"], ["audit", "set", "--config", "verb_mc,gender_mc"],
+                  ["audit", "set", "--config", "verb_mc", "--config", "gender_mc"]):  # fmt: skip
+        function, bound, _ = cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("video_contrast.audit.set_audit.audit_set", lambda *args, **_: calls.append(args) or {})
+            function(*bound.args, **bound.kwargs)
+    assert calls == [(Path("set"), ["verb_mc", "gender_mc"])] * 3
 
 
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("help") / "set"
-    assert cli.main(["build", "shapes", "verb_mc", "retrieval", "--output", str(folder), "--quiet"]) == 0
+    assert cli.main(["build", "shapes", "--config", "verb_mc,retrieval", "--output", str(folder), "--quiet"]) == 0
     return folder
 
 
@@ -79,9 +97,9 @@ def calls(shapes: Path, tmp_path: Path) -> dict[str, list[str]]:
         "score": run,
         "dry run": [*score, "--dry-run"],
         "compare": ["compare", str(tmp_path / "run"), str(tmp_path / "run")],
-        "audit": ["audit", str(shapes), "verb_mc"],
+        "audit": ["audit", str(shapes), "--config", "verb_mc"],
         "check": ["check", str(shapes), "--no-decode"],
-        "build": ["build", "shapes", "verb_mc", "--output", str(shapes)],
+        "build": ["build", "shapes", "--config", "verb_mc", "--output", str(shapes)],
     }
 
 

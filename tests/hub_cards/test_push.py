@@ -113,7 +113,7 @@ def test_a_person_is_asked_about_the_licence(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("typer.confirm", lambda question, default: asked.append(question) or answer)
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or ("y" if answer else ""))
     assert main(["push", str(made), "me/set", "--with-videos", "--private", "--revision", "v1"]) == (0 if answer else 2)
     assert len(asked) == 1 and "CC0" in asked[0]
     if answer:
@@ -121,6 +121,13 @@ def test_a_person_is_asked_about_the_licence(
         assert "clips/video0.mp4" in hub.files("me/set", revision="v1") and not hub.files("me/set")
     else:
         assert "answered with no" in capsys.readouterr().err and not hub.repos
+
+
+def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(made: Path, hub: FakeHub, capsys: Any) -> None:
+    assert main(["push", str(made), "me/set", "--with-videos", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "README.md" in lines and "clips/video0.mp4" in lines and lines[-1].endswith("to me/set; nothing was sent")
+    assert not hub.repos
 
 
 def test_pushing_an_unchanged_set_again_commits_nothing(made: Path, hub: FakeHub) -> None:

@@ -4,43 +4,37 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from video_contrast.commands.command import Command, Group
+from video_contrast.options import Config, Device, SetFolder, Split, Tagger
 
-Set = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the set.")]
-Split = Annotated[str, typer.Option(help="Which split.")]
-Run = Annotated[Path, typer.Option(help="Folder that `video-contrast score` wrote.")]
-Condition = Annotated[str, typer.Option(help="Condition of the run.")]
+Run = Annotated[Path, "folder that `video-contrast score` wrote"]
+Condition = Annotated[str, "condition of the run"]
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the group `analyse`."""
-    group = typer.Typer(
-        help="Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
-        no_args_is_help=True,
-        epilog="Example: video-contrast analyse proximity sets/shapes --config verb_mc --run runs/temporal "
-        "--encoder temporal",
-    )
-    group.command("rarity", epilog="Example: video-contrast analyse rarity sets/lsmdc --run runs/clip")(rarity)
-    group.command(
-        "proximity",
-        epilog="Example: video-contrast analyse proximity sets/shapes --run runs/temporal --encoder temporal",
-    )(proximity)
-    group.command(
-        "verbs",
-        epilog="Example: video-contrast analyse verbs sets/msrvtt sets/msrvtt --other-config verb_lm_mc",
-    )(verbs)
-    group.command("judges", epilog="Example: video-contrast analyse judges sets/msrvtt --votes votes.csv")(judges)
-    app.add_typer(group, name="analyse")
+def commands() -> list[Command | Group]:
+    """The group `analyse`."""
+    name = "video-contrast analyse"
+    of_pairs = f"{name} proximity sets/shapes --run runs/temporal --encoder temporal"
+    return [
+        Group(
+            "analyse",
+            "Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
+            f"{of_pairs} --config verb_mc",
+        ),
+        Command("analyse rarity", rarity, f"{name} rarity sets/lsmdc --run runs/clip"),
+        Command("analyse proximity", proximity, of_pairs),
+        Command("analyse verbs", verbs, f"{name} verbs sets/msrvtt sets/msrvtt --other-config verb_lm_mc"),
+        Command("analyse judges", judges, f"{name} judges sets/msrvtt --votes votes.csv"),
+    ]
 
 
 def rarity(
-    folder: Set,
+    dataset: SetFolder,
+    *,
     run: Run,
-    training: Annotated[
-        str | None, typer.Option(help="Table of training captions; default: the set's train split.")
-    ] = None,
-    caption_column: Annotated[str, typer.Option(help="Its column with the caption.")] = "caption",
-    config: Annotated[str, typer.Option(help="Which config.")] = "person_id_mc",
+    training: Annotated[str | None, "table of training captions; default: the set's train split"] = None,
+    caption_column: Annotated[str, "its column with the caption"] = "caption",
+    config: Config = "person_id_mc",
     split: Split = "test",
     condition: Condition = "clean",
 ) -> None:
@@ -50,22 +44,23 @@ def rarity(
     from video_contrast.reports import paper_analyses as analyses
 
     if training is None:
-        captions = [text for row in read_rows(folder, "retrieval", "train") for text in row["captions"]]
+        captions = [text for row in read_rows(dataset, "retrieval", "train") for text in row["captions"]]
     else:
         rows = read_table(training)
         captions = [t for place, row in rows for t in texts(column(row, caption_column, place, "--caption-column"))]
-    _print(analyses.rare_ids(read_rows(folder, config, split), analyses.read_hits(run, config, condition), captions))
+    _print(analyses.rare_ids(read_rows(dataset, config, split), analyses.read_hits(run, config, condition), captions))
 
 
 def proximity(
-    folder: Set,
+    dataset: SetFolder,
+    *,
     run: Run,
-    encoder: Annotated[list[str], typer.Option(help="Sentence encoder or dual encoder; may be given several times.")],
-    config: Annotated[str, typer.Option(help="Which config.")] = "verb_mc",
+    encoder: Annotated[list[str], "sentence encoder or dual encoder; repeat for several"],
+    config: Config = "verb_mc",
     split: Split = "test",
     condition: Condition = "clean",
-    share: Annotated[float, typer.Option(help="Size of the nearest and the farthest part.")] = 0.15,
-    device: Annotated[str, typer.Option(help="Where the encoders run.")] = "auto",
+    share: Annotated[float, "size of the nearest and the farthest part"] = 0.15,
+    device: Device = "auto",
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""
     from video_contrast.audit.set_audit import read_rows
@@ -73,35 +68,37 @@ def proximity(
 
     hits = analyses.read_hits(run, config, condition)
     encoders = {name: analyses.sentence_encoder(name, device) for name in encoder}
-    _print(analyses.proximity(read_rows(folder, config, split), hits, encoders, share=share))
+    _print(analyses.proximity(read_rows(dataset, config, split), hits, encoders, share=share))
 
 
 def verbs(
-    first: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a set.")],
-    second: Annotated[Path, typer.Argument(metavar="OTHER", help="Folder of another set, or the same.")],
-    config: Annotated[str, typer.Option(help="Config of the first set.")] = "verb_mc",
-    other_config: Annotated[str, typer.Option(help="Config of the second set.")] = "verb_human_mc",
+    dataset: SetFolder,
+    other: Annotated[Path, "folder of another set, or the same"],
+    *,
+    config: Annotated[str, "config of the first set"] = "verb_mc",
+    other_config: Annotated[str, "config of the second set"] = "verb_human_mc",
     split: Split = "test",
-    plot: Annotated[Path | None, typer.Option(help="Write the figure, a .png.")] = None,
-    tagger: Annotated[str, typer.Option(help="auto, hanta, nltk or spacy:MODEL.")] = "auto",
+    plot: Annotated[Path | None, "write the figure, a .png"] = None,
+    tagger: Tagger = "auto",
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
     from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.released import edit_agreement
     from video_contrast.reports import paper_analyses as analyses
 
-    rows = read_rows(first, config, split), read_rows(second, other_config, split)
+    rows = read_rows(dataset, config, split), read_rows(other, other_config, split)
     counts = [analyses.verb_counts(part, tagger=tagger) for part in rows]
-    found = analyses.compare_verbs(*counts) | {"agreement": edit_agreement(*rows)}
+    result = analyses.compare_verbs(*counts) | {"agreement": edit_agreement(*rows)}
     if plot is not None:
-        found["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
-    _print(found)
+        result["plot"] = str(analyses.plot_verbs(counts[0], counts[1], (config, other_config), plot))
+    _print(result)
 
 
 def judges(
-    folder: Set,
-    votes: Annotated[Path, typer.Option(help="Table of item, annotator, answer (CSV, TSV, JSON lines).")],
-    config: Annotated[str, typer.Option(help="Which config was judged.")] = "verb_mc",
+    dataset: SetFolder,
+    *,
+    votes: Annotated[Path, "table of item, annotator, answer (CSV, TSV, JSON lines)"],
+    config: Config = "verb_mc",
     split: Split = "test",
 ) -> None:
     """Accuracy of judges by majority vote, and their agreement."""
@@ -109,8 +106,8 @@ def judges(
     from video_contrast.builders.sources.caption_table import read_table
     from video_contrast.reports import paper_analyses as analyses
 
-    _print(analyses.judges(read_rows(folder, config, split), read_table(votes)))
+    _print(analyses.judges(read_rows(dataset, config, split), read_table(votes)))
 
 
-def _print(found: dict[str, Any]) -> None:
-    print(json.dumps(found, indent=2, default=float))
+def _print(result: dict[str, Any]) -> None:
+    print(json.dumps(result, indent=2, default=float))

@@ -1,43 +1,45 @@
-"""`video-contrast audit DIR [CONFIG ...] [--refine]`: how far do the texts alone go?"""
+"""`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: how far do the texts alone go?"""
 
-from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.options import Configs, Device, Flag, Seed, SetFolder
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the command `audit`."""
-    app.command(
-        "audit",
-        short_help="How far do the texts alone go, without the video?",
-        epilog="Example: video-contrast audit sets/shapes verb_mc",
-    )(audit)
+def commands() -> list[Command]:
+    """The command `audit`."""
+    return [Command("audit", audit, "video-contrast audit sets/shapes --config verb_mc")]
 
 
 def audit(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the set.")],
-    configs: Annotated[
-        list[str] | None, typer.Argument(help="Which configs; all multiple-choice ones by default.")
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="Split to audit; default: test, else the first.")] = None,
-    refine: Annotated[
-        bool, typer.Option(help="Also write CONFIG_refined, cut until blind scores are symmetric.")
-    ] = False,
-    language_model: Annotated[str | None, typer.Option(help="A causal LM whose likelier caption wins.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the folds and of the refinement.")] = 0,
-    device: Annotated[str, typer.Option(help="Where the language model runs.")] = "auto",
+    dataset: SetFolder,
+    configs: Annotated[Configs, Flag(hidden=True)] = None,
+    *,
+    config: Configs = None,
+    split: Annotated[str | None, "split to audit; default: test, else the first"] = None,
+    refine: Annotated[bool, "also write CONFIG_refined, cut until blind scores are symmetric"] = False,
+    language_model: Annotated[str | None, "a causal LM whose likelier caption wins"] = None,
+    seed: Seed = 0,
+    device: Device = "auto",
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Audit a set blindly: accuracy of scorers that never see the video. Written to set.json and the card."""
+    """How far do the texts alone go, without the video?
+
+    Accuracy of scorers that never see the video. Written to set.json and the card.
+    """
     hush(quiet)
     from video_contrast.audit import set_audit as auditing
 
     results = auditing.audit_set(
-        folder, configs, split=split, refine=refine, language_model=language_model, seed=seed, device=device
+        dataset,
+        names_in(configs, config),
+        split=split,
+        refine=refine,
+        language_model=language_model,
+        seed=seed,
+        device=device,
     )
     if as_json:
         print_json(results)

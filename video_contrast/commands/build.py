@@ -1,99 +1,68 @@
-"""`video-contrast build NAME [CONFIG ...] --output DIR`: one subcommand a builder, its options are the builder's."""
+"""`video-contrast build NAME --output DIR`: one subcommand a builder, its options are the builder's."""
 
-import inspect
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any
 
-import typer
-
-from video_contrast.builders.registry import Builder, all_builders, chosen_configs
+from video_contrast.builders.registry import Builder, all_builders
+from video_contrast.commands.command import Command, Group, names_in
 from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.options import REQUIRED, Configs, Flag, options_of
 
 SHOWN = 12  # configs named in a help
 MANY = 12  # options of a builder, from which on each has one line
 LINE = 40  # characters of it
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the group `build`."""
-    group = typer.Typer(
-        help="Build a set from your videos and captions into a folder that `load_dataset` loads.",
-        no_args_is_help=True,
-        epilog="Example: video-contrast build shapes verb_mc --output sets/shapes",
+def commands() -> list[Command | Group]:
+    """The group `build`."""
+    group = Group(
+        "build",
+        "Build a set from your videos and captions into a folder that `load_dataset` loads.",
+        "video-contrast build shapes --config verb_mc --output sets/shapes",
     )
-    for builder in all_builders().values():
-        details = f"All of each option's text: video-contrast list builders {builder.name}"
-        epilog = details if len(options_of(builder)) > MANY else None
-        group.command(builder.name, help=_help(builder), epilog=epilog)(_command(builder))
-    app.add_typer(group, name="build")
+    return [group, *(_command(builder) for builder in all_builders().values())]
 
 
-def _help(builder: Builder) -> str:
+def _command(builder: Builder) -> Command:
+    options = [option for option in options_of(builder.function).values() if not option.positional]
+    if len(options) > MANY:
+        options = [replace(option, help=_first_clause(option.help)) for option in options]
     names = ", ".join(builder.configs)
     if len(builder.configs) > SHOWN:
         names = ", ".join(builder.configs[:SHOWN]) + f" ... ({len(builder.configs)}: `list builders {builder.name}`)"
-    return f"{builder.summary}\n\nConfigs: {names}.\n\nNeeds: {builder.needs}."
+    text = f"{builder.summary}\n\nConfigs: {names}.\n\nNeeds: {builder.requirements}."
+    required = " ".join(f"{option.names[0]} {option.name.upper()}" for option in options if option.default is REQUIRED)
+    example = f"video-contrast build {builder.name} {required} --output sets/{builder.name}".replace("  ", " ")
+    if len(options) > MANY:
+        example += f" (all of each option's text: video-contrast list builders {builder.name})"
 
-
-def _command(builder: Builder) -> Callable[..., None]:
-    """A function whose signature is the builder's own plus `configs` and `--output`, for typer to read."""
-
-    def run(configs: list[str], output: Path, quiet: bool, as_json: bool, **options: Any) -> None:
+    def build(
+        configs: Annotated[Configs, Flag(hidden=True)] = None,
+        *,
+        config: Configs = None,
+        output: Annotated[Path, "folder to write the set into"],
+        quiet: Quiet = False,
+        as_json: AsJson = False,
+        options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
+    ) -> None:
         hush(quiet)
         from video_contrast import builders
         from video_contrast.builders.assembly.sharding import is_writer
 
-        given = {name: value for name, value in options.items() if value is not None}
-        root = builders.build(builder.name, configs or None, output=output, **given)
-        if is_writer():
-            wanted = chosen_configs(builder, configs or None)
-            if as_json:
-                print_json(_counted(root, wanted))
-                return
-            _report(root, wanted, quiet)
-            if not quiet:
-                print(f"{builder.name}: written to {root}")
+        selected = names_in(configs, config)
+        root = builders.build(builder.name, selected, output=output, **(options or {}))
+        if not is_writer():
+            return
+        if as_json:
+            print_json(_counted(root, builder.select(selected)))
+            return
+        _report(root, builder.select(selected), quiet)
+        if not quiet:
+            print(f"{builder.name}: written to {root}")
 
-    parameters = [
-        inspect.Parameter(
-            "configs",
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            annotation=Annotated[list[str] | None, typer.Argument(help="Which configs; all by default.")],
-            default=None,
-        ),
-        inspect.Parameter(
-            "output",
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[Path, typer.Option(help="Folder to write the set into.")],
-        ),
-    ]
-    given = options_of(builder)
-    for parameter, hint, text in given:
-        shown = text if len(given) <= MANY else _first_clause(text)
-        name = parameter.name
-        # `from` is a word of Python, so a builder calls its parameter `from_`; the option is --from
-        option = typer.Option(f"--{name[:-1]}", help=shown) if name.endswith("_") else typer.Option(help=shown)
-        parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[hint, option]))
-    for word, hint in (("quiet", Quiet), ("as_json", AsJson)):
-        parameters.append(inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=False))
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return run
-
-
-def options_of(builder: Builder) -> list[tuple[inspect.Parameter, Any, str]]:
-    """A builder's options: its keyword parameters, each with its type and its text."""
-    hints = get_type_hints(builder.function, include_extras=True)
-    found = []
-    for name, parameter in inspect.signature(builder.function).parameters.items():
-        if name != "configs":
-            hint, text = hints[name], ""
-            if get_origin(hint) is Annotated:
-                hint, text = get_args(hint)[0], str(get_args(hint)[1])
-            found.append((parameter, hint, text))
-    return found
+    return Command(f"build {builder.name}", build, example, text, options)
 
 
 def _first_clause(text: str) -> str:

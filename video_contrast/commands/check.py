@@ -1,27 +1,28 @@
-"""`video-contrast check DIR [--video-root R]`: are the tables valid, and are the videos there and readable?"""
+"""`video-contrast check DATASET [--video-root R]`: are the tables valid, and are the videos there and readable?"""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.options import SetFolder, VideoRoot
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the command `check`."""
-    app.command("check", epilog="Example: video-contrast check sets/shapes")(check)
+def commands() -> list[Command]:
+    """The command `check`."""
+    return [Command("check", check, "video-contrast check sets/shapes")]
 
 
 def check(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the set.")],
-    video_root: Annotated[Path | None, typer.Option(help="Folder of the videos; default: the set's own.")] = None,
-    manifest: Annotated[Path | None, typer.Option(help="Where the manifest goes; default: DIR/manifest.json.")] = None,
-    decode: Annotated[bool, typer.Option(help="Decode every frame; --no-decode reads only the index.")] = True,
-    num_proc: Annotated[int, typer.Option(help="Files that are read at the same time.")] = 1,
+    dataset: SetFolder,
+    *,
+    video_root: VideoRoot = None,
+    manifest: Annotated[Path | None, "where the manifest goes; default: DATASET/manifest.json"] = None,
+    decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True,
+    num_proc: Annotated[int, "files that are read at the same time"] = 1,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -34,15 +35,15 @@ def check(
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json
 
-    found = checking.check(folder, video_root=video_root, decode=decode, num_proc=num_proc, progress=_bar)
-    place = write_json(manifest or folder / checking.MANIFEST, found.manifest()) if found.looked else None
+    found = checking.check(dataset, video_root=video_root, decode=decode, num_proc=num_proc, progress=_bar)
+    place = write_json(manifest or dataset / checking.MANIFEST, found.manifest()) if found.looked else None
     if as_json:
         print_json(
             {"rows": found.rows, "problems": found.problems, "readable": len(found.videos) - len(found.unreadable),
              "missing": found.missing, "unreadable": found.unreadable, "too_short": found.short, "manifest": place}
         )  # fmt: skip
     elif not quiet:
-        _print(found, folder, place)
+        _print(found, dataset, place)
     if not found.ok:
         counts = {
             "problem(s) in the tables": len(found.problems),
@@ -50,7 +51,7 @@ def check(
             "unreadable": len(found.unreadable),
             "clip(s) beyond the end of their video": len(found.short),
         }
-        raise VideoContrastError(f"{folder}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
+        raise VideoContrastError(f"{dataset}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
 
 
 def _print(found: Any, folder: Path, manifest: Path | None) -> None:

@@ -1,31 +1,163 @@
-"""`video-contrast demo`: the whole product on the shapes world in about a minute, offline."""
+"""`video-contrast demo`: the packaged models and two baselines on the shapes world, in one table, offline.
 
+Nothing here is special to the demo: it builds a set, scores models and writes a report with the public functions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from video_contrast.commands.command import Command
+from video_contrast.console import Quiet
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import write_json, write_text
+from video_contrast.reports.terminal import Line, contrast_kind, interval
+
+MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
+# The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
+VISUAL = ("box_jumble", "defocus_blur", "jpeg", "jumble", "shot_noise", "static_rotate")
+TEXT = ("append_irr", "gender_swap", "no_verbs", "random_noun", "shuffle_order", "spelling_error")
+SEVERITY = 3
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the command `demo`."""
+def commands() -> list[Command]:
+    """The command `demo`."""
+    return [Command("demo", demo, "video-contrast demo --output demo")]
 
-    @app.command("demo", epilog="Example: video-contrast demo --output demo")
-    def demo(
-        output: Annotated[Path, typer.Option(help="Folder for the set, scores, metrics and report.")] = Path("demo"),
-        quiet: Annotated[bool, typer.Option("--quiet", help="Only the table.")] = False,
-    ) -> None:
-        """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
-        import os
 
-        # Set before torch is imported: several threads in one tiny model cost more than they save.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        from video_contrast import demo as it
-        from video_contrast.reports import terminal
+def demo(
+    *,
+    output: Annotated[Path, "folder for the set, scores, metrics and report"] = Path("demo"),
+    quiet: Quiet = False,
+) -> None:
+    """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
+    # Set before torch is imported: several threads in one tiny model cost more than they save.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from video_contrast.reports import terminal
 
-        lines = it.run(output, say=(lambda _: None) if quiet else print, progress=not quiet)
-        print()
-        terminal.show(lines, it.MODELS, "shapes world")
-        print(
-            "\naccuracy with 95 % intervals (bootstrap over clips); gamma: R@1 kept under perturbation, mean ± sd\n"
-            f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}"
-        )
+    lines = run(output, say=(lambda _: None) if quiet else print, progress=not quiet)
+    print()
+    terminal.show(lines, MODELS, "shapes world")
+    print(
+        "\naccuracy with 95 % intervals (bootstrap over clips); gamma: R@1 kept under perturbation, mean ± sd\n"
+        f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}"
+    )
+
+
+def conditions() -> list[str]:
+    """What the robustness lines are means over: 6 visual, 6 textual, and their 36 pairs."""
+    visual = [f"visual:{name}@{SEVERITY}" for name in VISUAL]
+    text = [f"text:{name}" for name in TEXT]
+    return ["clean", *visual, *text, *(f"{v}+{t}" for v in visual for t in text)]
+
+
+def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[Line]:
+    """Builds the shapes sets, scores every model, writes scores, metrics and report below `output`.
+
+    Args:
+        output: a folder of its own; a second run goes on where the first stopped.
+        say: told what happens.
+        progress: show progress bars on what takes long.
+
+    Returns:
+        The lines of the table.
+    """
+    import video_contrast
+    from video_contrast.builders.registry import get_builder
+
+    if output.exists() and any(output.iterdir()) and not (output / "set").is_dir():
+        raise VideoContrastError(f"--output {output} holds other files; give a new folder")
+    dataset = output / "set"
+    if not (dataset / "README.md").exists():
+        say("building the shapes world: clips, captions, ten kinds of contrast")
+        video_contrast.build("shapes", output=dataset)
+    config = json.loads((video_contrast.checkpoint_path("temporal") / "config.json").read_text(encoding="utf-8"))
+    frames = config["vision_config"]["num_frames"]
+    contrasts = [name for name in get_builder("shapes").configs if name != "retrieval"]
+    results: dict[str, dict[str, Any]] = {}
+    runs = []
+    for model in MODELS:
+        say(f"scoring {model}")
+        source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
+        metrics: dict[str, Any] = {}
+        for name, configs, wanted in (("contrasts", contrasts, ["clean"]), ("retrieval", ["retrieval"], conditions())):
+            folder = output / "runs" / model / name
+            result = video_contrast.score(
+                source,
+                dataset,
+                configs,
+                output=folder,
+                frames=frames,
+                conditions=wanted,
+                store=output / "embeddings",
+                progress=progress,
+            )
+            metrics |= result.metrics["configs"]
+            runs.append(folder)
+        results[model] = metrics
+    rows = table(results)
+    write_json(output / "metrics.json", results)
+    write_text(output / "table.md", markdown(rows))
+    say("writing the report")
+    from video_contrast.reports import write_report
+
+    write_report(runs, output / "report.html")
+    return rows
+
+
+def table(results: dict[str, dict[str, Any]]) -> list[Line]:
+    """The lines of the demo's table from the metrics of each model."""
+    first = results[MODELS[0]]
+    rows = []
+    for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
+        cells = [interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
+        rows.append(Line(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
+    for config in LABELS:
+        clean = first[config]["conditions"]["clean"]
+        kind = contrast_kind(clean)
+        score = f"accuracy_{kind}" if kind else "accuracy"
+        chance = clean[f"chance_{kind}" if kind else "chance"]
+        cells = [interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
+        rows.append(Line(LABELS[config], chance, cells))
+    for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
+        rows.append(Line(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
+    return rows
+
+
+LABELS = {
+    "random_mc": "5 options, all random",
+    "antonym_mc": "against antonym",
+    "verb_mc": "against other verb",
+    "gender_mc": "against other gender",
+    "person_id_mc": "against other person",
+    "entity_mc": "against other entity",
+    "object_mc": "against other object",
+    "role_mc": "against swapped roles",
+    "counterfactual_mc": "6 options, other actions",
+}
+
+
+def _gamma(retrieval: dict[str, Any], group: str) -> str:
+    """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation.
+
+    A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.
+    """
+    clean = retrieval["conditions"]["clean"]
+    if clean["t2v_R@1_low"] <= clean["t2v_chance_R@1"]:
+        return "at chance"
+    means = retrieval["robustness"]["t2v_R@1"][group]
+    value = means["gamma_relative"]
+    return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
+
+
+def markdown(rows: list[Line]) -> str:
+    """The table as markdown."""
+    lines = ["| | chance | " + " | ".join(MODELS) + " |", "|---|---|" + "---|" * len(MODELS)]
+    for row in rows:
+        chance = "" if row.chance is None else f"{row.chance:.2f}"
+        lines.append(f"| {row.name} | {chance} | " + " | ".join(row.cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,56 +1,50 @@
 """`video-contrast list builders|perturbations|metrics|models`: what there is, and what each needs."""
 
-import inspect
 import json
-from enum import StrEnum
-from typing import Annotated
+import sys
+from typing import Annotated, Literal
 
-import typer
+from video_contrast.commands.command import Command
+from video_contrast.console import AsJson
+from video_contrast.options import describe, options_of
 
-
-class What(StrEnum):
-    """What can be listed."""
-
-    builders = "builders"
-    perturbations = "perturbations"
-    metrics = "metrics"
-    models = "models"
-
-
+What = Literal["builders", "perturbations", "metrics", "models"]
 Row = dict[str, str]
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the command `list`."""
+def commands() -> list[Command]:
+    """The command `list`."""
+    return [Command("list", list_, "video-contrast list models generative")]
 
-    @app.command("list", epilog="Example: video-contrast list models generative")
-    def list_(
-        what: Annotated[What, typer.Argument(help="What to list.")],
-        name: Annotated[str | None, typer.Argument(help="Only this one; a model kind with its options.")] = None,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    ) -> None:
-        """List what there is and what each needs (data, a checkpoint, nothing)."""
-        rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
-        if name is not None:
-            rows = [_named(what, name, rows)]
-        if as_json:
-            print(json.dumps(rows, indent=2))
-        else:
-            _print(rows)
+
+def list_(
+    what: Annotated[What, "what to list"],
+    name: Annotated[str | None, "only this one; a model kind or a builder with its options"] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List what there is and what each needs (data, a checkpoint, nothing)."""
+    rows = {"builders": builders, "perturbations": perturbations, "metrics": metrics, "models": models}[what]()
+    if name is not None:
+        rows = [_named(what, name, rows)]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    else:
+        _print(rows)
 
 
 def _named(what: What, name: str, rows: list[Row]) -> Row:
     """One row; a perturbation's also without its `text:` or `visual:`."""
     for row in rows:
         if name in (row["name"], row["name"].partition(":")[2]):
-            more = {What.models: _options, What.builders: _builder_options}.get(what)
+            more = {"models": _kind_options, "builders": _builder_options}.get(what)
             return {**row, **(more(name) if more else {})}
     from video_contrast.errors import unknown_name
 
     raise unknown_name({"perturbations": "perturbation"}.get(what, what[:-1]), name, [row["name"] for row in rows])
 
 
-def _options(kind: str) -> Row:
+def _kind_options(kind: str) -> Row:
     """The flags of `score` that a model kind adds, each with its help."""
     from video_contrast.runner.kinds import all_kinds
 
@@ -65,14 +59,9 @@ def _options(kind: str) -> Row:
 def _builder_options(name: str) -> Row:
     """The options of `build NAME`, each with the whole of its text."""
     from video_contrast.builders import get_builder
-    from video_contrast.commands.build import options_of
 
-    found = {}
-    for parameter, _, text in options_of(get_builder(name)):
-        plain = parameter.default in (None, inspect.Parameter.empty, "")
-        flag = "--" + parameter.name.rstrip("_").replace("_", "-")
-        found[flag] = text + ("" if plain else f" [default: {parameter.default}]")
-    return found
+    options = options_of(get_builder(name).function).values()
+    return {option.names[0]: describe(option) for option in options if not option.positional}
 
 
 def builders() -> list[Row]:
@@ -80,7 +69,7 @@ def builders() -> list[Row]:
     from video_contrast.builders import all_builders
 
     return [
-        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.needs}
+        {"name": b.name, "what": b.summary, "configs": ", ".join(b.configs), "needs": b.requirements}
         for b in all_builders().values()
     ]
 
@@ -143,7 +132,8 @@ def _print(rows: list[Row]) -> None:
     width = min(shutil.get_terminal_size((100, 24)).columns, 110)
     for row in rows:
         entry = textwrap.fill(f"{row['name']}  {row['what']}", width, subsequent_indent="    ")
-        typer.echo(typer.style(row["name"], bold=True) + entry.removeprefix(row["name"]))
+        name = f"\x1b[1m{row['name']}\x1b[0m" if sys.stdout.isatty() else row["name"]
+        print(name + entry.removeprefix(row["name"]))
         for field, value in row.items():
             if field not in ("name", "what") and value:
                 print(textwrap.fill(f"{field}: {value}", width, initial_indent="    ", subsequent_indent="        "))

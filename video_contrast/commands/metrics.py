@@ -3,51 +3,48 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from video_contrast.commands.command import Command, Group
+
+Names = Annotated[list[str] | None, "which modules; all by default"]
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the group `metrics`."""
-    group = typer.Typer(
-        no_args_is_help=True, help="The metrics for `evaluate`: by bare name on this machine, and as Spaces."
-    )
-    for command in (add_install, add_push):
-        command(group)
-    app.add_typer(group, name="metrics")
+def commands() -> list[Command | Group]:
+    """The group `metrics`."""
+    return [
+        Group(
+            "metrics",
+            "The metrics for `evaluate`: by bare name on this machine, and as Spaces.",
+            "video-contrast metrics install",
+        ),
+        Command("metrics install", install, "video-contrast metrics install video_contrast_mc"),
+        Command("metrics push", push, "video-contrast metrics push me video_contrast_mc"),
+    ]
 
 
-def add_install(group: typer.Typer) -> None:
-    """Adds `metrics install`."""
+def install(
+    names: Names = None,
+    *,
+    cache: Annotated[Path | None, "the modules folder; default: the one that `evaluate` reads"] = None,
+) -> None:
+    """Make `evaluate.load("video_contrast_mc")` work in every script, offline, without importing video_contrast.
 
-    @group.command("install", epilog="Example: video-contrast metrics install video_contrast_mc")
-    def install(
-        names: Annotated[list[str] | None, typer.Argument(help="Which modules; all by default.")] = None,
-        cache: Annotated[
-            Path | None, typer.Option(help="The modules folder; by default the one that `evaluate` reads.")
-        ] = None,
-    ) -> None:
-        """Make `evaluate.load("video_contrast_mc")` work in every script, offline, without importing video_contrast.
+    Run it once, and again after an upgrade: what is up to date is left as it is.
+    """
+    from video_contrast.metrics import modules
 
-        Run it once, and again after an upgrade: what is up to date is left as it is.
-        """
-        from video_contrast.metrics import modules
-
-        for done in modules.install(names or None, cache):
-            typer.echo(f"{done.name}: {done.status} ({done.path})")
+    for module in modules.install(names or None, cache):
+        print(f"{module.name}: {module.status} ({module.path})")
 
 
-def add_push(group: typer.Typer) -> None:
-    """Adds `metrics push`."""
+def push(
+    user: Annotated[str, "your name, or an organisation's, on the Hub"],
+    names: Names = None,
+    *,
+    private: Annotated[bool, "make new Spaces private"] = False,
+) -> None:
+    """Publish the metrics as Spaces: `evaluate.load("USER/video_contrast_mc")` then works for everybody."""
+    from video_contrast.hub_cards.spaces import push_metric
+    from video_contrast.metrics.modules import MODULES, module
 
-    @group.command("push", epilog="Example: video-contrast metrics push me video_contrast_mc")
-    def push(
-        user: Annotated[str, typer.Argument(metavar="USER", help="Your name, or an organisation's, on the Hub.")],
-        names: Annotated[list[str] | None, typer.Argument(help="Which modules; all by default.")] = None,
-        private: Annotated[bool, typer.Option("--private", help="Make new Spaces private.")] = False,
-    ) -> None:
-        """Publish the metrics as Spaces: `evaluate.load("USER/video_contrast_mc")` then works for everybody."""
-        from video_contrast.hub_cards.spaces import push_metric
-        from video_contrast.metrics.modules import MODULES, module
-
-        for name in [module(name).name for name in names] if names else list(MODULES):
-            typer.echo(f"{name}: {push_metric(name, user, private=private)}")
+    for name in [module(name).name for name in names] if names else list(MODULES):
+        print(f"{name}: {push_metric(name, user, private=private)}")

@@ -1,14 +1,14 @@
 """`video-contrast perturb text|video|sheet`: perturbs captions and clips."""
 
-import typer
-
 from video_contrast.commands import perturb_text, perturb_video
+from video_contrast.commands.command import Command, Group
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the group `perturb`."""
-    group = typer.Typer(help="Perturb captions or clips.", no_args_is_help=True, epilog=perturb_text.EXAMPLE)
-    group.command("text", epilog=perturb_text.EXAMPLE)(perturb_text.text)
-    group.command("video", epilog=perturb_video.EXAMPLE)(perturb_video.video)
-    group.command("sheet", epilog=perturb_video.SHEET_EXAMPLE)(perturb_video.sheet)
-    app.add_typer(group, name="perturb")
+def commands() -> list[Command | Group]:
+    """The group `perturb`."""
+    return [
+        Group("perturb", "Perturb captions or clips.", perturb_text.EXAMPLE),
+        Command("perturb text", perturb_text.text, perturb_text.EXAMPLE),
+        Command("perturb video", perturb_video.video, perturb_video.EXAMPLE),
+        Command("perturb sheet", perturb_video.sheet, perturb_video.SHEET_EXAMPLE),
+    ]

@@ -2,27 +2,25 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Seed
 
-EXAMPLE = "Example: echo 'a little girl does gymnastics' | video-contrast perturb text --name keyboard"
+EXAMPLE = "echo 'a little girl does gymnastics' | video-contrast perturb text --name keyboard"
 _LINES = 10_000  # captions that are in memory at a time
 
 
 def text(
-    name: Annotated[str, typer.Option(help="One of `video-contrast list perturbations`, without 'text:'.")],
-    profile: Annotated[str, typer.Option(help="paper (correct English) or released (with its slips).")] = "paper",
-    seed: Annotated[int, typer.Option(help="Any integer.")] = 0,
+    *,
+    name: Annotated[str, "one of `video-contrast list perturbations`, without 'text:'"],
+    profile: Annotated[Literal["paper", "released"], "correct English, or with the released slips"] = "paper",
+    seed: Seed = 0,
     ids: Annotated[
-        Path | None,
-        typer.Option(help="Item ids, one a line; else the line numbers, from 0. Equal ids give what `map` gives."),
+        Path | None, "item ids, one a line; else the line numbers, from 0. Equal ids give what `map` gives"
     ] = None,
     model: Annotated[
-        list[str] | None,
-        typer.Option(help="Checkpoint (Hub name or folder) in place of the named one; repeat where it needs two."),
+        list[str] | None, "checkpoint (Hub name or folder) in place of the named one; repeat where it needs two"
     ] = None,
 ) -> None:
     """Perturb captions: one a line from standard input, one a line to standard output."""

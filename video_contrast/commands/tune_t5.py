@@ -4,42 +4,43 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from video_contrast.commands.command import Command
+from video_contrast.options import Seed, Tagger
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command(
-        "tune-t5", epilog="Example: video-contrast tune-t5 train.csv --caption-column caption --output t5-captions"
-    )(tune_t5)
+def commands() -> list[Command]:
+    """The command `tune-t5`."""
+    return [
+        Command("tune-t5", tune_t5, "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions")
+    ]
 
 
 def tune_t5(
-    captions: Annotated[
-        Path, typer.Argument(help="Training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet.")
-    ],
-    output: Annotated[Path, typer.Option(help="Folder for the model; run again, an interrupted run goes on.")],
-    model: Annotated[
-        str, typer.Option(help="T5 checkpoint to start from: a Hub id or a folder.")
-    ] = "google-t5/t5-base",
-    caption_column: Annotated[str, typer.Option(help="Column of the captions in a table.")] = "caption",
-    epochs: Annotated[int, typer.Option(help="Times each caption is seen.")] = 1,
-    batch_size: Annotated[int, typer.Option(help="Captions a step, over all processes.")] = 32,
-    learning_rate: Annotated[float, typer.Option(help="At the first step; falls to a tenth.")] = 3e-4,
-    seed: Annotated[int, typer.Option(help="Of phrases, order and dropout.")] = 0,
-    save_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 500,
-    tagger: Annotated[str, typer.Option(help="auto, hanta, nltk or spacy:MODEL.")] = "auto",
-    num_proc: Annotated[int, typer.Option(help="Processes for tagging.")] = 1,
+    captions: Annotated[Path, "training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet"],
+    *,
+    output: Annotated[Path, "folder for the model; run again, an interrupted run goes on"],
+    model: Annotated[str, "T5 checkpoint to start from: a Hub id or a folder"] = "google-t5/t5-base",
+    caption_column: Annotated[str, "column of the captions in a table"] = "caption",
+    epochs: Annotated[int, "times each caption is seen"] = 1,
+    batch_size: Annotated[int, "captions a step, over all processes"] = 32,
+    learning_rate: Annotated[float, "at the first step; falls to a tenth"] = 3e-4,
+    seed: Seed = 0,
+    save_every: Annotated[int, "steps between checkpoints"] = 500,
+    tagger: Tagger = "auto",
+    num_proc: Annotated[int, "processes for tagging"] = 1,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
 
     Uses every device that accelerate sees: start it with `torchrun` for several.
     """
-    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning, tune_t5
+    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
+    from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
 
-    tuning = Tuning(model, epochs, batch_size, learning_rate, seed, tagger)
+    tuning = Tuning(
+        model=model, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed, tagger=tagger
+    )
     texts = read_captions(captions, caption_column)
-    record = tune_t5(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=print)
+    record = run(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=print)
     if os.environ.get("RANK", "0") == "0":
         print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
 

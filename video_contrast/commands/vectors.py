@@ -3,26 +3,23 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from video_contrast.commands.command import Command, Group
+
+EXAMPLE = "video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz"
 
 
-def add(app: typer.Typer) -> None:
-    """Adds the group `vectors`."""
-    group = typer.Typer(
-        help="Word vectors for the verb constraint `word_vectors`.",
-        no_args_is_help=True,
-        epilog="Example: video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz",
-    )
-    group.callback()(lambda: None)  # keeps `shrink` a subcommand, though it is the only one
-    group.command(
-        "shrink", epilog="Example: video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz"
-    )(shrink)
-    app.add_typer(group, name="vectors")
+def commands() -> list[Command | Group]:
+    """The group `vectors`."""
+    return [
+        Group("vectors", "Word vectors for the verb constraint `word_vectors`.", EXAMPLE),
+        Command("vectors shrink", shrink, EXAMPLE),
+    ]
 
 
 def shrink(
-    source: Annotated[Path, typer.Argument(help="Vectors in text format: a word and its numbers a line.")],
-    output: Annotated[Path, typer.Option(help="File to write; its name ends in .npz.")],
+    source: Annotated[Path, "vectors in text format: a word and its numbers a line"],
+    *,
+    output: Annotated[Path, "file to write; its name ends in .npz"],
 ) -> None:
     """Keep the vectors of English verbs as float16: 3 MB of the 76,427 counter-fitted vectors."""
     from video_contrast.perturbations.contrast.constraints.word_cosine import shrink as keep_verbs

@@ -1,0 +1,104 @@
+"""The public functions that compose rooms: sets are built, opened and scored by name.
+
+build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
+load_dataset("shapes", "verb_mc")             builds into the cache on first use
+score("temporal", "shapes", "verb_mc")        so does this
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from video_contrast.builders import all_builders, build, dataset_dir
+from video_contrast.builders.registry import get_builder
+from video_contrast.options import with_options
+from video_contrast.runner.job import RunResult
+from video_contrast.runner.job import score as score_folder
+from video_contrast.runner.options import ScoreOptions
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["build", "dataset_dir", "load_dataset", "score"]
+
+
+def load_dataset(name: str, config: str, split: str | None = None, **options: Any) -> datasets.Dataset:
+    """A config of a set as a `datasets` object, built into the cache on first use.
+
+    The folder in the cache is named by builder, options and version, so changed options build anew.
+    Clips stay files: `video_path` is relative to the folder, given by `dataset_dir(name, **options)`.
+
+    Args:
+        name: a builder of `video-contrast list builders`.
+        config: one of its configs.
+        split: which split; all of them, as a `DatasetDict`, where None.
+        **options: the builder's own options (`video-contrast build NAME --help`).
+
+    Returns:
+        The rows.
+
+    Raises:
+        UsageError: no such builder, config or option.
+        VideoContrastError: the input is broken; the message names file and row.
+    """
+    import datasets
+
+    get_builder(name).select([config])
+    return datasets.load_dataset(str(built(name, [config], **options)), config, split=split)
+
+
+@with_options
+def score(
+    model: str | Path,
+    dataset: str | Path,
+    config: str | Sequence[str] | None = None,
+    *,
+    request: ScoreOptions,
+) -> RunResult:
+    """Scores a model on configs of a set under conditions.
+
+    Under `torchrun` or `accelerate launch` the processes share the work, and the numbers are those of one process.
+    Called again with the same arguments it goes on where it stopped, and returns at once when it is finished. Without
+    `output` nothing is left behind (one process only).
+
+    Args:
+        model: Hub id, folder, packaged checkpoint ("temporal"), or baseline ("random", "constant", "blind").
+        dataset: folder of a set, Hub id, or a builder that needs no data ("shapes").
+        config: one or several configs, which share decoding and encodings; all where None.
+
+    Returns:
+        Metrics, record and scores of the run; of a dry run the plan, as its record.
+
+    Raises:
+        UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
+        VideoContrastError: something failed; the message says what and what to do.
+    """
+    configs = [config] if isinstance(config, str) else config
+    return score_folder(model, dataset, config, folder=named_set(str(dataset), configs), request=request)
+
+
+def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:
+    """The folder of a set that is given by the name of a builder that needs no data; None for any other name.
+
+    Args:
+        name: what the user gave as a data set.
+        configs: those that are needed, all where None; what of them is not in the cache is built.
+
+    Returns:
+        The folder in the cache.
+
+    Raises:
+        UsageError: a builder of this name needs data.
+    """
+    if "/" in name or Path(name).expanduser().exists() or name not in all_builders():
+        return None
+    return built(name, configs)
+
+
+def built(name: str, configs: Sequence[str] | None, **options: Any) -> Path:
+    """The cached folder of a builder's set with these options; its configs that are not there yet are built."""
+    folder = dataset_dir(name, **options)
+    missing = [config for config in get_builder(name).select(configs) if not (folder / config).is_dir()]
+    return build(name, missing, output=folder, **options) if missing else folder

@@ -1,0 +1,143 @@
+"""What a subcommand is: a function, whose options (`video_contrast.options`) become the flags, and an example.
+
+A file of this folder has a function `commands()` that returns its commands, and a group first where they have one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from video_contrast.options import REQUIRED, Flag, Option, bind, options_of
+
+if TYPE_CHECKING:
+    import cyclopts
+
+
+@dataclass(frozen=True)
+class Group:
+    """A command that only has subcommands.
+
+    Attributes:
+        name: its name.
+        help: what its subcommands do.
+        example: a call of one of them.
+    """
+
+    name: str
+    help: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    Attributes:
+        name: "score", or "perturb text" in a group.
+        function: its keyword-only parameters are the flags, the others the arguments of the command.
+        example: a call that runs, with what is said of it in brackets: "video-contrast score ... (offline)".
+        help: the function's docstring where empty.
+        more: flags whose values the function takes together, by name, as its option `options`.
+    """
+
+    name: str
+    function: Callable[..., None]
+    example: str
+    help: str = ""
+    more: Sequence[Option] = ()
+
+    def run(self, given: Mapping[str, Any]) -> None:
+        """Calls the function with the options that were given on the command line, by name."""
+        more = {option.name for option in self.more}
+        extra = {name: value for name, value in given.items() if name in more}
+        values = {name: value for name, value in given.items() if name not in more}
+        self.function(**bind(self.function, values | ({"options": extra} if extra else {}), self.name))
+
+
+def names_in(*lists: Sequence[str] | None) -> list[str] | None:
+    """The names of flags that may be repeated and may hold several names separated by commas; None if there are none.
+
+    >>> names_in(["verb_mc,gender_mc"], None, ["retrieval"])
+    ['verb_mc', 'gender_mc', 'retrieval']
+    """
+    words = [word for words in lists for word in words or ()]
+    return [name for word in words for part in word.split(",") if (name := part.strip())] or None
+
+
+def add_to(app: cyclopts.App, command: Command | Group, heading: cyclopts.Group | None, order: int) -> None:
+    """Adds a command to the app or to the group that its name begins with.
+
+    Args:
+        app: the whole command line.
+        command: what is added.
+        heading: under which the help of the app lists it.
+        order: its place there.
+    """
+    import cyclopts
+
+    *path, name = command.name.split(" ")
+    parent = app[path[0]] if path else app
+    settings: dict[str, Any] = {"name": name, "help_epilogue": f"Example: {command.example}", "sort_key": order}
+    if heading is not None and not path:
+        settings["group"] = heading
+    if isinstance(command, Group):
+        parent.command(cyclopts.App(help=command.help, **settings))
+        return
+    text = command.help or inspect.getdoc(command.function) or ""
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))  # the help wraps it anew
+    parent.command(_call(command), help=text, **settings)
+
+
+def _call(command: Command) -> Callable[..., None]:
+    """A function with one parameter an option, for cyclopts to read; only what is given reaches the command."""
+    declared = [option for option in options_of(command.function).values() if not option.flag.python_only]
+    options = [*declared, *command.more]
+    names = {option.name for option in options}
+    former = [_former(option, old) for option in options for old in option.flag.former if old not in names]
+    options = sorted([*options, *former], key=lambda option: not option.positional)
+    panels = list(dict.fromkeys(option.panel for option in options if option.panel))
+
+    def call(*arguments: Any, **given: Any) -> None:
+        positional = [option.name for option in options if option.positional]
+        command.run({**dict(zip(positional, arguments, strict=False)), **given})
+
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what cyclopts reads
+        [_parameter(option, panels) for option in options]
+    )
+    return call
+
+
+def _former(option: Option, name: str) -> Option:
+    """The option under a name that it had before: taken, not shown, never required."""
+    default = None if option.default is REQUIRED else option.default
+    return replace(option, name=name, default=default, flag=Flag(hidden=True), positional=False)
+
+
+def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
+    import cyclopts
+
+    required = option.default is REQUIRED
+    # An option that may be given under a former name is looked for by `bind`, which knows that name.
+    elsewhere = required and not option.positional and bool(option.flag.former)
+    group = {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
+    flag = cyclopts.Parameter(
+        **group,
+        name=(option.flag.name or None) if option.positional else list(option.names),
+        help=option.help + (" [required]" if elsewhere else ""),
+        show=False if option.flag.hidden else None,
+        show_default=None if option.default not in (False, ()) else False,
+        negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
+    )
+    kinds = inspect.Parameter
+    return inspect.Parameter(
+        option.name,
+        kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
+        default=None if elsewhere else option.default,
+        # Where a text and a list of them will do, the command line gives the text.
+        annotation=Annotated[
+            str if str in get_args(option.type) and Sequence[str] in get_args(option.type) else option.type, flag
+        ],
+    )
