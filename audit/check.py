@@ -10,7 +10,7 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
 from video_contrast.rows import layout_of, table_columns, validate_rows
-from video_contrast.video.files import frame_times, read_video
+from video_contrast.video import DamagedVideo, index_of, verify
 
 MANIFEST = "manifest.json"
 
@@ -24,7 +24,9 @@ class Checked:
         problems: of tables and card, a sentence each.
         videos: path -> what is known of the file: `bytes`, `sha256`, `frames`, `seconds`.
         missing: paths of which there is no file.
-        unreadable: path -> why.
+        unreadable: path -> why, of files that are no video.
+        damaged: path -> why, of videos that stop in the middle or hold frames that cannot be decoded.
+        changed: paths of videos whose sha256 is not the expected one.
         short: "path: what" of clips that begin after their video ends.
         looked: whether videos were looked for at all.
     """
@@ -34,13 +36,15 @@ class Checked:
     videos: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
+    changed: list[str] = field(default_factory=list)
     short: list[str] = field(default_factory=list)
     looked: bool = True
 
     @property
     def ok(self) -> bool:
         """Whether nothing was found wrong."""
-        return not (self.problems or self.missing or self.unreadable or self.short)
+        return not any((self.problems, self.missing, self.unreadable, self.damaged, self.changed, self.short))
 
     def manifest(self) -> dict[str, Any]:
         """The manifest: every video with its sha256, and those that are missing or cannot be read."""
@@ -49,6 +53,8 @@ class Checked:
             "videos": {path: self.videos[path] for path in sorted(self.videos)},
             "missing": sorted(self.missing),
             "unreadable": dict(sorted(self.unreadable.items())),
+            "damaged": dict(sorted(self.damaged.items())),
+            "changed": sorted(self.changed),
             "short": sorted(self.short),
         }
 
@@ -58,6 +64,7 @@ def check(
     *,
     video_root: str | Path | None = None,
     decode: bool = True,
+    expected: str | Path | None = None,
     num_proc: int = 1,
     progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
 ) -> Checked:
@@ -67,14 +74,18 @@ def check(
         folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back.
         video_root: what `video_path` is relative to; the set's own folder by default. Without it, and where the
             folder holds none of the videos, they are not looked for (`looked` is False).
-        decode: decode every frame (a file that breaks off in the middle is found); else only read the index.
+        decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame;
+            else only read the index, which finds files that stop in the middle.
+        expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
+            are `changed`. This finds damage that no decoder notices.
         num_proc: files that are read at the same time.
         progress: wraps the loop over the videos (given it and its length), for a progress bar.
 
     Raises:
-        UsageError: no such folder, or no table in it.
+        UsageError: no such folder, no table in it, or `expected` holds no sha256.
     """
     root = Path(folder)
+    hashes = _hashes(expected) if expected is not None else {}
     if not root.is_dir():
         raise UsageError(f"no such folder: {root}")
     if video_root is not None and not Path(video_root).is_dir():
@@ -96,7 +107,19 @@ def check(
     _check_record(root, found)
     _check_videos(Path(video_root) if video_root is not None else root, video_root is not None, clips, decode, num_proc,
                   progress, found)  # fmt: skip
+    present = {path: facts["sha256"] for path, facts in found.videos.items() if "sha256" in facts}
+    found.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return found
+
+
+def _hashes(expected: str | Path) -> dict[str, str]:
+    """Path -> sha256, of a run's `videos.json` or of a manifest."""
+    table = read_json(expected)
+    entries = table.get("videos", table) if isinstance(table, dict) else {}
+    hashes = {path: entry["sha256"] for path, entry in entries.items() if isinstance(entry, dict) and "sha256" in entry}
+    if not hashes:
+        raise UsageError(f"--sha256 {expected}: holds no sha256; give a run's videos.json or a check's manifest.json")
+    return hashes
 
 
 def _splits(files: list[Path]) -> list[tuple[str, str, list[Path]]]:
@@ -172,52 +195,35 @@ def _check_videos(
         found.looked = False
         return
 
-    def look(path: str) -> tuple[str, dict[str, Any] | None, str]:
+    def look(path: str) -> tuple[str, dict[str, Any] | None, str, bool]:
+        full = resolve_under(root, path)
+        if not full.exists():
+            return path, None, "", False
+        facts: dict[str, Any] = {}
         try:
-            full = resolve_under(root, path)
+            index = verify(full) if decode else index_of(full)
+            if index.damage:
+                raise DamagedVideo(f"{full}: damaged: {index.damage}")
+            facts = {"frames": index.n_frames, "seconds": round(index.end, 3)}
+            why, damaged = "", False
         except VideoContrastError as error:
-            return path, {}, str(error)
-        if not full.is_file():
-            return path, None, ""
-        facts = {"bytes": full.stat().st_size, "sha256": sha256(full)}
-        try:
-            frames, seconds = _measured(full) if decode else _indexed(full)
-        except VideoContrastError as error:
-            return path, facts, str(error).removeprefix(f"{full}: ")
-        return path, facts | {"frames": frames, "seconds": round(seconds, 3)}, ""
+            why, damaged = str(error).removeprefix(f"{full}: "), isinstance(error, DamagedVideo)
+        if full.is_file():
+            facts |= {"bytes": full.stat().st_size, "sha256": sha256(full)}
+        return path, facts, why, damaged
 
     with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
         results: Iterable[Any] = pool.map(look, sorted(clips))
-        for path, facts, why in progress(results, len(clips)) if progress else results:
+        for path, facts, why, damaged in progress(results, len(clips)) if progress else results:
             if facts is None:
                 found.missing.append(path)
                 continue
             found.videos[path] = facts
             if why:
-                found.unreadable[path] = why
+                (found.damaged if damaged else found.unreadable)[path] = why
                 continue
             for start, _ in sorted(clips[path], key=str):
                 if start is not None and start >= facts["seconds"]:
                     found.short.append(
                         f"{path}: a clip begins at {start:g} s, the video ends at {facts['seconds']:g} s"
                     )
-
-
-def _measured(path: Path) -> tuple[int, float]:
-    """Frames and seconds of a file, every frame decoded."""
-    count = 0
-
-    def keep(index: int) -> bool:
-        nonlocal count
-        count = index + 1
-        return index == 0
-
-    clip = read_video(path, keep=keep)
-    return count, count / clip.fps
-
-
-def _indexed(path: Path) -> tuple[int, float]:
-    """Frames and seconds of a file by its index."""
-    times = frame_times(path)
-    step = float(times[-1]) / (len(times) - 1) if len(times) > 1 else 0.04
-    return len(times), float(times[-1]) + step

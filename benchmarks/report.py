@@ -25,7 +25,7 @@ from video_contrast.builders.writing import write_set
 from video_contrast.reports import write_report
 from video_contrast.rows import edit_record, multiple_choice_row
 from video_contrast.seeds import stream
-from video_contrast.video.files import write_video
+from video_contrast.video import write_video
 
 CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/google-chrome") if Path(path).exists()), None)
 WORDS = (

@@ -29,7 +29,7 @@ from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video import NAMES, SEVERITIES, VideoCondition, perturb_clip
 from video_contrast.perturbations.video.noise import PHOTONS, SPREAD
 from video_contrast.seeds import NoiseStreams
-from video_contrast.video.files import read_video, write_video
+from video_contrast.video import read_video, write_video
 
 # our name -> (name in imagecorruptions, least ratio we hold ourselves to at 224x224)
 KERNELS = {
@@ -151,8 +151,7 @@ def conditions(video: Path | None, every_severity: bool) -> None:
         def ours() -> None:
             chosen = [VideoCondition(name, severity) for name in NAMES for severity in SEVERITIES]
             needed = np.unique(np.concatenate([c.sources(wanted, length, **key) for c in chosen]))
-            keep = set(needed.tolist())
-            clip = read_video(video, 0, 10, keep=keep.__contains__)
+            clip = read_video(video, 0, 10, keep=needed.tolist())
             for condition in chosen:
                 condition.frames(clip.frames, needed, wanted, length, **key)
 

@@ -45,17 +45,14 @@ def clip_frames(
     """
     from PIL import Image
 
-    from video_contrast.video.files import frame_times, read_video
+    from video_contrast.video import decode, index_of
 
     path = resolve_under(root, relative)
     if not path.is_file():
         raise VideoContrastError(f"{path}: no such video file")
-    times = frame_times(path)
-    low, high = -np.inf if start is None else start, np.inf if end is None else end
-    total = int(((times >= low - 5e-4) & (times < high - 5e-4)).sum())
-    wanted = {round(step) for step in np.linspace(0, max(total - 1, 0), frames)}
-    clip = read_video(path, start, end, keep=wanted.__contains__)
-    return [_scaled(Image.fromarray(frame), 96) for frame in clip.frames]
+    index = index_of(path)
+    wanted = np.unique(index.sample(index.span(start, end), frames, "linspace"))
+    return [_scaled(Image.fromarray(frame), 96) for frame in decode(path, wanted.tolist())]
 
 
 def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:

@@ -3,84 +3,90 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from video_contrast.builders.assembly.sharding import spread
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.perturbations.video import VideoCondition
-from video_contrast.perturbations.video.files import Span, write_perturbed
+from video_contrast.perturbations.video.files import write_perturbed
 from video_contrast.perturbations.video.validity import Reference
-from video_contrast.video.files import read_video
+from video_contrast.video import Clip, Quality, read_video
 
-ClipKey = tuple[str, str, float | None, float | None]  # video_path, video_id, start, end
-Paths = dict[ClipKey, dict[VideoCondition | None, str]]
+Paths = dict[Clip, dict[VideoCondition | None, str]]
 _CLIPS_A_CHUNK = 4
 _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
 
 
 def write_all(
-    clips: Sequence[ClipKey],
+    clips: Sequence[Clip],
     conditions: Sequence[VideoCondition | None],
+    *,
     video_root: Path,
     output_dir: Path,
-    quality: str,
+    quality: Quality = "high",
     num_proc: int = 1,
 ) -> tuple[Paths, list[str]]:
     """Writes every clip under every condition; under `torchrun` each rank writes its share and gets all paths.
+
+    Args:
+        clips: distinct.
+        conditions: None is the clean clip, re-encoded.
+        video_root: folder of the clean videos.
+        output_dir: folder of the files.
+        quality: "high" or "lossless".
+        num_proc: processes of this machine.
 
     Returns:
         The relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
 
     Raises:
-        UsageError: an unknown quality, or a clip's path leads out of the video root.
+        VideoContrastError: a clip's path leads out of the video root.
     """
-    if quality not in ("high", "lossless"):
-        raise UsageError(f"--quality must be high or lossless, not {quality!r}")
     work = partial(_write_chunk, conditions=conditions, root=video_root, output_dir=output_dir, quality=quality)
     results = spread(work, clips, num_proc=num_proc, chunk=_CLIPS_A_CHUNK)
     paths: Paths = {}
     failed = []
-    for clip, (names, why) in zip(clips, [result for chunk in results for result in chunk], strict=True):
-        if why is None:
-            paths[clip] = dict(zip(conditions, names, strict=True))
+    for clip, result in zip(clips, [result for chunk in results for result in chunk], strict=True):
+        if isinstance(result, str):
+            failed.append(result)
         else:
-            failed.append(why)
+            paths[clip] = dict(zip(conditions, result, strict=True))
     return paths, failed
 
 
-def references(clips: Sequence[ClipKey], video_root: Path) -> list[Reference]:
-    """A few of the clips with some of their frames, to measure damage on; those that cannot be read are left out."""
-    found: list[Reference] = []
+def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
+    """Returns a few of the clips with some of their frames, to measure damage on; unreadable ones are left out."""
+    measured: list[Reference] = []
     step = max(1, len(clips) // _MEASURED_CLIPS)
-    for path, video_id, start, end in clips[::step]:
-        if len(found) == _MEASURED_CLIPS:
+    for clip in clips[::step]:
+        if len(measured) == _MEASURED_CLIPS:
             break
         try:
-            clip = read_video(resolve_under(video_root, path), start, end)
+            decoded = read_video(resolve_under(video_root, clip.video_path), clip.start, clip.end)
         except VideoContrastError:
             continue
-        length = len(clip.frames)
+        length = len(decoded.frames)
         indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
-        found.append(Reference(video_id, length, start, end, clip.frames[indices], indices))
-    return found
+        measured.append(Reference(clip.video_id, length, clip.start, clip.end, decoded.frames[indices], indices))
+    return measured
 
 
 def _write_chunk(
-    clips: Sequence[ClipKey],
+    clips: Sequence[Clip],
     *,
     conditions: Sequence[VideoCondition | None],
     root: Path,
     output_dir: Path,
-    quality: Any,
-) -> list[tuple[list[str], str | None]]:
-    done: list[tuple[list[str], str | None]] = []
-    for path, video_id, start, end in clips:
-        span = Span(str(resolve_under(root, path)), video_id, start, end)
+    quality: Quality,
+) -> list[list[str] | str]:
+    """The paths of each clip, or a sentence where its video could not be read."""
+    results: list[list[str] | str] = []
+    for clip in clips:
+        video = resolve_under(root, clip.video_path)
         try:
-            done.append((write_perturbed(span, conditions, output_dir, quality), None))
+            results.append(write_perturbed(video, clip, conditions, output_dir, quality=quality))
         except VideoContrastError as error:
-            done.append(([], str(error)))
-    return done
+            results.append(str(error))
+    return results

@@ -40,7 +40,7 @@ def shown_clip(root: Path, row: Mapping[str, Any]) -> Path:
     key = digest("annotate", str(path.resolve()), stat.st_size, stat.st_mtime_ns, row["start"], row["end"]).hex()[:32]
     target = shown_folder() / f"{key}.mp4"
     if not target.exists():
-        from video_contrast.video.files import read_video, write_video
+        from video_contrast.video import read_video, write_video
 
         clip = read_video(path, row["start"], row["end"])
         height, width = (side - side % 2 for side in clip.frames.shape[1:3])

@@ -11,7 +11,7 @@ import pytest
 from video_contrast.audit import check as checking
 from video_contrast.builders import build
 from video_contrast.cli import main
-from video_contrast.video.files import write_video
+from video_contrast.video import write_video
 
 
 @pytest.fixture(scope="module")

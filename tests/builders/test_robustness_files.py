@@ -17,8 +17,8 @@ from video_contrast.builders import build
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.perturbations.video import NAMES, VideoCondition, perturb_clip
-from video_contrast.perturbations.video.files import Span, file_name, perturbed_clip, write_perturbed
-from video_contrast.video.files import read_video
+from video_contrast.perturbations.video.files import file_name, perturbed_clip, write_perturbed
+from video_contrast.video import Clip, read_video
 
 
 def test_files_hold_what_the_recipes_say_and_point_at_themselves(clean: Path, videos: Path, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Pa
     code = (
         "import sys, itertools; from video_contrast.perturbations.video import *;"
         "from video_contrast.perturbations.video.files import *\n"
-        "for name in NAMES: print(write_perturbed(Span(sys.argv[1], 'v0'), [VideoCondition(name, 1)], sys.argv[2]),"
+        "for name in NAMES: print(write_perturbed(sys.argv[1], Clip('v0', 'v0.mp4'), [VideoCondition(name, 1)], sys.argv[2]),"
         " flush=True)"
     )
     process = subprocess.Popen(
@@ -77,9 +77,9 @@ def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Pa
     for path in whole:
         assert len(read_video(path).frames) == 40
     conditions = [VideoCondition(name, 1) for name in NAMES]
-    span = Span(str(videos / "v0.mp4"), "v0")
-    names = write_perturbed(span, conditions, out)
-    fresh = write_perturbed(span, conditions, tmp_path / "fresh")
+    source, clip = videos / "v0.mp4", Clip("v0", "v0.mp4")
+    names = write_perturbed(source, clip, conditions, out)
+    fresh = write_perturbed(source, clip, conditions, tmp_path / "fresh")
     assert names == fresh
     assert all((out / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes() for name in names)
 
@@ -120,20 +120,39 @@ def test_scope_video_perturbs_the_whole_file_and_cuts_it(videos: Path) -> None:
     path = str(videos / "v0.mp4")
     whole = read_video(path).frames
     for name in NAMES:
-        done = perturbed_clip(Span(path, "v0", 0.5, 1.5), VideoCondition(name, 2, scope="video"))
+        done = perturbed_clip(path, Clip("v0", "v0.mp4", 0.5, 1.5), VideoCondition(name, 2, scope="video"))
         assert np.array_equal(done.frames, perturb_clip(whole, name, 2, video_id="v0")[10:30]), name
 
 
-def test_file_names_tell_clips_and_recipes_apart() -> None:
-    spans = [Span("a", "x/y"), Span("a", "x y"), Span("a", "x_y"), Span("a", "x_y", 1), Span("a", "x_y", 1, 2)]
+def test_file_names_tell_clips_and_recipes_apart(videos: Path, tmp_path: Path) -> None:
+    spans = [
+        (None, None), (1, None), (1, 2), (0, 5), (None, 5), (1234.561, None), (1234.564, None), (1, 1234.5678),
+        (1, 1234.5679),
+    ]  # fmt: skip
+    clips = [Clip(name, "v.mp4", *span) for name in ("x/y", "x y", "x_y") for span in spans]
     conditions = [
         None, VideoCondition("jpeg", 1), VideoCondition("jpeg", 2), VideoCondition("jpeg", 1, seed=1),
         VideoCondition("jpeg", 1, "monotone"), VideoCondition("jpeg", 1, scope="video"),
     ]  # fmt: skip
-    names = [file_name(span, c, quality) for span in spans for c in conditions for quality in ("high", "lossless")]
+    one, other = videos / "v0.mp4", videos / "v1.mp4"
+    names = [file_name(one, clip, c, quality) for clip in clips for c in conditions for quality in ("high", "lossless")]
     assert len(set(names)) == len(names)
+    assert not set(names) & {file_name(other, clip, c) for clip in clips for c in conditions}
+    copy = shutil.copy(one, tmp_path / "renamed.mp4")
+    assert file_name(copy, clips[0], None) == file_name(one, clips[0], None)  # the content counts, not the place
     assert all(".." not in name and not name.startswith("/") for name in names)
-    assert file_name(Span("a", "../../etc"), None).count("/") == 1
+    assert file_name(one, Clip("../../etc", "v.mp4"), None).count("/") == 1
+
+
+def test_clips_of_nearly_equal_spans_get_their_own_pixels(videos: Path, tmp_path: Path) -> None:
+    """Seconds with more digits than a name shows, and another video under the same id, are other clips."""
+    source, out = videos / "v0.mp4", tmp_path / "out"
+    first, second = (Clip("v0", "v0.mp4", start) for start in (1.0399991, 1.0399999))
+    names = [write_perturbed(source, clip, [None], out, quality="lossless")[0] for clip in (first, second)]
+    assert names[0] != names[1]
+    replaced = shutil.copy(videos / "v1.mp4", tmp_path / "v0.mp4")
+    other = write_perturbed(replaced, first, [None], out, quality="lossless")[0]
+    assert np.array_equal(read_video(out / other).frames, read_video(replaced, first.start).frames)
 
 
 def test_perturb_video_writes_what_perturb_clip_makes(
@@ -165,7 +184,7 @@ def test_perturb_video_writes_what_perturb_clip_makes(
         (["--name", "shot_nose"], "did you mean 'shot_noise'", 2),
         (["--severity", "9"], "1 to 5", 2),
         (["--profile", "papr"], "did you mean 'paper'", 2),
-        (["--start", "90"], "no frame between 90 s and the end", 1),
+        (["--start", "90"], "start 90 s is past the end", 1),
     ],
 )
 def test_perturb_video_says_what_is_wrong(

@@ -20,7 +20,7 @@ from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import ACTIONS, REVERSE, TRANSITIVE, Figure, Scene, held_out, scenes
 from video_contrast.errors import UsageError
 from video_contrast.seeds import stream
-from video_contrast.video.files import read_video
+from video_contrast.video import read_video
 
 some_scene = st.builds(lambda n: next(scenes(3, "test", 1, first=n)), st.integers(0, 5000))
 

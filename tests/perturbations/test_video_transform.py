@@ -77,7 +77,7 @@ def test_transform_errors_are_sentences(videos: Path) -> None:
     change = VideoPerturbation("jpeg", 3, video_root=videos)
     with pytest.raises(VideoContrastError, match="no column 'video_id'"):
         change({"video_path": "v0.mp4"})
-    with pytest.raises(VideoContrastError, match=r"none\.mp4: no such video file"):
+    with pytest.raises(VideoContrastError, match=r"none\.mp4: no such file"):
         change({"video_id": "none", "video_path": "none.mp4"})
     with pytest.raises(VideoContrastError, match=r"without '\.\.'"):
         change({"video_id": "x", "video_path": "../x.mp4"})

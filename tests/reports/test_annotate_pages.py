@@ -21,7 +21,7 @@ def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_p
     import numpy as np
 
     from video_contrast.reports.annotate.showing import shown_clip
-    from video_contrast.video.files import read_video, write_video
+    from video_contrast.video import read_video, write_video
 
     monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
     frames = fabricate.clip(3, size=51)

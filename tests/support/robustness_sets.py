@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from video_contrast.builders import build
-from video_contrast.video.files import write_video
+from video_contrast.video import write_video
 
 
 def pictures(seed: int, length: int = 40) -> np.ndarray:

@@ -10,7 +10,7 @@ from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.rows import multiple_choice_row, retrieval_row
-from video_contrast.video.files import write_video
+from video_contrast.video import write_video
 
 WORDS = ("red", "green", "blue", "grey", "dark", "light", "warm")
 

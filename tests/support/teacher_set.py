@@ -8,7 +8,7 @@ import runner_set
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.rows import Row, retrieval_row
-from video_contrast.video.files import write_video
+from video_contrast.video import write_video
 
 SETTINGS: dict[str, Any] = {
     "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "rate": 1e-3, "progress": False,

@@ -17,7 +17,7 @@ from video_contrast.runner.locate import locate
 from video_contrast.teacher import run, teach
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.store import open_store
-from video_contrast.video.sampling import frame_indices
+from video_contrast.video import frame_indices
 
 QUICK: dict[str, Any] = {
     "epochs": 1, "batch_size": 6, "evaluate_every": 1, "rate": 1e-3, "progress": False, "kinds": "5-action",
@@ -49,7 +49,7 @@ def _score(pairs: Pairs, processor: Any, dataset: Path, folder: Path, captions: 
 def test_training_sees_the_scores_that_the_runner_gives(
     name: str, models: dict[str, Path], dataset: Path, tmp_path: Path
 ) -> None:
-    from video_contrast.video.files import read_video
+    from video_contrast.video import read_video
 
     net, processor, _ = run.load_checkpoint(models[name])
     captions = [teacher_set.caption(n) for n in range(7)]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.video.files import frame_times, read_video, write_video
+from video_contrast.video import frame_times, read_video, write_video
 
 
 def moving(length: int = 20, height: int = 48, width: int = 64) -> np.ndarray:
@@ -49,7 +49,7 @@ def test_equal_frames_give_equal_bytes_in_every_process(tmp_path: Path) -> None:
     assert first == write_video(tmp_path / "b.mp4", frames, 30).read_bytes()
     assert b"x264" not in first and b"Lav" not in first
     code = (
-        "import sys, numpy as np; from video_contrast.video.files import write_video; "
+        "import sys, numpy as np; from video_contrast.video import write_video; "
         "write_video(sys.argv[2], np.load(sys.argv[1]), 30)"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "frames.npy", tmp_path / "c.mp4"], check=True)

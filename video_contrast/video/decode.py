@@ -1,250 +1,216 @@
-"""Decoding with PyAV: exactly the wanted frames, from only the groups of pictures that hold them.
+"""Decoding: exactly the wanted frames, from only the groups of pictures that hold them.
 
-A file's packets are listed once without decoding (`index_of`): that gives the true number of frames, the time of
-each and where decoding may start. Frame k is the k-th in order of display, so a number means the same picture
-whatever was sought. Only frames that are kept are converted to RGB.
+A number means the same picture whatever was sought. Only frames that are kept are converted to RGB. Frames that the
+decoder marks corrupt, or that come after an error in their group of pictures, are never handed out unnoticed.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from video_contrast.errors import VideoContrastError
-from video_contrast.video.sampling import frame_range
+from video_contrast.video.clock import VideoIndex, index_of
+from video_contrast.video.open import BrokenVideo, DamagedVideo, opened, picture, reason
 
 # A seek costs about as much as decoding this many small frames; below it, decoding forward is cheaper.
 WORTH_A_SEEK = 4
 
 
-class BrokenVideo(VideoContrastError):
-    """A file that is missing, unreadable or holds no frame; a run records it and goes on."""
-
-
 @dataclass
 class Counter:
-    """What decoding cost. `minimum` counts, for every group of pictures with a wanted frame, up to the last wanted."""
+    """What decoding cost, and what was wrong.
+
+    Attributes:
+        decoded: frames that were decoded.
+        minimum: for every group of pictures with a wanted frame, the frames up to the last wanted.
+        converted: frames that were kept.
+        damaged: file -> what is wrong with it, of the damaged files that were accepted.
+    """
 
     decoded: int = 0
     minimum: int = 0
     converted: int = 0
+    damaged: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Counter) -> None:
         """Adds another counter's figures."""
         self.decoded += other.decoded
         self.minimum += other.minimum
         self.converted += other.converted
+        self.damaged.update(other.damaged)
 
 
-@dataclass(frozen=True)
-class VideoIndex:
-    """What is in a file, by its packets.
-
-    Attributes:
-        times: presentation time of frame k in the stream's time base, increasing; empty where the container has none
-            (frames are then counted while decoding).
-        keys: numbers of the frames at which decoding may start, increasing, first 0.
-        n_frames: frames that are shown.
-        fps: mean frames a second, above 0.
-    """
-
-    path: str
-    times: tuple[int, ...]
-    keys: tuple[int, ...]
-    n_frames: int
-    fps: float
-    width: int
-    height: int
-    facts: dict[str, Any] = field(default_factory=dict, compare=False)
-
-    def range(self, start: float | None = None, end: float | None = None) -> tuple[int, int]:
-        """First and one past the last frame between `start` and `end` seconds."""
-        try:
-            return frame_range(self.n_frames, self.fps, start, end)
-        except VideoContrastError as error:
-            raise BrokenVideo(f"{self.path}: {error}") from error
-
-    def minimum(self, wanted: Sequence[int]) -> int:
-        """How many frames must be decoded to get the frames `wanted` (increasing)."""
-        last: dict[int, int] = {}
-        for number in wanted:
-            last[self.key_of(number)] = number
-        return sum(number - key + 1 for key, number in last.items())
-
-    def key_of(self, number: int) -> int:
-        """The frame at which decoding towards frame `number` starts."""
-        return self.keys[bisect_right(self.keys, number) - 1]
-
-
-def index_of(path: str | Path) -> VideoIndex:
-    """Lists a file's packets (cached by path, size and time of change).
-
-    Raises:
-        BrokenVideo: no such file, no video stream, not a video, or no frame in it.
-    """
-    try:
-        stat = Path(path).stat()
-    except OSError as error:
-        raise BrokenVideo(f"{path}: no such file") from error
-    return _index(str(path), stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
-def _index(path: str, size: int, changed: int) -> VideoIndex:
-    with _opened(path) as (container, stream):
-        stamps: list[tuple[int, bool]] = []
-        complete = True
-        for packet in container.demux(stream):
-            if packet.size == 0 or packet.is_discard:
-                continue
-            if packet.pts is None:
-                complete = False
-            stamps.append((packet.pts if packet.pts is not None else len(stamps), bool(packet.is_keyframe)))
-        rate = stream.average_rate or stream.guessed_rate or stream.base_rate
-        base = stream.time_base
-        width, height = stream.codec_context.width, stream.codec_context.height
-    if not complete or len({stamp for stamp, _ in stamps}) != len(stamps):
-        return _counted(path, float(rate or 25.0), width, height)
-    stamps.sort()
-    times = tuple(stamp for stamp, _ in stamps)
-    if not times:
-        raise BrokenVideo(f"{path}: holds no video frame")
-    keys = tuple(k for k, (_, key) in enumerate(stamps) if key)
-    fps = float(rate or 0.0)
-    if fps <= 0:
-        span = float((times[-1] - times[0]) * base) if len(times) > 1 and base else 0.0
-        fps = (len(times) - 1) / span if span > 0 else 25.0
-    return VideoIndex(path, times, keys if keys and keys[0] == 0 else (0, *keys), len(times), fps, width, height)
-
-
-def _counted(path: str, fps: float, width: int, height: int) -> VideoIndex:
-    """The index of a file without usable times: its frames are counted by decoding, and never sought."""
-    with _opened(path) as (container, stream):
-        n_frames = 0
-        for _ in _frames(container, stream, path):
-            n_frames += 1
-    if not n_frames:
-        raise BrokenVideo(f"{path}: holds no video frame")
-    return VideoIndex(path, (), (0,), n_frames, fps, width, height)
-
-
-def decode(path: str | Path, wanted: Sequence[int], counter: Counter | None = None) -> np.ndarray:
+def decode(
+    path: str | os.PathLike[str], wanted: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
+) -> npt.NDArray[np.uint8]:
     """Decodes frames by number.
 
     Args:
         path: the file.
         wanted: frame numbers in order of display, in any order and with repeats, each in 0..n_frames-1.
         counter: is added to.
+        accept_damaged: hand out damaged frames as the decoder makes them; the frame before stands in for one that
+            does not come out at all.
 
     Returns:
-        uint8[len(wanted), H, W, 3], RGB, in the order of `wanted`.
+        uint8[len(wanted), H, W, 3], RGB, upright, in the order of `wanted`.
 
     Raises:
-        BrokenVideo: the file cannot be read, or a wanted frame does not come out of it.
+        DamagedVideo: the file stops in the middle, a wanted frame does not come out of it, or the decoder reports
+            damage in its group of pictures at or before it.
+        BrokenVideo: the file cannot be read, or has no such frame.
     """
-    unique = sorted(set(int(number) for number in wanted))
+    unique = sorted({int(number) for number in wanted})
     index = index_of(path)
     if not unique or unique[0] < 0 or unique[-1] >= index.n_frames:
         raise BrokenVideo(f"{path}: has frames 0..{index.n_frames - 1}, not {unique[:1]}..{unique[-1:]}")
     counter = counter if counter is not None else Counter()
+
+    def note(fault: str) -> None:
+        if fault and not accept_damaged:
+            raise DamagedVideo(f"{path}: damaged: {fault}")
+        if fault:
+            counter.damaged.setdefault(str(path), fault)
+
+    note(index.damage)
     counter.minimum += index.minimum(unique)
-    out: np.ndarray | None = None
-    for row, (_, picture) in enumerate(_walk(index, unique, counter)):
+    out: npt.NDArray[np.uint8] | None = None
+    for row, (frame, fault) in enumerate(_walk(index, unique, counter)):
+        note(fault)
+        if frame is None:
+            raise DamagedVideo(f"{path}: damaged: {fault}")
+        counter.converted += 1
+        pixels = picture(frame)
         if out is None:
-            out = np.empty((len(unique), *picture.shape), np.uint8)
-        if picture.shape != out.shape[1:]:
-            raise BrokenVideo(f"{path}: its frames change size ({out.shape[1:3]} and {picture.shape[:2]})")
-        out[row] = picture  # at once: the frames of many views are held a single time
+            out = np.empty((len(unique), *pixels.shape), np.uint8)
+        if pixels.shape != out.shape[1:]:
+            raise BrokenVideo(f"{path}: its frames change size ({out.shape[1:3]} and {pixels.shape[:2]})")
+        out[row] = pixels  # at once: the frames of many views are held a single time
     assert out is not None
     return out if list(wanted) == unique else out[np.searchsorted(unique, wanted)]
 
 
-def _walk(
-    index: VideoIndex, wanted: list[int], counter: Counter, seeks: bool = True
-) -> Iterator[tuple[int, np.ndarray]]:
-    """The wanted frames (increasing numbers) with their pictures.
+def verify(path: str | os.PathLike[str]) -> VideoIndex:
+    """Decodes every frame of a file without keeping any, and returns the file's index.
 
-    Some containers (transport streams) seek inexactly: where a seek lands past its frame, the rest is decoded again
-    from the beginning.
+    Raises:
+        DamagedVideo: as `decode` of all frames.
+        BrokenVideo: the file cannot be read.
     """
-    number_of = {time: k for k, time in enumerate(index.times)}
-    at = 0  # the frame that decoding would give next
+    index = index_of(path)
+    fault = index.damage or next(filter(None, (why for _, why in _walk(index, range(index.n_frames), Counter()))), "")
+    if fault:
+        raise DamagedVideo(f"{path}: damaged: {fault}")
+    return index
+
+
+def _walk(index: VideoIndex, wanted: Sequence[int], counter: Counter) -> Iterator[tuple[Any, str]]:
+    """The wanted frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
+
+    Where anything is wrong after a seek, the rest is decoded again from the beginning of the file (some key frames
+    are none: a picture that is refreshed in stripes), and only what is wrong then is damage.
+    """
     done = 0
-    sought = False
-    with _opened(index.path) as (container, stream):
-        while done < len(wanted):
-            key = index.key_of(wanted[done])
-            if seeks and index.times and key > at + WORTH_A_SEEK:
-                container.seek(index.times[key], stream=stream, backward=True)
-                sought = True
-            before = done
-            for order, frame in enumerate(_frames(container, stream, index.path)):
-                counter.decoded += 1
-                number = number_of.get(frame.pts) if index.times else order
-                if number is None or number < wanted[done]:
-                    continue
-                if number > wanted[done]:
+    with opened(index.path) as (container, stream):
+        for run in _runs(index, wanted):
+            key = index.key_of(run[0])
+            sought = done > 0 or key > WORTH_A_SEEK
+            packets = _packets_from(container, stream, index, key) if sought else container.demux(stream)
+            for frame, fault in _forward(packets, index, run, counter):
+                if fault and (sought or done):
                     break
-                counter.converted += 1
-                yield number, _picture(frame)
-                at, done = number + 1, done + 1
-                if done == len(wanted) or (seeks and index.key_of(wanted[done]) > at + WORTH_A_SEEK):
-                    break
+                yield frame, fault
+                done += 1
             else:
-                number = None
-            if done == len(wanted) or (done > before and number == wanted[done - 1]):
-                continue  # finished, or on to the next group of pictures
-            if sought:
-                yield from _walk(index, wanted[done:], counter, seeks=False)
+                continue
+            break
+        else:
+            return
+    with opened(index.path) as (container, stream):
+        yield from _forward(container.demux(stream), index, wanted[done:], counter)
+
+
+def _packets_from(container: Any, stream: Any, index: VideoIndex, key: int) -> Iterator[Any]:
+    """The packets from that of a key frame on. Transport streams seek inexactly: then from further back."""
+    at = index.keys.index(key)
+    for back in (at, max(0, at - 2)):
+        if index.seekable:
+            container.seek(int(index.stamps[index.keys[back]]), stream=stream, backward=True)
+        else:  # forward without decoding
+            stream.codec_context.flush_buffers()
+        packets = container.demux(stream)
+        for packet in packets:
+            if packet.is_keyframe and packet.pts == index.stamps[key]:
+                yield packet
+                yield from packets
                 return
-            raise BrokenVideo(
-                f"{index.path}: frame {wanted[done]} of {index.n_frames} cannot be decoded: damaged or cut short"
-            )
+            if packet.is_keyframe and packet.pts is not None and packet.pts > index.stamps[key]:
+                break
 
 
-def _picture(frame: Any) -> np.ndarray:
-    picture = frame.to_ndarray(format="rgb24")
-    turns = round(getattr(frame, "rotation", 0) / 90) % 4  # phones store a picture and how to turn it
-    return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
+def _runs(index: VideoIndex, wanted: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cuts the wanted frames where a seek is worth it."""
+    begin = 0
+    for at in range(1, len(wanted)):
+        if len(index.stamps) and index.key_of(wanted[at]) > wanted[at - 1] + 1 + WORTH_A_SEEK:
+            yield wanted[begin:at]
+            begin = at
+    yield wanted[begin:]
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[tuple[Any, Any]]:
+def _forward(
+    packets: Iterator[Any], index: VideoIndex, wanted: Sequence[int], counter: Counter
+) -> Iterator[tuple[Any, str]]:
+    """The wanted frames out of packets; another frame stands in for one that is lost, None where there is none."""
+    faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
+    spare: Any = None
+    done = 0
+    for number, frame, fault in _frames(packets, index):
+        if fault:
+            faults.setdefault(index.key_of(number), fault)
+        if frame is None:
+            continue
+        counter.decoded += 1
+        while done < len(wanted) and number > wanted[done]:
+            yield spare or frame, faults.get(index.key_of(wanted[done])) or _lost(index, wanted[done])
+            done += 1
+        if done < len(wanted) and number == wanted[done]:
+            yield frame, faults.get(index.key_of(number), "")
+            done += 1
+        if done == len(wanted):
+            return
+        spare = frame
+    for number in wanted[done:]:
+        yield spare, faults.get(index.key_of(number)) or _lost(index, number)
+
+
+def _frames(packets: Iterator[Any], index: VideoIndex) -> Iterator[tuple[int, Any, str]]:
+    """(number, frame, what is wrong) in order of display; an error of the decoder comes without a frame."""
     import av
 
+    order = number = 0
     try:
-        container = av.open(path)
-    except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise BrokenVideo(f"{path}: cannot be read as a video ({_reason(error)})") from error
-    with container:
-        if not container.streams.video:
-            raise BrokenVideo(f"{path}: has no video stream")
-        stream = container.streams.video[0]
-        # One thread a file: the workers are the parallelism, and the bits then never depend on the machine.
-        stream.codec_context.thread_count = 1
-        stream.codec_context.thread_type = "NONE"
-        try:
-            yield container, stream
-        except av.error.FFmpegError as error:
-            raise BrokenVideo(f"{path}: damaged ({_reason(error)})") from error
-
-
-def _frames(container: Any, stream: Any, path: str) -> Iterator[Any]:
-    import av
-
-    try:
-        for packet in container.demux(stream):
-            yield from packet.decode()
+        for packet in packets:
+            try:
+                frames = packet.decode()
+            except av.error.FFmpegError as error:
+                at = index.number_of(packet.pts)
+                yield number if at is None else at, None, f"near frame {number if at is None else at}: {reason(error)}"
+                continue
+            for frame in frames:
+                at = index.number_of(frame.pts) if len(index.stamps) else order
+                order += 1
+                if at is not None:
+                    number = at
+                    yield number, frame, f"frame {number} is corrupt" if frame.is_corrupt else ""
     except av.error.FFmpegError as error:
-        raise BrokenVideo(f"{path}: damaged ({_reason(error)})") from error
+        yield number, None, f"after frame {number}: {reason(error)}"
 
 
-def _reason(error: BaseException) -> str:
-    return str(getattr(error, "strerror", "") or error)
+def _lost(index: VideoIndex, number: int) -> str:
+    return f"frame {number} of {index.n_frames} does not come out of it"

@@ -2,50 +2,98 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
 
 Policy = Literal["uniform", "linspace", "head"]
 POLICIES: tuple[Policy, ...] = ("uniform", "linspace", "head")
+# Containers round times to milliseconds, and seconds are written as decimals.
+_ROUNDED = 5.1e-4
+_TINY = 1e-9
 
 
-def frame_range(n_frames: int, fps: float, start: float | None = None, end: float | None = None) -> tuple[int, int]:
-    """The frames (first, one past the last) shown between `start` and `end` seconds: frame k is shown at k / fps.
+def span_frames(
+    times: npt.NDArray[np.float64], end_of_last: float, start: float | None = None, end: float | None = None
+) -> tuple[int, int]:
+    """The frames (first, one past the last) shown at start <= time < end.
 
     Args:
-        n_frames: frames of the file, at least 1.
-        fps: mean frames a second.
+        times: float64[n], seconds at which each frame is shown, increasing, first 0.
+        end_of_last: seconds at which the last frame stops being shown.
         start: seconds; None is the beginning.
         end: seconds; None (or a time past the last frame) is the end.
 
     Returns:
-        (first, stop) with 0 <= first < stop <= n_frames; a span shorter than a frame holds the frame shown then.
+        (first, stop) with 0 <= first < stop <= n; a span that falls between two frames holds the one shown then.
 
     Raises:
-        VideoContrastError: `start` is past the last frame.
+        VideoContrastError: `start` is past the end of the last frame, or there is no frame.
 
-    >>> frame_range(100, 25.0), frame_range(100, 25.0, 1.0, 2.0), frame_range(100, 25.0, 1.01, 1.02)
+    >>> times = np.arange(100) / 25
+    >>> span_frames(times, 4.0), span_frames(times, 4.0, 1.0, 2.0), span_frames(times, 4.0, 1.01, 1.02)
     ((0, 100), (25, 50), (25, 26))
     """
-    if n_frames < 1:
+    if not len(times):
         raise VideoContrastError("the video has no frames")
-    tiny = 1e-6  # start and end were written as decimals; k / fps was not
-    first = 0 if start is None else math.ceil(start * fps - tiny)
-    stop = n_frames if end is None else min(n_frames, math.ceil(end * fps - tiny))
-    if start is not None and start * fps >= n_frames:
-        raise VideoContrastError(f"start {start} s is past the end of the video ({n_frames / fps:.2f} s)")
+    low = 0.0 if start is None else start
+    if low >= end_of_last:
+        raise VideoContrastError(f"start {low:g} s is past the end of the video ({end_of_last:.2f} s)")
+    first = int(np.searchsorted(times, low - _ROUNDED))
+    stop = len(times) if end is None else int(np.searchsorted(times, end - _ROUNDED))
     if stop <= first:
-        first = min(math.floor((start or 0.0) * fps + tiny), n_frames - 1)
+        first = max(0, int(np.searchsorted(times, low + _ROUNDED, side="right")) - 1)
         stop = first + 1
     return first, stop
 
 
-def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> np.ndarray:
-    """Which `count` of `n_frames` frames are sampled, in order.
+def sampled_frames(
+    times: npt.NDArray[np.float64], end_of_last: float, count: int, policy: Policy = "uniform"
+) -> npt.NDArray[np.int64]:
+    """Which `count` frames of a clip are sampled, by the times at which they are shown.
+
+    At an even rate (no frame is shown half a frame or more away from its place in an even rhythm) these are
+    `frame_indices`. At a variable rate the same places are taken in time: the frame that is shown at the middle of
+    each of `count` equal segments, or at `count` equally spaced moments from the first frame to the last.
+
+    Args:
+        times: float64[n], seconds at which each frame of the clip is shown, increasing.
+        end_of_last: seconds at which the last one stops being shown.
+        count: frames wanted, at least 1.
+        policy: "uniform", "linspace" or "head" (the first `count` frames, whatever their times).
+
+    Returns:
+        int64[count], non-decreasing, in 0..n-1.
+
+    Raises:
+        UsageError: as `frame_indices`.
+
+    >>> sampled_frames(np.array([0.0, 0.1, 0.2, 4.0]), 4.1, 4).tolist()
+    [2, 2, 2, 2]
+    """
+    even = frame_indices(len(times), count, policy)
+    if policy == "head" or is_even(times):
+        return even
+    if policy == "linspace":
+        moments = np.linspace(times[0], times[-1], count)
+    else:
+        moments = times[0] + (np.arange(count) + 0.5) * (end_of_last - times[0]) / count
+    return np.maximum(np.searchsorted(times, moments + _TINY, side="right") - 1, 0).astype(np.int64)
+
+
+def is_even(times: npt.NDArray[np.float64]) -> bool:
+    """Whether every frame is shown less than half a frame away from its place in an even rhythm."""
+    if len(times) < 3:
+        return True
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    return bool(np.abs(times - times[0] - np.arange(len(times)) * step).max() < step / 2)
+
+
+def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+    """Which `count` of `n_frames` frames are sampled where the rate is even.
 
     - `uniform`: the middle of each of `count` equal segments. The indices are symmetric in time (for even `count`),
       so a clip and its reversal give the same set of frames.
@@ -53,6 +101,11 @@ def frame_indices(n_frames: int, count: int, policy: Policy = "uniform") -> np.n
     - `head`: the first `count` frames.
 
     A clip with fewer frames than `count` repeats frames; it is never padded with black.
+
+    Args:
+        n_frames: frames of the clip, at least 1.
+        count: frames wanted, at least 1.
+        policy: one of the above.
 
     Returns:
         int64[count], non-decreasing, in 0..n_frames-1.

@@ -1,0 +1,272 @@
+"""The clock of a file: when each frame is shown, where decoding may start, and whether the file is whole.
+
+A file's packets are listed once without decoding. Frame k is the k-th in order of display, and its time counts from
+the first frame that is shown. Spans in seconds become frames here and nowhere else, by these times, so a file of
+variable rate gives the same frames to perturbing, scoring, teaching and checking.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.video.open import BrokenVideo, opened, reason, regular
+from video_contrast.video.sampling import Policy, sampled_frames, span_frames
+
+# Containers whose header says how long they are, so that a missing end is noticed.
+_PROMISING = {"mov", "matroska", "avi", "flv", "asf"}
+# Containers that store times of display. In the others the order of packets with B-frames is not that of display.
+_TIMED = {"mov", "matroska", "mpegts", "mpeg", "flv", "nut"}
+# The picture may end this much before the file promises to: containers round, and start times shift by a frame.
+_SLACK = 0.1
+_LOOKED_AT = 64  # frames, to see whether times that never go back are those of display
+
+
+@dataclass(frozen=True, eq=False)
+class VideoIndex:
+    """What is in a file.
+
+    Attributes:
+        path: the file.
+        times: float64[n_frames], seconds at which each frame is shown, counted from the first, increasing.
+        end: seconds at which the last frame stops being shown.
+        stamps: int64[n_frames], presentation time of each frame in the stream's time base, increasing; empty where
+            the container has none that can be trusted (frames are then counted while decoding).
+        keys: numbers of the frames at which decoding may start, increasing, first 0.
+        fps: mean frames a second, above 0.
+        width: of the stored picture, in pixels.
+        height: of the stored picture, in pixels.
+        seekable: whether packets have the same times after a seek (a program stream's are counted on from others).
+        damage: what is wrong with the file as a whole (it stops in the middle); empty where nothing is.
+    """
+
+    path: str
+    times: npt.NDArray[np.float64]
+    end: float
+    stamps: npt.NDArray[np.int64]
+    keys: tuple[int, ...]
+    fps: float
+    width: int
+    height: int
+    seekable: bool = True
+    damage: str = ""
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames are shown."""
+        return len(self.times)
+
+    def span(self, start: float | None = None, end: float | None = None) -> tuple[int, int]:
+        """First and one past the last frame shown at start <= time < end; see `sampling.span_frames`.
+
+        Raises:
+            BrokenVideo: `start` is past the end of the file.
+        """
+        try:
+            return span_frames(self.times, self.end, start, end)
+        except VideoContrastError as error:
+            raise BrokenVideo(f"{self.path}: {error}") from error
+
+    def sample(self, span: tuple[int, int], count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+        """The numbers of `count` frames of a span, int64[count]; see `sampling.sampled_frames`.
+
+        Args:
+            span: first and one past the last frame, as `span` returns them.
+            count: frames wanted.
+            policy: "uniform", "linspace" or "head".
+        """
+        first, stop = span
+        until = float(self.times[stop]) if stop < self.n_frames else self.end
+        return first + sampled_frames(self.times[first:stop], until, count, policy)
+
+    def minimum(self, wanted: Sequence[int]) -> int:
+        """How many frames must be decoded to get the frames `wanted` (increasing)."""
+        last: dict[int, int] = {}
+        for number in wanted:
+            last[self.key_of(number)] = number
+        return sum(number - key + 1 for key, number in last.items())
+
+    def key_of(self, number: int) -> int:
+        """The frame at which decoding towards frame `number` starts."""
+        return self.keys[bisect_right(self.keys, number) - 1]
+
+    def number_of(self, stamp: int | None) -> int | None:
+        """The frame with this presentation time; None where there is none."""
+        if stamp is None:
+            return None
+        number = int(np.searchsorted(self.stamps, stamp))
+        return number if number < len(self.stamps) and self.stamps[number] == stamp else None
+
+
+def index_of(path: str | os.PathLike[str]) -> VideoIndex:
+    """Returns the index of a file (cached by path, size and time of change).
+
+    Raises:
+        BrokenVideo: no such file, no video stream, not a video, or no frame in it.
+    """
+    status = regular(path)
+    return _index(os.fspath(path), status.st_size, status.st_mtime_ns)
+
+
+def frame_times(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
+    """Returns the seconds, counted from the first frame, at which each frame of a file is shown, float64[n_frames].
+
+    Raises:
+        BrokenVideo: as `index_of`.
+    """
+    return index_of(path).times
+
+
+@dataclass(frozen=True)
+class _Packet:
+    """A packet of the picture: times in ticks of the stream, whether it is a key frame, whether it came out whole."""
+
+    pts: int | None
+    dts: int | None
+    duration: int
+    key: bool
+    whole: bool
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of itself; `promised` is its length in seconds, 0 if it does not say."""
+
+    rate: Fraction | None
+    base: Fraction
+    width: int
+    height: int
+    reorders: bool
+    timed: bool
+    seekable: bool
+    promised: float
+
+
+@lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
+def _index(path: str, size: int, changed: int) -> VideoIndex:
+    with opened(path) as (container, stream):
+        packets, reached, fault = _packets(container, stream)
+        header = _header(container, stream)
+    if not packets:
+        raise BrokenVideo(f"{path}: " + (f"damaged ({fault})" if fault else "holds no video frame"))
+    fps, base = float(header.rate or 0), header.base
+    if _trusted(path, packets, header):
+        shown = sorted(packets, key=lambda packet: packet.pts or 0)
+        # What is shown before the first key frame lacks the pictures that it refers to: players leave it out.
+        shown = shown[next((k for k, packet in enumerate(shown) if packet.key), 0) :]
+        keys = tuple(k for k, packet in enumerate(shown) if packet.key) or (0,)
+        stamps = ticks = np.array([packet.pts for packet in shown], np.int64)
+        last = shown[-1].duration
+    else:
+        counted, why = _counted(path)
+        fault = fault or why
+        keys, stamps, last = (0,), np.zeros(0, np.int64), 0
+        ticks = np.unique([packet.dts for packet in packets if packet.dts is not None])
+        if len(ticks) != counted:
+            ticks, base = np.arange(counted), 1 / Fraction(header.rate or 25)
+    times = (ticks - ticks[0]) * float(base)
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    fps = fps or (1 / step if step else 25.0)
+    end = float(times[-1]) + (float(last * base) or step or 1 / fps)
+    longest = float(np.diff(times).max()) if len(times) > 1 else 0.0  # the last frame may be shown as long
+    slack = max(_SLACK, 2.5 / fps, 1.5 * longest)
+    damage = _damage(header, packets, reached, f"{len(times)} frames ({end:.2f} s", slack)
+    return VideoIndex(
+        path, times, end, stamps, keys, fps, header.width, header.height, header.seekable, damage or fault
+    )
+
+
+def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
+    """The packets of the picture that are shown, the seconds that any stream reaches, and what failed."""
+    import av
+
+    packets: list[_Packet] = []
+    reached, fault = 0.0, ""
+    begin = min(0, container.start_time or 0) / av.time_base
+    hides = stream.codec_context.name == "vp8"
+    try:
+        for packet in container.demux():
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            if packet.size and stamp is not None:
+                reached = max(reached, float((stamp + (packet.duration or 0)) * packet.time_base) - begin)
+            if not packet.size or packet.stream_index != stream.index:
+                continue
+            # VP8 keeps pictures that are only referred to in packets of their own
+            if not packet.is_discard and not (hides and not memoryview(packet)[0] & 0x10):
+                packets.append(
+                    _Packet(packet.pts, packet.dts, packet.duration or 0, packet.is_keyframe, not packet.is_corrupt)
+                )
+    except av.error.FFmpegError as error:
+        fault = reason(error)
+    return packets, reached, fault
+
+
+def _header(container: Any, stream: Any) -> _Header:
+    import av
+
+    names = set(container.format.name.split(","))
+    says = bool(names & _PROMISING)
+    return _Header(
+        rate=stream.average_rate or stream.guessed_rate or stream.base_rate,
+        base=stream.time_base or Fraction(1, 1000),
+        width=stream.codec_context.width,
+        height=stream.codec_context.height,
+        reorders=bool(stream.codec_context.has_b_frames),
+        timed=bool(names & _TIMED),
+        seekable="mpeg" not in names,
+        promised=(container.duration or 0) / av.time_base if says else 0.0,
+    )
+
+
+def _damage(header: _Header, packets: Sequence[_Packet], reached: float, holds: str, slack: float) -> str:
+    """What is wrong with the file as a whole, as far as its packets tell."""
+    if header.promised - reached > slack:
+        return f"the file stops in the middle, after {holds} of {header.promised:.2f} s); copy or download it again"
+    if not all(packet.whole for packet in packets):
+        return f"{sum(not packet.whole for packet in packets)} of its packets are incomplete"
+    return ""
+
+
+def _trusted(path: str, packets: Sequence[_Packet], header: _Header) -> bool:
+    """Whether the packets' times are those of display."""
+    stamps = [packet.pts for packet in packets if packet.pts is not None]
+    if len(set(stamps)) != len(packets):
+        return False
+    if not header.reorders:
+        return True
+    if not header.timed:
+        return False
+    if any(later < earlier for earlier, later in pairwise(stamps)):
+        return True
+    # No packet is out of order, though pictures may be: times of decoding, copied from another container?
+    with opened(path) as (container, stream):
+        shown = [frame.pts for frame in islice(container.decode(stream), _LOOKED_AT)]
+    return all(a is not None and b is not None and a < b for a, b in pairwise(shown))
+
+
+def _counted(path: str) -> tuple[int, str]:
+    """How many frames come out of a file without usable times, and what went wrong on the way."""
+    import av
+
+    count, fault = 0, ""
+    with opened(path) as (container, stream):
+        for packet in container.demux(stream):
+            try:
+                for frame in packet.decode():
+                    count += 1
+                    fault = fault or (f"frame {count - 1} is corrupt" if frame.is_corrupt else "")
+            except av.error.FFmpegError as error:
+                fault = fault or f"after frame {count}: {reason(error)}"
+    if not count:
+        raise BrokenVideo(f"{path}: holds no video frame")
+    return count, fault

@@ -1,0 +1,90 @@
+"""Opening a video file: regular files of video containers only, nothing over the network, one thread."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import VideoContrastError
+
+# Demuxers of video containers. Playlists (concat, hls, dash, sdp) read other files than the one that is named.
+FORMATS = (
+    "mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "asf", "flv", "ogg", "gif", "ivf", "nut", "mxf", "rm",
+    "dv", "h264", "hevc", "m4v", "obu",
+)  # fmt: skip
+
+
+class BrokenVideo(VideoContrastError):
+    """A file that is missing, unreadable or holds no frame; a run records it and goes on."""
+
+
+class DamagedVideo(BrokenVideo):
+    """A file that can be opened, and whose picture is cut short or wrong where it is looked at."""
+
+
+@contextmanager
+def opened(path: str) -> Iterator[tuple[Any, Any]]:
+    """Opens a file and yields its PyAV container and its (first) video stream.
+
+    Raises:
+        BrokenVideo: no such file, not a regular file, not a video container, or no video stream in it.
+    """
+    import av
+
+    regular(path)
+    options = {"format_whitelist": ",".join(FORMATS), "protocol_whitelist": "file"}
+    try:
+        container = av.open(f"file:{path}", options=options, metadata_errors="replace")
+    except (av.error.FFmpegError, OSError, ValueError) as error:
+        raise BrokenVideo(
+            f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
+        ) from error
+    with container:
+        streams = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
+        if not streams:
+            raise BrokenVideo(f"{path}: has no video stream")
+        # One thread a file: the workers are the parallelism, and the bits then never depend on the machine.
+        streams[0].codec_context.thread_count = 1
+        streams[0].codec_context.thread_type = "NONE"
+        try:
+            yield container, streams[0]
+        except av.error.FFmpegError as error:
+            raise DamagedVideo(f"{path}: damaged ({reason(error)})") from error
+
+
+def regular(path: str | os.PathLike[str]) -> Any:
+    """Returns the `os.stat_result` of a regular file. Devices and pipes are refused: opening one may never return.
+
+    Raises:
+        BrokenVideo: no such file, a circle of links, or not a regular file.
+    """
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise BrokenVideo(f"{path}: no such file" + _unless_absent(error)) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise BrokenVideo(f"{path}: is not a regular file")
+    return status
+
+
+def picture(frame: Any) -> npt.NDArray[np.uint8]:
+    """Returns a decoded frame as uint8[H, W, 3], RGB and upright: phones store a picture and how to turn it."""
+    stored = frame.to_ndarray(format="rgb24")
+    turns = round((frame.rotation or 0) / 90) % 4
+    return np.ascontiguousarray(np.rot90(stored, turns)) if turns else stored
+
+
+def reason(error: BaseException) -> str:
+    """Returns what an error of PyAV or the operating system says, in a few words."""
+    return str(getattr(error, "strerror", "") or error)
+
+
+def _unless_absent(error: Exception) -> str:
+    return "" if isinstance(error, FileNotFoundError) else f" ({reason(error)})"
