@@ -1,40 +1,22 @@
 """Cards: the README of a data set, a metric's Space and a model's results, rendered from facts with Jinja.
 
-dataset_card(record, root)     the card of a built set; its YAML carries configs, splits and features
-croissant(record, root)        the same facts as machine-readable Croissant metadata
+write_card(folder)             renders the card and the Croissant file of a set on disk
+dataset_card(record, folder)   the card of a set; its YAML carries configs, splits and features
+croissant(record, folder)      the same facts as machine-readable Croissant metadata
 space_card(name)               the card of a metric's Space
-result_card(results)           the card of a model's results
+result_card(results, record)   the card of a model's results
 """
 
-from pathlib import Path
-from typing import Any
+from video_contrast.hub_cards.dataset import dataset_card
+from video_contrast.hub_cards.metadata import croissant
+from video_contrast.hub_cards.results import result_card
+from video_contrast.hub_cards.spaces import space_card
+from video_contrast.storage import SetFolder
 
-__all__ = ["croissant", "dataset_card", "result_card", "space_card"]
-
-
-def dataset_card(record: dict[str, Any], root: Path) -> str:
-    """The card of a built set as markdown. See `video_contrast.hub_cards.dataset`."""
-    from video_contrast.hub_cards import dataset
-
-    return dataset.dataset_card(record, root)
+__all__ = ["croissant", "dataset_card", "result_card", "space_card", "write_card"]
 
 
-def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
-    """The set as Croissant metadata. See `video_contrast.hub_cards.metadata`."""
-    from video_contrast.hub_cards.metadata import croissant as made
-
-    return made(record, root)
-
-
-def space_card(name: str, **facts: Any) -> str:
-    """The card of a metric's Space. See `video_contrast.hub_cards.spaces`."""
-    from video_contrast.hub_cards.spaces import space_card as made
-
-    return made(name, **facts)
-
-
-def result_card(results: Any) -> str:
-    """The card of a model's results. See `video_contrast.hub_cards.results`."""
-    from video_contrast.hub_cards.results import result_card as made
-
-    return made(results)
+def write_card(folder: SetFolder) -> None:
+    """Renders `README.md` and `croissant.json` from a set's record (again after something was added, say an audit)."""
+    record = folder.record
+    folder.write_card(dataset_card(record, folder), croissant(record, folder))

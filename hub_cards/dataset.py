@@ -1,10 +1,13 @@
 """The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 from video_contrast.hub_cards.markdown import render
+from video_contrast.rows import table_features
+from video_contrast.seeds import digest
+from video_contrast.storage import SetFolder
+from video_contrast.storage.set_records import ConfigRecord, SetRecord
 from video_contrast.version import __version__
 
 EXAMPLES = 2  # rows a config
@@ -26,12 +29,12 @@ _SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 _NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "n>100M")
 
 
-def dataset_card(record: dict[str, Any], root: Path) -> str:
+def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     """The card of a built set as markdown; its YAML carries configs, splits and features.
 
     Args:
-        record: the content of `set.json`.
-        root: the folder of the set (example rows are read from it).
+        record: what is known of the set.
+        folder: the set; example rows are read from it.
     """
     import yaml
 
@@ -42,7 +45,7 @@ def dataset_card(record: dict[str, Any], root: Path) -> str:
         record=record,
         facts=facts,
         title=facts.get("pretty_name") or record["builder"],
-        configs={name: _config(name, entry, root) for name, entry in record["configs"].items()},
+        configs={name: _config(name, entry, folder) for name, entry in record["configs"].items()},
         layouts={entry["layout"]: True for entry in record["configs"].values()},
         blind=BLIND,
         canary=canary(record),
@@ -54,13 +57,11 @@ def dataset_card(record: dict[str, Any], root: Path) -> str:
     return f"---\n{header}---\n\n{body}"
 
 
-def front_matter(record: dict[str, Any]) -> dict[str, Any]:
+def front_matter(record: SetRecord) -> dict[str, Any]:
     """The card's YAML as a dict: what the Hub and `datasets` read."""
     import datasets
     from datasets.info import DatasetInfosDict
     from huggingface_hub import DatasetCardData
-
-    from video_contrast.rows import table_features
 
     facts = record.get("facts", {})
     infos = {}
@@ -100,15 +101,13 @@ def front_matter(record: dict[str, Any]) -> dict[str, Any]:
     return front
 
 
-def canary(record: Mapping[str, Any]) -> str:
+def canary(record: SetRecord) -> str:
     """An id that names this very build: equal builds share it, and it should occur nowhere but in their cards.
 
     A model that completes it has read the set.
     """
     import json
     import uuid
-
-    from video_contrast.seeds import digest
 
     facts = record.get("facts", {})
     if facts.get("canary"):
@@ -118,8 +117,9 @@ def canary(record: Mapping[str, Any]) -> str:
     return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
 
 
-def _config(name: str, entry: Mapping[str, Any], root: Path) -> dict[str, Any]:
+def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, Any]:
     facts = entry.get("facts", {})
+    shown = _shown(entry["splits"])
     counts = {"all": facts["counts"]} if "counts" in facts else {}
     for split, size in facts.get("splits", {}).items():
         if "counts" in size:
@@ -131,22 +131,12 @@ def _config(name: str, entry: Mapping[str, Any], root: Path) -> dict[str, Any]:
         "counts": counts,
         "audit": facts.get("audit"),
         "other": {key: value for key, value in facts.items() if key not in _SHOWN},
-        "shown": _shown(entry["splits"]),
-        "examples": _examples(root, name, _shown(entry["splits"])),
+        "shown": shown,
+        "examples": folder.first_rows(name, shown, EXAMPLES),
     }
 
 
-def _shown(splits: Mapping[str, Any]) -> str:
+def _shown(splits: Iterable[str]) -> str:
     """The split of the examples: one to be scored on, where there is one."""
-    return next((name for name in ("test", "validation") if name in splits), next(iter(splits)))
-
-
-def _examples(root: Path, config: str, split: str) -> list[dict[str, Any]]:
-    """The first rows of a split, as they are."""
-    import pyarrow.parquet as pq
-
-    files = sorted((root / config).glob(f"{split}-*.parquet"))
-    if not files:
-        return []
-    with pq.ParquetFile(files[0]) as file:
-        return next(file.iter_batches(batch_size=EXAMPLES)).to_pylist()
+    names = list(splits)
+    return next((name for name in ("test", "validation") if name in names), names[0])

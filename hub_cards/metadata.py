@@ -4,11 +4,13 @@ The Hub makes its own Croissant from the card's YAML once a set is pushed; this 
 with which checksums it was made. Field names and the context are the specification's.
 """
 
-from pathlib import Path
 from typing import Any
 
 from video_contrast.files import sha256
-from video_contrast.rows import table_columns
+from video_contrast.rows import Column, table_columns
+from video_contrast.storage import SetFolder
+from video_contrast.storage.set_folder import table_path
+from video_contrast.storage.set_records import SetRecord
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -51,27 +53,28 @@ _CONTEXT: dict[str, Any] = {
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 
 
-def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
+def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
     """The set's Croissant description: one file object a parquet file, one record set a config and split.
 
     Args:
-        record: the content of `set.json`.
-        root: the folder of the set; the files are hashed.
+        record: what is known of the set.
+        folder: the set; its files are hashed.
     """
     facts = record.get("facts", {})
     files, record_sets = [], []
     for config, entry in sorted(record["configs"].items()):
         for split in entry["splits"]:
-            path = f"{config}/{split}-00000-of-00001.parquet"
+            path = table_path(config, split)
+            file = folder.path / path
             files.append(
                 {
                     "@type": "cr:FileObject",
                     "@id": path,
                     "name": path.replace("/", "_"),
                     "contentUrl": path,
-                    "contentSize": f"{(root / path).stat().st_size} B",
+                    "contentSize": f"{file.stat().st_size} B",
                     "encodingFormat": "application/x-parquet",
-                    "sha256": sha256(root / path),
+                    "sha256": sha256(file),
                 }
             )
             columns = table_columns(entry["layout"], entry["perturbed"])
@@ -101,10 +104,10 @@ def croissant(record: dict[str, Any], root: Path) -> dict[str, Any]:
     return described
 
 
-def _field(record_set: str, name: str, kind: Any, file: str) -> dict[str, Any]:
+def _field(record_set: str, name: str, kind: Column, file: str) -> dict[str, Any]:
     """A column; lists are repeated fields, structs have sub-fields."""
     repeated = isinstance(kind, list)
-    inner = kind[0] if repeated else kind
+    inner = kind[0] if isinstance(kind, list) else kind
     source = {"fileObject": {"@id": file}, "extract": {"column": name.split("/")[0]}}
     field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{record_set}/{name}", "name": name}
     if repeated:
@@ -115,11 +118,11 @@ def _field(record_set: str, name: str, kind: Any, file: str) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{record_set}/{name}/{key}",
                 "name": key,
-                "dataType": _TYPES[value],
+                "dataType": _TYPES[str(value)],
                 "source": {**source, "transform": {"jsonPath": f"$.{key}" if not repeated else f"$[*].{key}"}},
             }
             for key, value in inner.items()
         ]
     else:
-        field |= {"dataType": _TYPES[inner], "source": source}
+        field |= {"dataType": _TYPES[str(inner)], "source": source}
     return field

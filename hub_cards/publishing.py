@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -58,25 +58,23 @@ def plan_set(folder: str | Path, *, with_videos: bool = False, video_root: str |
         VideoContrastError: something in it must not be published (see `refusals`), or a clip is missing.
     """
     root = Path(folder)
-    if not (root / "set.json").is_file() or not (root / "README.md").is_file():
+    built = SetFolder(root)
+    if not built.is_built or not built.has_card:
         raise UsageError(
             f"{root} is not a built set (no set.json and README.md); build one with `video-contrast build`"
         )
-    record = read_json(root / "set.json")
-    tables = [file for config in record["configs"] for file in sorted((root / config).glob("*.parquet"))]
-    extra = [root / name for name in ("set.json", "croissant.json") if (root / name).is_file()]
     from video_contrast.hub_cards.refusing import clips, refusals
 
-    problems = refusals(record, tables, root)
+    problems = refusals(built)
     if problems:
         raise VideoContrastError(f"{root} was not published: " + "; ".join(problems))
     videos: list[tuple[str, Path]] = []
     if with_videos:
-        videos = list(clips(tables, Path(video_root) if video_root is not None else root))
-    ordered = [*tables, *extra, root / "README.md"]
-    facts = record.get("facts", {})
+        videos = list(clips(built, Path(video_root) if video_root is not None else root))
+    facts = built.record.get("facts", {})
     licence = facts.get("licence") or facts.get("licence_id") or "not recorded"
-    return Push(tuple(videos), tuple((file.relative_to(root).as_posix(), file) for file in ordered), str(licence))
+    files = tuple((file.relative_to(root).as_posix(), file) for file in built.published_files())
+    return Push(tuple(videos), files, str(licence))
 
 
 def push_set(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative, resolve_under
+from video_contrast.storage import SetFolder
 
 # An absolute path of two or more parts as a whole value: "/data/x.mp4", "C:\\videos\\x.mp4", "file:///...", "~/x"
 _ABSOLUTE = re.compile(r"(?:file://|~/|[A-Za-z]:[\\/]|\\\\|/)[^\s/\\]+[/\\].*", re.S)
@@ -19,33 +20,29 @@ _AS_JSON = ("meta",)  # columns that hold JSON
 _AS_WRITTEN = ("candidates", "captions", "replaced", "kinds")  # people's words, which may look like anything
 
 
-def refusals(record: Mapping[str, Any], tables: Sequence[Path], root: Path) -> list[str]:
-    """Why the set must not be published; empty if it may.
-
-    Args:
-        record: the content of `set.json`.
-        tables: its parquet files.
-        root: the folder of the set, for the messages.
-    """
+def refusals(folder: SetFolder) -> list[str]:
+    """Why a built set must not be published, a sentence each; empty if it may."""
     problems = [
         f"set.json, {where}: holds the absolute path {value!r}; build the set again with relative paths"
-        for where, value in _strings(record)
+        for where, value in _strings(folder.record)
         if _ABSOLUTE.fullmatch(value)
     ]
+    tables = [file for file in folder.published_files() if file.suffix == ".parquet"]
     for file in tables:
-        problems += _in_table(file, file.relative_to(root).as_posix())
+        problems += _in_table(file, file.relative_to(folder.path).as_posix())
     if not tables:
         problems.append("it holds no parquet file")
     return problems
 
 
-def clips(tables: Sequence[Path], root: Path) -> Iterator[tuple[str, Path]]:
-    """The distinct clips of the tables: (relative path, file), sorted.
+def clips(folder: SetFolder, root: Path) -> Iterator[tuple[str, Path]]:
+    """The distinct clips of a built set that lie under `root`: (relative path, file), sorted.
 
     Raises:
         VideoContrastError: one is missing; the message says how many are.
     """
-    paths = sorted({p for file in tables for p in pq.read_table(file, columns=["video_path"])[0].to_pylist()})
+    tables = [(config, split) for config in folder.configs for split in folder.splits(config)]
+    paths = sorted({path for table in tables for path in folder.arrow(*table, ["video_path"])[0].to_pylist()})
     files = [(path, resolve_under(root, path)) for path in paths]
     missing = [path for path, file in files if not file.is_file()]
     if missing:

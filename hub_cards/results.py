@@ -5,18 +5,17 @@ another step (`video-contrast push RUN MODEL`), by default as a pull request, si
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_text
 from video_contrast.hub_cards.markdown import render
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import RunRecord
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-CARD = "RESULTS.md"
 # What is reported of a config: key of the metrics, task's ending, name.
 _SCORES = {
     "multiple_choice": (("accuracy", "", "accuracy"),),
@@ -24,7 +23,22 @@ _SCORES = {
 }
 
 
-def results_of(run: str | Path, dataset: str | None = None) -> list[dict[str, Any]]:
+class Result(TypedDict):
+    """A figure of a run, in percent."""
+
+    dataset: str
+    config: str
+    split: str
+    task: str
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    items: int
+    chance: float
+
+
+def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     """A run's clean figures, one entry a config and score, in percent.
 
     Args:
@@ -34,18 +48,16 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[dict[str, An
     Raises:
         VideoContrastError: not a finished run.
     """
-    path = Path(run)
-    if not (path / "run.json").is_file() or not (path / "metrics.json").is_file():
-        raise VideoContrastError(f"{path} is not a finished run (no run.json and metrics.json)")
-    record, metrics = read_json(path / "run.json"), read_json(path / "metrics.json")
+    folder = RunFolder.open(run)
+    record, metrics = folder.record, folder.metrics
     name = dataset or _dataset_name(str(record["set"]["dataset"]))
-    found = []
+    results: list[Result] = []
     for config, entry in sorted(metrics["configs"].items()):
-        numbers = entry["conditions"].get("clean")
+        numbers = entry["conditions"].get("clean", {})
         for key, ending, label in _SCORES[entry["layout"]] if numbers else ():
             chance = "chance" if key == "accuracy" else key.replace("_R", "_chance_R")
             low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
-            found.append(
+            results.append(
                 {
                     "dataset": name,
                     "config": config,
@@ -59,7 +71,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[dict[str, An
                     "chance": round(100 * numbers[chance], 2),
                 }
             )
-    return found
+    return results
 
 
 def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
@@ -71,20 +83,19 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
         run: a finished run directory.
         dataset: as for `results_of`.
     """
-    path = Path(run)
-    results = results_of(path, dataset)
+    folder = RunFolder.open(run)
+    results, record = results_of(run, dataset), folder.record
     if not results:
         return []
-    record = read_json(path / "run.json")
-    stem = re.sub(r"[^\w.-]+", "-", results[0]["dataset"])
-    return [
-        write_text(path / ".eval_results" / f"{stem}.yaml", _yaml(eval_results(results, record))),
-        write_text(path / "model-index.yaml", _yaml({"model-index": model_index(results, record)})),
-        write_text(path / CARD, result_card((results, record))),
-    ]
+    return folder.write_results(
+        re.sub(r"[^\w.-]+", "-", results[0]["dataset"]),
+        eval_results=_yaml(eval_results(results, record)),
+        model_index=_yaml({"model-index": model_index(results, record)}),
+        card=result_card(results, record),
+    )
 
 
-def eval_results(results: list[dict[str, Any]], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, Any]]:
     """The entries of `.eval_results/*.yaml`."""
     return [
         {
@@ -96,7 +107,7 @@ def eval_results(results: list[dict[str, Any]], record: Mapping[str, Any]) -> li
     ]
 
 
-def model_index(results: list[dict[str, Any]], record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def model_index(results: list[Result], record: RunRecord) -> list[dict[str, Any]]:
     """The `model-index` of a model's card."""
     entries = [
         {
@@ -114,14 +125,15 @@ def model_index(results: list[dict[str, Any]], record: Mapping[str, Any]) -> lis
     return [{"name": str(record["model"]["name"]).rstrip("/").rpartition("/")[2], "results": entries}]
 
 
-def result_card(results: Any) -> str:
+def result_card(results: list[Result], record: RunRecord) -> str:
     """The card of a run's results, as markdown.
 
     Args:
-        results: (what `results_of` gives, the run's record).
+        results: of `results_of`.
+        record: of the run.
     """
-    found, record = results
-    return render("results.md.jinja", results=found, record=record, notes=[_notes(result, record) for result in found])
+    notes = [_notes(result, record) for result in results]
+    return render("results.md.jinja", results=results, record=record, notes=notes)
 
 
 def push_results(
@@ -163,7 +175,7 @@ def _dataset_name(name: str) -> str:
     return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
 
 
-def _notes(result: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+def _notes(result: Result, record: RunRecord) -> str:
     interval = "" if result["low"] is None else f", 95 % interval {result['low']:g} to {result['high']:g}"
     sampling = record.get("sampling", {})
     frames = f", {sampling['frames']} frames" if sampling.get("frames") else ""

@@ -43,7 +43,7 @@ Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
 Device = Annotated[str, "auto (the first GPU, else the CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 VideoRoot = Annotated[Path | None, "where video paths start; default: the set's own folder"]
-SetFolder = Annotated[Path, "folder of the set"]
+SetPath = Annotated[Path, "folder of the set"]
 Split = Annotated[str, "which split"]
 Config = Annotated[str, "which config"]
 Configs = Annotated[list[str] | None, "which configs; repeat the flag or separate by commas; all if none"]
@@ -57,6 +57,7 @@ class Flag:
         name: the flag, where it is not the option's name ("--format" of `format_`), or the word for an argument.
         short: its short form ("-q").
         former: names that the option had before, as in Python ("rate"): still taken by both, not shown.
+        former_values: values that it had before -> present ones.
         hidden: taken, but not in the help.
         python_only: an option of the function that is no flag.
         panel: heading under which the help shows it, where no dataclass says so.
@@ -65,6 +66,7 @@ class Flag:
     name: str = ""
     short: str = ""
     former: tuple[str, ...] = ()
+    former_values: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hidden: bool = False
     python_only: bool = False
     panel: str = ""
@@ -241,6 +243,8 @@ def _members(hint: Any) -> tuple[Any, ...]:
 
 
 def _converted(option: Option, value: Any) -> Any:
+    if isinstance(value, str):
+        value = option.flag.former_values.get(value, value)
     if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
         return Path(value)
     if option.choices and value is not None and value not in option.choices:

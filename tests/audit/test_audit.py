@@ -7,11 +7,12 @@ import pytest
 
 from video_contrast.audit.blind_audit import audit, audited_items, refine, strongest_first
 from video_contrast.audit.blind_models import TrigramModel, blind_scores, cross_fitted, folds_of
-from video_contrast.audit.set_audit import audit_set, read_rows
+from video_contrast.audit.set_audit import audit_set
 from video_contrast.builders import build
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.rows import multiple_choice_row
+from video_contrast.storage import open_set
 
 SUBJECTS = ["man", "woman", "dog", "child", "crowd", "girl", "cook"]
 VERBS = ["runs", "sits", "sings", "eats", "waits", "jumps", "reads"]
@@ -166,7 +167,7 @@ def test_the_command_writes_audit_and_refined_config_into_set_and_card(tmp_path,
     said = capsys.readouterr().out
     assert "gender_mc (test): 120 items, against gender, chance 0.500" in said and "gender_mc_refined" in said
     record = json.loads((root / "set.json").read_text())["configs"]
-    kept = read_rows(root, "gender_mc_refined", "test")
+    kept = open_set(root).rows("gender_mc_refined", "test")
     assert 0 < len(kept) == record["gender_mc_refined"]["facts"]["splits"]["test"]["items"] < 120
     assert record["gender_mc"]["facts"]["audit"]["blind"] == former["blind"]  # the same audit, made again
     assert "gender_mc_refined" in (root / "README.md").read_text()

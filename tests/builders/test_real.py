@@ -8,7 +8,6 @@ from pathlib import Path
 import datasets
 import pytest
 
-from video_contrast.audit.set_audit import read_rows
 from video_contrast.builders import build
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
 from video_contrast.builders.sources.lsmdc_ids import split_within_movies
@@ -17,6 +16,7 @@ from video_contrast.builders.sources.released import changed_words, difference, 
 from video_contrast.builders.sources.youcook2 import read as read_youcook2
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import table_features, validate_rows
+from video_contrast.storage import open_set
 
 LM = "msrvtt_lm_contrast_set.tsv"
 
@@ -55,7 +55,7 @@ def msrvtt_set(msrvtt_folder, tmp_path_factory) -> Path:
 
 
 def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
-    assert {split: len(read_rows(msrvtt_set, "retrieval", split)) for split in ("train", "validation", "test")} == {
+    assert {split: len(open_set(msrvtt_set).rows("retrieval", split)) for split in ("train", "validation", "test")} == {
         "train": 80,
         "validation": 20,
         "test": 100,
@@ -66,10 +66,10 @@ def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
 
 def test_msrvtt_1k_a_items_are_the_items_of_test(msrvtt_set):
     for config in ("random_mc", "gender_mc", "verb_mc"):
-        whole = {row["id"]: row for row in read_rows(msrvtt_set, config, "test")}
-        part = read_rows(msrvtt_set, config, "test_1k_a")
+        whole = {row["id"]: row for row in open_set(msrvtt_set).rows(config, "test")}
+        part = open_set(msrvtt_set).rows(config, "test_1k_a")
         assert part and all(whole[row["id"]] == row for row in part)
-    assert all(len(row["captions"]) == 1 for row in read_rows(msrvtt_set, "retrieval", "test_1k_a"))
+    assert all(len(row["captions"]) == 1 for row in open_set(msrvtt_set).rows("retrieval", "test_1k_a"))
 
 
 def test_msrvtt_contrasts_are_not_said_by_siblings_and_options_come_from_other_source_videos(msrvtt_folder, msrvtt_set):
@@ -79,7 +79,7 @@ def test_msrvtt_contrasts_are_not_said_by_siblings_and_options_come_from_other_s
         for text in clip.captions:
             by_text.setdefault(text, set()).add(clip.cluster)
     for config in ("gender_mc", "verb_mc"):
-        made = read_rows(msrvtt_set, config, "test")
+        made = open_set(msrvtt_set).rows(config, "test")
         validate_rows(made)
         for row in made:
             clip = clips[row["id"]]
@@ -104,7 +104,7 @@ def test_msrvtt_cards_tell_coverage_beside_the_papers_and_constraints_that_were_
 def test_the_released_set_is_taken_as_it_is(msrvtt_set, shared_data):
     with (shared_data / "park_contrast_sets" / LM).open(encoding="utf-8", newline="") as handle:
         released = list(csv.reader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
-    made = read_rows(msrvtt_set, "verb_lm_mc", "test")
+    made = open_set(msrvtt_set).rows("verb_lm_mc", "test")
     assert [(row["id"], *row["candidates"], str(row["label"])) for row in made] == [tuple(row) for row in released]
     labels = Counter(row["label"] for row in made)
     assert [labels[n] for n in range(5)] == [552, 511, 520, 501, 470]
@@ -195,7 +195,7 @@ def test_youcook2_builds_from_the_list_alone(tmp_path):
     (tmp_path / "validation_youcook.csv").write_text("end,start,task,text,video_id\n" + "\n".join(lines))
     root = build("youcook2", ["retrieval", "random_mc", "verb_mc"], output=tmp_path / "set", data_dir=tmp_path,
                  tagger="hanta")  # fmt: skip
-    assert len(read_rows(root, "random_mc", "validation")) == 12 and read_rows(root, "verb_mc", "validation")
+    assert len(open_set(root).rows("random_mc", "validation")) == 12 and open_set(root).rows("verb_mc", "validation")
     with pytest.raises(UsageError, match="no split 'test'"):
         build("youcook2", ["random_mc"], output=tmp_path / "x", data_dir=tmp_path, splits="test")
     (tmp_path / "validation_youcook.csv").write_text("end,start,task,text,video_id\n1,2,1,a,v\n")
@@ -235,8 +235,8 @@ def test_lsmdc_swaps_names_within_movie_and_gender(tmp_path):
         "lsmdc_ids", ["retrieval", "random_mc", "person_id_mc"], output=tmp_path / "set",
         captions=lsmdc_file(tmp_path), cast=cast_file(tmp_path), splits="train,test", tagger="hanta",
     )  # fmt: skip
-    made = read_rows(root, "person_id_mc", "train")
-    assert len(made) == len(read_rows(root, "random_mc", "train")) == 96
+    made = open_set(root).rows("person_id_mc", "train")
+    assert len(made) == len(open_set(root).rows("random_mc", "train")) == 96
     for row in made:
         movie = row["id"][3]
         assert all(text.split("'")[0].endswith(movie) for text in row["candidates"])
@@ -283,12 +283,12 @@ def test_feint6k_blocks_become_six_way_items_at_seeded_places(feint, tmp_path):
         "feint6k", ["rcad_msrvtt", "random6_msrvtt", "retrieval_msrvtt"], output=tmp_path / "set", msrvtt=feint
     )
     made = list(datasets.load_dataset(str(root), "rcad_msrvtt", split="test", cache_dir=str(tmp_path / "hf")))
-    truths = {row["id"]: row["captions"][0] for row in read_rows(root, "retrieval_msrvtt", "test")}
+    truths = {row["id"]: row["captions"][0] for row in open_set(root).rows("retrieval_msrvtt", "test")}
     assert len(made) == 40 and len({row["label"] for row in made}) == 6
     for row in made:
         assert row["candidates"][row["label"]] == truths[row["id"]] and row["kinds"].count("counterfactual") == 5
         assert row["video_path"] == f"{row['id']}.mp4" and row["id"].startswith("TestVideo/")
-    for row in read_rows(root, "random6_msrvtt", "test"):
+    for row in open_set(root).rows("random6_msrvtt", "test"):
         assert row["kinds"].count("random") == 5 and set(row["candidates"]) <= set(truths.values())
 
 
@@ -333,7 +333,7 @@ def test_feint6k_leaves_out_blocks_without_one_right_answer(tmp_path):
 def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msrvtt_folder, tmp_path):
     root = build("counterfactual", ["rcad"], output=tmp_path / "set", captions=str(msrvtt_folder),
                  source_split="validation", tagger="hanta")  # fmt: skip
-    made = read_rows(root, "rcad", "test")
+    made = open_set(root).rows("rcad", "test")
     captions = {clip.id: clip.captions for clip in Source(msrvtt_folder).splits()["validation"]}
     assert len(made) >= 15
     for row in made:

@@ -78,6 +78,7 @@ def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken() -> N
         function, bound, _ = cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("video_contrast.audit.set_audit.audit_set", lambda *args, **_: calls.append(args) or {})
+            patch.setattr("video_contrast.hub_cards.write_card", lambda folder: None)
             function(*bound.args, **bound.kwargs)
     assert calls == [(Path("set"), ["verb_mc", "gender_mc"])] * 3
 

@@ -8,10 +8,10 @@ import fabricate
 import pytest
 import yaml
 
-from video_contrast.files import read_json
 from video_contrast.hub_cards import croissant, dataset_card, space_card
 from video_contrast.hub_cards.dataset import canary
 from video_contrast.hub_cards.markdown import literal
+from video_contrast.storage import SetFolder
 
 AUDIT = {
     "split": "test",
@@ -70,10 +70,10 @@ def test_a_visitor_learns_how_to_load_score_and_read_it(made: Path, card: str) -
     assert "--dataset THIS_REPOSITORY_OR_FOLDER --video-root" in card
     for column in ("candidates", "label", "kinds", "replaced", "captions"):
         assert f"`{column}`" in section(card, "Configs")
-    record = read_json(made / "set.json")
+    record = SetFolder(made).record
     for entry in record["configs"].values():  # a set to train on first, with another name for what is scored
         entry["splits"] = {"train": entry["splits"]["test"], "validation": entry["splits"]["test"]}
-    other = dataset_card(record, made)
+    other = dataset_card(record, SetFolder(made))
     assert 'split="validation")' in other and "--split validation --video-root" in other
 
 
@@ -89,7 +89,7 @@ def test_limits_sources_seed_and_citations_are_there(card: str, made: Path) -> N
     assert "MSRVTT\\_JSFUSION\\_test.csv" in section(card, "Sources")
     citations = section(card, "Citation")
     assert "Xu et al." in citations and "@article{x" in citations and "@software{video_contrast" in citations
-    assert canary(read_json(made / "set.json")) in card
+    assert canary(SetFolder(made).record) in card
 
 
 def test_captions_with_markup_stay_text(card: str) -> None:
@@ -101,8 +101,8 @@ def test_captions_with_markup_stay_text(card: str) -> None:
 
 
 def test_equal_builds_have_equal_cards_and_canaries_and_another_seed_has_not(made: Path) -> None:
-    record = read_json(made / "set.json")
-    assert dataset_card(record, made) == dataset_card(json.loads(json.dumps(record)), made)
+    record = SetFolder(made).record
+    assert dataset_card(record, SetFolder(made)) == dataset_card(json.loads(json.dumps(record)), SetFolder(made))
     other = {**record, "facts": {**record["facts"], "seed": 1}}
     assert canary(other) != canary(record)
 
@@ -110,8 +110,8 @@ def test_equal_builds_have_equal_cards_and_canaries_and_another_seed_has_not(mad
 def test_croissant_describes_every_file_and_column(made: Path) -> None:
     import hashlib
 
-    record = read_json(made / "set.json")
-    found = croissant(record, made)
+    record = SetFolder(made).record
+    found = croissant(record, SetFolder(made))
     assert json.loads((made / "croissant.json").read_text(encoding="utf-8")) == found
     assert found["conformsTo"] == "http://mlcommons.org/croissant/1.0"
     for file in found["distribution"]:

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from video_contrast.audit.set_audit import read_rows
 from video_contrast.builders import build
 from video_contrast.builders.sources.released import edit_agreement
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports import paper_analyses as analyses
 from video_contrast.rows import edit_record, multiple_choice_row
+from video_contrast.storage import open_set
 
 NAMES = ["Ann", "Ann Lee", "Bea"]
 
@@ -113,7 +113,7 @@ def world(tmp_path_factory):
           cast=root / "cast.csv", movie_column="movie", tagger="hanta")  # fmt: skip
     scores = []
     for config in ("person_id_mc", "verb_mc"):
-        for n, row in enumerate(read_rows(root / "set", config, "test")):
+        for n, row in enumerate(open_set(root / "set").rows(config, "test")):
             values = [float(place == row["label"]) * (1 if n % 2 else -1) for place in range(5)]
             scores.append({"config": config, "condition": "clean", "id": row["id"], "label": row["label"],
                            "scores": values})  # fmt: skip
@@ -130,7 +130,7 @@ def test_the_commands_print_json(world, capsys, tmp_path):
     found = json.loads(capsys.readouterr().out)
     assert found["overall"] == 0.5 and found["n"] == 30 and 10 < found["n_rare"] < 20
     votes = tmp_path / "votes.jsonl"
-    rows = read_rows(folder, "verb_mc", "test")
+    rows = open_set(folder).rows("verb_mc", "test")
     votes.write_text("\n".join(json.dumps({"item": r["id"], "annotator": "a", "answer": r["label"]}) for r in rows))
     assert main(["analyse", "judges", folder, "--votes", str(votes)]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] == 1.0
@@ -159,4 +159,4 @@ def test_what_does_not_belong_together_is_said(world, capsys):
     with pytest.raises(UsageError, match=r"holds no scores\.parquet"):
         analyses.read_hits(folder, "gender_mc")
     with pytest.raises(UsageError, match="do set, config and run belong together"):
-        analyses.rare_ids(read_rows(folder, "verb_mc", "test"), {"other": 1.0}, [])
+        analyses.rare_ids(open_set(folder).rows("verb_mc", "test"), {"other": 1.0}, [])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, Group
-from video_contrast.options import Config, Device, SetFolder, Split, Tagger
+from video_contrast.options import Config, Device, SetPath, Split, Tagger
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
@@ -29,7 +29,7 @@ def commands() -> list[Command | Group]:
 
 
 def rarity(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     run: Run,
     training: Annotated[str | None, "table of training captions; default: the set's train split"] = None,
@@ -39,20 +39,21 @@ def rarity(
     condition: Condition = "clean",
 ) -> None:
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
-    from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.caption_table import column, read_table, texts
     from video_contrast.reports import paper_analyses as analyses
+    from video_contrast.storage import open_set
 
     if training is None:
-        captions = [text for row in read_rows(dataset, "retrieval", "train") for text in row["captions"]]
+        captions = [text for row in open_set(dataset).retrieval_rows("retrieval", "train") for text in row["captions"]]
     else:
         rows = read_table(training)
         captions = [t for place, row in rows for t in texts(column(row, caption_column, place, "--caption-column"))]
-    _print(analyses.rare_ids(read_rows(dataset, config, split), analyses.read_hits(run, config, condition), captions))
+    hits = analyses.read_hits(run, config, condition)
+    _print(analyses.rare_ids(open_set(dataset).choice_rows(config, split), hits, captions))
 
 
 def proximity(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     run: Run,
     encoder: Annotated[list[str], "sentence encoder or dual encoder; repeat for several"],
@@ -63,16 +64,16 @@ def proximity(
     device: Device = "auto",
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""
-    from video_contrast.audit.set_audit import read_rows
     from video_contrast.reports import paper_analyses as analyses
+    from video_contrast.storage import open_set
 
     hits = analyses.read_hits(run, config, condition)
     encoders = {name: analyses.sentence_encoder(name, device) for name in encoder}
-    _print(analyses.proximity(read_rows(dataset, config, split), hits, encoders, share=share))
+    _print(analyses.proximity(open_set(dataset).choice_rows(config, split), hits, encoders, share=share))
 
 
 def verbs(
-    dataset: SetFolder,
+    dataset: SetPath,
     other: Annotated[Path, "folder of another set, or the same"],
     *,
     config: Annotated[str, "config of the first set"] = "verb_mc",
@@ -82,11 +83,11 @@ def verbs(
     tagger: Tagger = "auto",
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
-    from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.released import edit_agreement
     from video_contrast.reports import paper_analyses as analyses
+    from video_contrast.storage import open_set
 
-    rows = read_rows(dataset, config, split), read_rows(other, other_config, split)
+    rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)
     counts = [analyses.verb_counts(part, tagger=tagger) for part in rows]
     result = analyses.compare_verbs(*counts) | {"agreement": edit_agreement(*rows)}
     if plot is not None:
@@ -95,18 +96,18 @@ def verbs(
 
 
 def judges(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     votes: Annotated[Path, "table of item, annotator, answer (CSV, TSV, JSON lines)"],
     config: Config = "verb_mc",
     split: Split = "test",
 ) -> None:
     """Accuracy of judges by majority vote, and their agreement."""
-    from video_contrast.audit.set_audit import read_rows
     from video_contrast.builders.sources.caption_table import read_table
     from video_contrast.reports import paper_analyses as analyses
+    from video_contrast.storage import open_set
 
-    _print(analyses.judges(read_rows(dataset, config, split), read_table(votes)))
+    _print(analyses.judges(open_set(dataset).choice_rows(config, split), read_table(votes)))
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from video_contrast.commands.command import Command, Group
 from video_contrast.console import AsJson
 from video_contrast.errors import UsageError
-from video_contrast.options import Config, Seed, SetFolder, Split, VideoRoot
+from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
 
 Task = Annotated[Literal["judge", "write"], "which page"]
 People = Annotated[int, "how many people answer each item"]
@@ -50,18 +50,18 @@ def commands() -> list[Command | Group]:
     ]
 
 
-def judge(dataset: SetFolder, *, items: Items, server: Server, people: People = 3) -> None:
+def judge(dataset: SetPath, *, items: Items, server: Server, people: People = 3) -> None:
     """Open a local page: a video, its candidates shuffled, and "not clear"."""
     _serve("judge", dataset, items=items, server=server, people=people)
 
 
-def write(dataset: SetFolder, *, items: Items, server: Server, people: People = 1) -> None:
+def write(dataset: SetPath, *, items: Items, server: Server, people: People = 1) -> None:
     """Open a local page: a video, its caption with the verb phrase marked, and a field for a false one."""
     _serve("write", dataset, items=items, server=server, people=people)
 
 
 def result(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     votes: Annotated[Path, "file of answers"],
     config: Config = "verb_mc",
@@ -87,7 +87,7 @@ def result(
 
 
 def space(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     items: Items,
     output: Annotated[Path, "the Space's folder, new or empty"],

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, hush, print_json
-from video_contrast.options import Configs, Device, Flag, Seed, SetFolder
+from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
 
 def commands() -> list[Command]:
@@ -13,7 +13,7 @@ def commands() -> list[Command]:
 
 
 def audit(
-    dataset: SetFolder,
+    dataset: SetPath,
     configs: Annotated[Configs, Flag(hidden=True)] = None,
     *,
     config: Configs = None,
@@ -31,6 +31,8 @@ def audit(
     """
     hush(quiet)
     from video_contrast.audit import set_audit as auditing
+    from video_contrast.hub_cards import write_card
+    from video_contrast.storage import SetFolder
 
     results = auditing.audit_set(
         dataset,
@@ -41,11 +43,12 @@ def audit(
         seed=seed,
         device=device,
     )
+    write_card(SetFolder(dataset))
     if as_json:
         print_json(results)
         return
-    for config, facts in results.items() if not quiet else ():
-        _print(config, facts)
+    for name, facts in results.items() if not quiet else ():
+        _print(name, facts)
 
 
 def _print(config: str, facts: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet, hush, print_json
-from video_contrast.options import SetFolder, VideoRoot
+from video_contrast.options import SetPath, VideoRoot
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
@@ -17,7 +17,7 @@ def commands() -> list[Command]:
 
 
 def check(
-    dataset: SetFolder,
+    dataset: SetPath,
     *,
     video_root: VideoRoot = None,
     manifest: Annotated[Path | None, "where the manifest goes; default: DATASET/manifest.json"] = None,

@@ -21,8 +21,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json, write_text
 from video_contrast.storage.run_records import RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
@@ -149,6 +147,8 @@ class RunFolder:
         path = self._matrix_path(config, condition)
         if not path.is_file():
             raise UsageError(f"{self.path} keeps no similarities of {config} ({condition})")
+        import numpy as np
+
         ids = read_json(path.with_name(path.name.removesuffix(".npy") + ".json"))
         return SimilarityMatrix(np.load(path, mmap_mode="r", allow_pickle=False), **ids)
 
@@ -171,6 +171,8 @@ class RunFolder:
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
         """Writes the similarities of a retrieval config under a condition, and the ids beside them."""
+        import numpy as np
+
         path = self._matrix_path(config, condition)
         with atomic_path(path) as temporary, open(temporary, "wb") as handle:
             np.save(handle, np.ascontiguousarray(matrix.values))

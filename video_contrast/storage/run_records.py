@@ -1,11 +1,14 @@
 """What the files of a run say: `run.json`, `metrics.json`, the lines of `scores.parquet`, `videos.json`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 from video_contrast.rows import Layout
 
