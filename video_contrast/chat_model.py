@@ -160,7 +160,11 @@ class ChatModel:
                     said = " ".join(str(error).split())[:200]
                     raise VideoContrastError(
                         f"{self.model} at {where} failed{tried}: {type(error).__name__}: {said}; "
-                        "answers so far are stored, run the same command again to go on"
+                        + (
+                            f"answers so far are stored in {self.store.path}, run the same command again to go on"
+                            if self.store.path is not None
+                            else "answers so far were kept in memory only and are lost"
+                        )
                     ) from error
                 with self._lock:
                     self.cost.retries += 1

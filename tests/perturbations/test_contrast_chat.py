@@ -26,6 +26,15 @@ def test_chat_endpoint_is_asked_once_and_never_again(counts, tmp_path, online):
         assert len(server.requests) == 3 and again.cost.stored == 3
 
 
+def test_paid_answers_are_kept_where_no_store_is_named(counts, tmp_path, online, monkeypatch):
+    monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path))
+    with Endpoint(answer_of) as server:
+        contrasts_of(counts, ChatGenerator("org/chat", endpoint=server.url), RULES)
+        again = ChatGenerator("org/chat", endpoint=server.url)
+        contrasts_of(counts, again, RULES)
+        assert len(server.requests) == 3 and again.cost.stored == 3
+
+
 def test_interrupted_chat_build_goes_on_where_it_stopped(counts, tmp_path, online):
     from video_contrast.chat_model import AnswerStore, ChatModel
 

@@ -179,6 +179,12 @@ def test_a_server_that_keeps_failing_is_one_message_and_keeps_what_came(endpoint
     assert len(AnswerStore(path)) == 2
 
 
+def test_answers_in_memory_are_not_said_to_be_stored(endpoint: Endpoint) -> None:
+    endpoint.failures = [401]
+    with pytest.raises(VideoContrastError, match="kept in memory only and are lost"):
+        ChatModel("vlm", endpoint=endpoint.url, api_key="x").ask([[{"role": "user", "content": "?"}]])
+
+
 def test_a_refusal_is_not_repeated(endpoint: Endpoint) -> None:
     endpoint.failures = [401]
     with pytest.raises(VideoContrastError, match="401"):

@@ -10,8 +10,10 @@ from numpy.random import Generator as Random
 
 from video_contrast.chat_model import AnswerStore, ChatModel, Cost
 from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat, Message
+from video_contrast.seeds import digest
 
 _TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
 The phrase to change stands in [brackets]. Propose {k} replacements of one to three words each.
@@ -36,7 +38,7 @@ class ChatGenerator:
             where the server wants one, comes from the variable OPENAI_API_KEY or HF_TOKEN, so that no record holds it.
         k: replacements asked for.
         store: JSON-lines file that keeps every answer: an interrupted build goes on there, a rebuild asks nothing.
-            None: answers are kept in memory only.
+            None: for a served model a file of the user's cache, so that paid answers are never lost; else in memory.
         chat: something else with the methods of `chat.Chat`, in place of model and endpoint.
         device, workers, max_new_tokens: of the model run here, and of the endpoint's requests.
 
@@ -61,6 +63,8 @@ class ChatGenerator:
         if chat is None:
             if not model:
                 raise UsageError("the generator 'llm' needs a model: give its name (and endpoint= if it is served)")
+            if store is None and endpoint:
+                store = cache_dir() / "answers" / f"{digest(model, endpoint).hex()[:16]}.jsonl"
             answers = AnswerStore(store)
             if endpoint:
                 chat = ChatModel(
