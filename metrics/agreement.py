@@ -57,7 +57,9 @@ def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, see
         elif interval and name == "pairwise":
             result |= interval_keys(name, share_interval(columns[:, 0], groups))
         elif interval and statistic is not None:
-            result |= interval_keys(name, cluster_bootstrap(columns, groups, statistic=statistic, seed=seed))
+            result |= interval_keys(
+                name, cluster_bootstrap(columns, groups, statistic=statistic, seed=seed, bounds=(-1, 1))
+            )
     return result
 
 

@@ -1,8 +1,10 @@
 """Cluster bootstrap: intervals of medians, ratios and any other statistic that is not a share.
 
 Clusters (source videos) are drawn with replacement, with all of their items. A draw is a row of weights, how often
-each cluster was drawn; totals over a draw are products with that row. The ends of an interval are percentiles,
-expanded for few clusters as Student's t is (Hesterberg 2015, "What teachers should know about the bootstrap").
+each cluster was drawn; totals over a draw are products with that row. The ends of an interval are percentiles. They are
+too near for few clusters, by as much as the normal distribution is narrower than Student's t: so their distance from
+the estimate is stretched by that factor, or, where only some values can be (medians), percentiles further out are taken
+(Hesterberg 2015, "What teachers should know about the bootstrap"). `benchmarks/coverage.py` shows how often they hold.
 """
 
 from collections.abc import Callable, Iterator
@@ -108,6 +110,7 @@ def cluster_bootstrap(
     draws: int = DRAWS,
     level: float = 0.95,
     seed: int = 0,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Interval:
     """The bootstrap interval of a statistic of items that belong to clusters.
 
@@ -124,6 +127,7 @@ def cluster_bootstrap(
         draws: number of bootstrap draws.
         level: coverage of the interval, between 0 and 1.
         seed: of the draws.
+        bounds: the least and the greatest value that the statistic can have; no end lies outside.
 
     Returns:
         The estimate on the items as they are, the interval, the standard error and the number of clusters. The
@@ -161,8 +165,7 @@ def cluster_bootstrap(
             sums = [np.bincount(codes, weights=column) for column in columns.T]
             totals = bootstrap_totals(np.stack([*sums, np.bincount(codes)], axis=1), int(draws), seed)
             samples = statistic.function(totals[:, :-1] / totals[:, -1:])
-            if samples.min() == samples.max():
-                return no_interval(estimate, n_clusters)
+            return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds)
         else:
             distinct, index = _distinct(columns)
             estimate = float(statistic(np.bincount(index)[None].astype(np.float64), distinct)[0])
@@ -170,29 +173,49 @@ def cluster_bootstrap(
                 return no_interval(estimate, n_clusters)
             counts = _sampled_counts(index, codes, (n_clusters, len(distinct)), int(draws), seed)
             samples = np.concatenate([statistic(block, distinct) for block in counts])
-    return interval_of_samples(estimate, samples, n_clusters, level)
+    return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds, smooth=False)
 
 
-def interval_of_samples(estimate: float, samples: Floats, n_clusters: int, level: float = 0.95) -> Interval:
-    """The interval between expanded percentiles of a statistic's bootstrap samples.
+def interval_of_samples(
+    estimate: float,
+    samples: Floats,
+    n_clusters: int,
+    *,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    smooth: bool = True,
+) -> Interval:
+    """The interval of a statistic from its bootstrap samples.
 
     Args:
         estimate: the statistic of the items as they are.
         samples: `[draws]`; NaN where the statistic is undefined.
         n_clusters: clusters that were resampled.
         level: coverage of the interval, between 0 and 1.
+        bounds: the least and the greatest value that the statistic can have.
+        smooth: stretch the percentiles' distance from the estimate; else take percentiles further out.
 
-    >>> interval_of_samples(0.5, np.linspace(0, 1, 201), 1000).high.__round__(3)
+    Returns:
+        The interval; NaN below `MINIMUM_CLUSTERS` clusters, where too many samples are undefined, and where smooth ones
+        are all the same.
+
+    >>> interval_of_samples(0.5, np.linspace(0, 1, 201), 10_000).high.__round__(3)
     0.975
     """
-    from scipy.special import ndtr, stdtrit
+    from scipy.special import ndtr, ndtri, stdtrit
 
     tail = (1 - level) / 2
     defined = samples[np.isfinite(samples)]
     if n_clusters < MINIMUM_CLUSTERS or len(defined) < (1 - tail) * len(samples):
         return no_interval(estimate, n_clusters)
-    outside = float(ndtr(stdtrit(n_clusters - 1, tail) * np.sqrt(n_clusters / (n_clusters - 1))))
-    low, high = np.quantile(defined, [outside, 1 - outside])
+    if smooth and defined.min() == defined.max():
+        return no_interval(estimate, n_clusters)
+    quantile = float(stdtrit(n_clusters - 1, tail) * np.sqrt(n_clusters / (n_clusters - 1)))
+    outside = tail if smooth else float(ndtr(quantile))
+    ends = np.quantile(defined, [outside, 1 - outside])
+    if smooth:
+        ends = estimate + (ends - estimate) * quantile / ndtri(tail)
+    low, high = np.clip(ends, *bounds)
     return Interval(estimate, float(low), float(high), float(defined.std()), n_clusters)
 
 

@@ -123,8 +123,9 @@ def gamma_interval(
         clean, perturbed = means.T
         return np.where(clean > chance, (perturbed - chance) / (clean - chance), np.nan)
 
+    bounds = (-np.inf if chance else 0.0, np.inf)
     pairs = np.stack([before, after], axis=1)
-    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed)
+    interval = cluster_bootstrap(pairs, clusters, statistic=OfMeans(gamma), draws=draws, seed=seed, bounds=bounds)
     return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
 
 

@@ -23,4 +23,4 @@ def mean_rank(scores: Any, labels: Any = None) -> float:
     1.75
     """
     array, truth, _ = choices(scores, labels)
-    return exact_mean(choice_ranks(array, truth).rank)
+    return exact_mean(choice_ranks(array, truth).expected)

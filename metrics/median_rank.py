@@ -22,4 +22,4 @@ def median_rank(scores: Any, labels: Any = None) -> float:
     2.5
     """
     array, truth, _ = choices(scores, labels)
-    return float(np.median(choice_ranks(array, truth).rank))
+    return float(np.median(choice_ranks(array, truth).expected))

@@ -45,7 +45,7 @@ def multiple_choice(
         decided against and for the true candidate), `n_ties` (items with a tie that involves the true candidate),
         `mean_rank` with `_worst` and `_best`, `median_rank`, `R@K` with `_worst` and `_best`, `chance`, `n`;
         with kinds `accuracy_<kind>`, its bounds, `chance_<kind>` and `n_<kind>`; with interval `<key>_low` and
-        `<key>_high` (None below five clusters) and `n_clusters`.
+        `<key>_high` (None below five clusters) and `clusters` (their number).
 
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
@@ -75,9 +75,9 @@ def multiple_choice(
     add("mean_rank", ranks.expected, ranks.worst, ranks.best, groups)
     result["median_rank"] = float(np.median(ranks.expected))
     if interval:
-        result["n_clusters"] = n_clusters
+        result["clusters"] = n_clusters
         for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
-            bootstrap = cluster_bootstrap(ranks.expected, clusters, statistic=statistic, seed=seed)
+            bootstrap = cluster_bootstrap(ranks.expected, clusters, statistic=statistic, seed=seed, bounds=(1, np.inf))
             result.update(interval_keys(name, bootstrap))
     for k in ks:
         add(f"R@{k}", ranks.hit(k), *ranks.hit_bounds(k), groups)

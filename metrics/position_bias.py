@@ -70,7 +70,7 @@ def position_bias(
         ("accuracy_std", np.concatenate([here, here * hits[:, None]], axis=1), OfMeans(_std_of_ratios)),
         ("picked_std", picked, OfMeans(lambda means: means.std(axis=1))),
     ):
-        bootstrap = cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed)
+        bootstrap = cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed, bounds=(0, 1))
         result |= interval_keys(name, bootstrap)
     return result
 

@@ -48,7 +48,7 @@ def rcad(
 
     Returns:
         `R@K` with `_worst` and `_best`, `chance_R@K`, `mean_rank` with `_worst` and `_best`, `median_rank`, `n_ties`,
-        `n`; with interval `<key>_low` and `<key>_high` (None below five clusters) and `n_clusters`.
+        `n`; with interval `<key>_low` and `<key>_high` (None below five clusters) and `clusters` (their number).
 
     Raises:
         ValueError: NaN or infinite similarities, ragged rows, a K larger than the captions of a video, columns that
@@ -80,9 +80,9 @@ def rcad(
     rank = ranks.expected if ties == "expected" else ranks.best
     result["median_rank"] = float(np.median(rank))
     if interval:
-        result["n_clusters"] = cluster_codes(clusters, len(array))[1]
+        result["clusters"] = cluster_codes(clusters, len(array))[1]
         for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
-            bootstrap = cluster_bootstrap(rank, clusters, statistic=statistic, seed=seed)
+            bootstrap = cluster_bootstrap(rank, clusters, statistic=statistic, seed=seed, bounds=(1, np.inf))
             result.update(interval_keys(name, bootstrap))
     result |= {f"chance_R@{k}": k / array.shape[1] for k in ks}
     return result

@@ -56,7 +56,7 @@ def retrieval(
         For `t2v` and `v2t`: `<way>_R@K` (expected value under random tie-breaking) with `_worst` and `_best` (every
         tie decided against and for the true answer), `<way>_chance_R@K`, `<way>_mean_rank` with `_worst` and
         `_best`, `<way>_median_rank`, `<way>_n_ties`, `<way>_n` (queries); `n_videos`, `n_captions`; with interval
-        `<key>_low` and `<key>_high` (None below five clusters) and `n_clusters`.
+        `<key>_low` and `<key>_high` (None below five clusters) and `clusters` (their number).
 
     Raises:
         ValueError: empty, NaN or infinite similarities, captions whose video is not there, equal ids, a K larger
@@ -179,7 +179,7 @@ def _video_rows(
     odd = first_odd(rows)
     if odd is not None:
         raise ValueError(
-            f"caption_to_video: caption {odd} has {rows[odd]!s}, not a row number; give video_ids= to name videos by ids"
+            f"caption_to_video: caption {odd} has {rows[odd]!s}, not a row number; give video_ids= for ids"
         )
     bad = np.flatnonzero((rows < 0) | (rows >= n_videos))
     if len(bad):
@@ -201,7 +201,7 @@ def _summary(
     groups, n_clusters = cluster_codes(clusters, n_videos)
     result: Numbers = {"n_videos": n_videos, "n_captions": len(caption_to_video)}
     if interval:
-        result["n_clusters"] = n_clusters
+        result["clusters"] = n_clusters
     captions_of = np.bincount(caption_to_video, minlength=n_videos)[ranks.videos]
     one = np.ones(len(caption_to_video), np.int64)
     ways = {
@@ -222,7 +222,9 @@ def _summary(
         result[f"{way}_median_rank"] = float(np.median(ranked.expected))
         if interval:
             for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
-                bootstrap = cluster_bootstrap(ranked.expected, group, statistic=statistic, seed=seed)
+                bootstrap = cluster_bootstrap(
+                    ranked.expected, group, statistic=statistic, seed=seed, bounds=(1, np.inf)
+                )
                 result.update(interval_keys(f"{way}_{name}", bootstrap))
         for name, (expected, worst, best) in figures.items():
             result[f"{way}_{name}"] = exact_mean(expected)

@@ -120,30 +120,32 @@ def robustness(
         result["clean"], result["perturbed"] = (_mean(np.array([mean[j].mean() for j in inside])) for mean in means)
         for name, values in samples.items():
             aggregated = _means(np.stack([_means(values[:, j]) for j in inside], axis=1))
-            result |= interval_keys(name, interval_of_samples(float("nan"), aggregated, n_clusters))
+            estimate = float("nan") if result[name] is None else result[name]
+            bounds = (-np.inf if name == "gamma_c" else 0.0, np.inf)
+            result |= interval_keys(name, interval_of_samples(estimate, aggregated, n_clusters, bounds=bounds))
         result["n_conditions"] = int(sum(len(j) for j in inside))
         result["n_missing"] = int(sum(np.isnan(gammas["gamma_r"][j]).all() for j in inside))
         return result
 
     result = {"by_perturbation": {name: figures([members[i]]) for i, name in enumerate(names)}}
     for table, grouped in groups.items():
-        made = {
+        grouped_figures = {
             group: figures([members[i] for i in inside]) | {"n_perturbations": len(inside)}
             for group, inside in grouped.items()
         }
-        result.update(made[""] if table == "" else {table: made})
+        result.update(grouped_figures[""] if table == "" else {table: grouped_figures})
     return result
 
 
 def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: bool) -> dict[str, Floats]:
     """Gammas of conditions, from their mean scores."""
-    made = {
+    gammas = {
         "gamma_a": gamma_absolute(clean, perturbed, percent=percent),
         "gamma_r": gamma_relative(clean, perturbed, percent=percent),
     }
     if chance is not None:
-        made["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance, percent=percent)
-    return made
+        gammas["gamma_c"] = gamma_corrected(clean, perturbed, chance=chance, percent=percent)
+    return gammas
 
 
 def _groups(
@@ -156,8 +158,8 @@ def _groups(
             raise ValueError(
                 f"row {row}: perturbation {name!r} is {group!r} here and {group_of[name]!r} above ({table})"
             )
-    found = dict.fromkeys(group for group in group_of.values() if group is not None)
-    return {group: np.array([i for i, name in enumerate(names) if group_of[name] == group]) for group in found}
+    kinds = dict.fromkeys(group for group in group_of.values() if group is not None)
+    return {group: np.array([i for i, name in enumerate(names) if group_of[name] == group]) for group in kinds}
 
 
 def _bootstrap_gammas(

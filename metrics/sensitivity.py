@@ -55,7 +55,7 @@ def sensitivity(
         squares = np.stack([centred, centred**2], axis=1)
         for name, interval_of in (
             ("change", cluster_bootstrap(change, clusters, seed=seed)),
-            ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed)),
+            ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed, bounds=(0, np.inf))),
             ("change_median", cluster_bootstrap(change, clusters, statistic="median", seed=seed)),
             ("wrong_sign", share_interval(wrong, clusters)),
         ):

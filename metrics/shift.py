@@ -76,10 +76,13 @@ def caption_shift(
     result: Numbers = {"n": len(pairs)}
     for name, (columns, statistic) in figures.items():
         result[name] = statistic.of(columns)
+        bounds = (0.0, 1.0 if name in ("bleu", "rouge_1", "rouge_l", "meteor") else np.inf)
         if interval and name == "changed":
             result |= interval_keys(name, share_interval(columns, clusters))
         elif interval:
-            result |= interval_keys(name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed))
+            result |= interval_keys(
+                name, cluster_bootstrap(columns, clusters, statistic=statistic, seed=seed, bounds=bounds)
+            )
     for name, side in (("unique_words_before", 1), ("unique_words_after", 0)):
         result[name] = len({word.lower() for pair in pairs for word in pair[side]})
     return result

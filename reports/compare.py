@@ -24,12 +24,14 @@ def compare_runs(
     Args:
         first, second: directories of finished runs of one set.
         configs: which; all that both have where None.
-        seed: of the bootstrap over videos.
+        seed: of the signs that the test draws where it cannot be exact.
 
     Returns:
-        One row a config, condition and figure ("accuracy", "t2v R@1", "v2t R@1"): `first`, `second`, `difference`
-        (second less first) with `low` and `high` (95 %), `p_value` (cluster-robust), `p_holm` (over all rows),
-        `mcnemar_p` (multiple choice), `n`, `n_left_out` (items that one run alone has).
+        One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
+        "t2v R@1", "v2t R@1"): `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with
+        `low` and `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
+        `mcnemar_p` (multiple choice; items as independent), `n`, `n_clusters` (videos), `n_left_out` (items that one
+        run alone has).
 
     Raises:
         UsageError: a config that is not in both.
@@ -42,6 +44,9 @@ def compare_runs(
     for config in configs or ():
         if config not in shared:
             raise unknown_name("config of both runs:", config, shared)
+    names = one.run.model, two.run.model
+    if names[0] == names[1]:
+        names = f"{names[0]} ({one.folder})", f"{names[1]} ({two.folder})"
     rows: list[Row] = []
     for config in configs or shared:
         if one.fingerprints[config] != two.fingerprints[config]:
@@ -51,7 +56,8 @@ def compare_runs(
             )
         for condition in one.conditions(config):
             if condition in two.conditions(config):
-                rows += _compared(one, two, config, condition, seed)
+                where = {"config": config, "condition": condition, "first_model": names[0], "second_model": names[1]}
+                rows += [where | row for row in _compared(one, two, config, condition, seed)]
     if not rows:
         raise VideoContrastError(f"{one.folder} and {two.folder} have no config and condition in common")
     tested = [row for row in rows if row["p_value"] is not None]
@@ -84,31 +90,57 @@ class _Run:
 
 
 def _compared(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
-    where = {"config": config, "condition": condition}
     if one.layout(config) == "retrieval":
-        return [{**where, **row} for row in _retrieval(one, two, config, condition, seed)]
-    return [{**where, **_choice(one.rows[config, condition], two.rows[config, condition], config, seed)}]
+        return _retrieval(one, two, config, condition, seed)
+    return _choice(one.rows[config, condition], two.rows[config, condition], config, seed)
 
 
-def _choice(one: dict[str, ScoreRow], two: dict[str, ScoreRow], config: str, seed: int) -> Row:
-    from video_contrast.metrics import choice_ranks, mcnemar, paired_difference
+def _choice(one: dict[str, ScoreRow], two: dict[str, ScoreRow], config: str, seed: int) -> list[Row]:
+    """The row of all candidates, and one a kind of contrast where other candidates stand beside it."""
     from video_contrast.metrics.checks import choices
 
     ids = [name for name in one if name in two]
     if not ids:
         raise VideoContrastError(f"config {config}: the runs have no item in common")
-    expected, certain = [], []
-    for table in (one, two):
-        scores, labels, _ = choices([table[i]["scores"] for i in ids], [table[i]["label"] for i in ids], ragged=True)
-        ranks = choice_ranks(scores, labels)
-        expected.append(ranks.hit(1))
-        certain.append(ranks.hit_bounds(1)[0])
-    first, second = expected
-    paired = paired_difference(first, second, [one[name]["cluster"] for name in ids], seed=seed)
+    left_out = len(one) + len(two) - 2 * len(ids)
+    tables = [
+        choices([run[i]["scores"] for i in ids], [one[i]["label"] for i in ids], ragged=True)[0] for run in (one, two)
+    ]
+    labels = np.array([one[i]["label"] for i in ids])
+    clusters = np.array([one[i]["cluster"] for i in ids])
+    kinds = np.full(tables[0].shape, "", object)
+    for row, name in enumerate(ids):
+        kinds[row, : len(one[name]["kinds"])] = one[name]["kinds"]
+    wrong = (kinds != "") & (np.arange(kinds.shape[1]) != labels[:, None])
+    rows = [_choice_row("accuracy", tables, labels, wrong, clusters, left_out, seed)]
+    names = sorted(set(kinds[wrong]))
+    for kind in names if len(names) > 1 else []:
+        if kind != "random":
+            rows.append(
+                _choice_row(f"accuracy_{kind}", tables, labels, wrong & (kinds == kind), clusters, left_out, seed)
+            )
+    return rows
+
+
+def _choice_row(
+    figure: str,
+    tables: Sequence[np.ndarray],
+    labels: np.ndarray,
+    among: np.ndarray,
+    clusters: np.ndarray,
+    left_out: int,
+    seed: int,
+) -> Row:
+    """The true candidate against those in `among`, over the items that have one."""
+    from video_contrast.metrics import choice_ranks, mcnemar, paired_difference
+
+    has = among.any(axis=1)
+    first, second = (choice_ranks(scores[has], labels[has], among[has]) for scores in tables)
+    paired = paired_difference(first.hit(1), second.hit(1), clusters[has], seed=seed)
     # McNemar's test has no half right: a tie counts as wrong for both models.
-    test = mcnemar(certain[0], certain[1])
+    test = mcnemar(first.hit_bounds(1)[0], second.hit_bounds(1)[0])
     return {
-        **_row("accuracy", first, second, paired, len(one) + len(two) - 2 * len(ids)),
+        **_row(figure, first.hit(1), second.hit(1), paired, left_out),
         "mcnemar_p": test["p_value"],
         "only_first": test["only_first"],
         "only_second": test["only_second"],
@@ -158,24 +190,32 @@ def _row(figure: str, first: np.ndarray, second: np.ndarray, paired: dict[str, A
         "high": paired["high"],
         "p_value": paired["p_value"],
         "n": paired["n"],
+        "n_clusters": paired["n_clusters"],
         "n_left_out": left_out,
     }
 
 
 def lines(rows: Sequence[Row]) -> list[str]:
-    """The rows as a table of text."""
-    head = f"{'config':20} {'condition':28} {'figure':9} {'first':>7} {'second':>7} {'difference':>24} {'p (Holm)':>9}"
-    found = [f"{head} {'McNemar':>9} {'n':>6}"]
+    """The rows as a table of text, below the names of the two models."""
+    width = max(9, *(len(row["figure"]) for row in rows))
+    table = [
+        f"first: {rows[0]['first_model']}, second: {rows[0]['second_model']}; difference: second less first",
+        f"{'config':20} {'condition':28} {'figure':{width}} {'first':>7} {'second':>7} {'difference':>24} "
+        f"{'p (Holm)':>9} {'McNemar':>9} {'n':>6}",
+    ]
     for row in rows:
         interval = "" if row["low"] is None else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
         difference = f"{row['difference']:+.3f}{interval}"
         p = f"{row['p_holm']:.2g}" if row.get("p_holm") is not None else "-"
         test = f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "-"
-        found.append(
-            f"{row['config']:20} {row['condition']:28} {row['figure']:9} {row['first']:7.3f} {row['second']:7.3f} "
-            f"{difference:>24} {p:>9} {test:>9} {row['n']:>6}"
+        table.append(
+            f"{row['config']:20} {row['condition']:28} {row['figure']:{width}} {row['first']:7.3f} "
+            f"{row['second']:7.3f} {difference:>24} {p:>9} {test:>9} {row['n']:>6}"
         )
-    left = sum(row["n_left_out"] for row in rows)
+    few = [row["n_clusters"] for row in rows if row["low"] is None]
+    if few:
+        table.append(f"no interval where there are fewer than five videos (here {min(few)})")
+    left = sum({(row["config"], row["condition"]): row["n_left_out"] for row in rows}.values())
     if left:
-        found.append(f"{left} items were scored by one run alone and are left out")
-    return found
+        table.append(f"{left} items were scored by one run alone and are left out")
+    return table

@@ -28,7 +28,7 @@ def interval(numbers: Mapping[str, Any] | None, key: str) -> str:
     """
     if numbers is None or key not in numbers:
         return "-"
-    if f"{key}_low" not in numbers:
+    if numbers.get(f"{key}_low") is None:  # not asked for, or fewer than five videos
         return f"{numbers[key]:.2f}"
     return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
 

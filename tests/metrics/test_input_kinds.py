@@ -43,8 +43,8 @@ def test_ids_and_clusters_may_be_tensors_or_columns() -> None:
     assert metrics.retrieval(similarity, caption_to_video, video_ids=ids, ks=[1])["t2v_R@1"] == 1
     with pytest.raises(ValueError, match="caption 0 belongs to video 6, which is not among the videos"):
         metrics.retrieval(similarity, pd.Series([6, 5, 5], index=[1, 2, 3]), video_ids=ids)
-    clusters = pd.Series(["a", "a", "b"], index=[5, 6, 7])
-    assert metrics.agreement(VOTES, clusters=clusters, interval=True)["pairwise_low"] is not None
+    clusters = pd.Series(list("abcde"), index=range(5, 10))
+    assert metrics.agreement(VOTES + VOTES[:2], clusters=clusters, interval=True)["pairwise_low"] is not None
 
 
 def test_rows_may_be_lists_in_a_column() -> None:

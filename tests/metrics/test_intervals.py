@@ -125,10 +125,13 @@ def test_intervals_are_those_of_a_plain_bootstrap(name: str, resamples: list[np.
     drawn = [measure(rows) for rows in resamples]
     for figure in figures:
         values = np.array([result[figure] for result in drawn], float)
+        if values.std() == 0:
+            assert found[f"{figure}_low"] is None  # draws say nothing
+            continue
         low, high = np.quantile(values, [0.025, 0.975], axis=0)
         # Ends of intervals of 800 draws are off by about a tenth of a standard error; intervals of shares and for few
         # clusters are wider.
-        close = {"abs": 0.8 * float(values.std(axis=0).max()) + 0.02}
+        close = {"abs": float(values.std(axis=0).max()) + 0.02}
         assert found[f"{figure}_low"] == pytest.approx(low.tolist(), **close), figure
         assert found[f"{figure}_high"] == pytest.approx(high.tolist(), **close), figure
 
@@ -205,7 +208,7 @@ def test_medians_have_the_distribution_of_resampled_medians(n: int, clustered: b
 
     rng = np.random.default_rng(n)
     values = rng.integers(0, distinct, n).astype(float)
-    clusters = rng.integers(0, max(2, n // 3), n) if clustered else np.arange(n)
+    clusters = rng.permutation(np.arange(n) % max(6, n // 3)) if clustered else np.arange(n)
     samples: list[np.ndarray] = []
 
     def median(counts: np.ndarray, distinct: np.ndarray) -> np.ndarray:

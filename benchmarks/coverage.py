@@ -1,0 +1,128 @@
+"""How often 95 % intervals hold the truth, and how often true nulls are rejected: `python benchmarks/coverage.py`.
+
+Simulated videos have a probability of their own (beta distributed around p, with the intra-cluster correlation given)
+and several items each. Prints the tables of docs/metrics.md (two minutes).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from video_contrast import metrics
+
+TRIALS = 1000
+SIZES = [(5, 1), (5, 4), (8, 1), (10, 1), (10, 4), (20, 1), (20, 10), (50, 1), (50, 4), (100, 1), (100, 2), (200, 1)]
+SHARES = (0.5, 0.7, 0.9, 0.95, 0.98)
+
+
+def videos(rng: np.random.Generator, n_clusters: int, p: float, correlation: float) -> np.ndarray:
+    """The probability of each video."""
+    if correlation == 0:
+        return np.full(n_clusters, p)
+    if correlation == 1:
+        return (rng.random(n_clusters) < p).astype(float)
+    odds = (1 - correlation) / correlation
+    return rng.beta(p * odds, (1 - p) * odds, n_clusters)
+
+
+def hits(rng: np.random.Generator, of_video: np.ndarray, items: int) -> np.ndarray:
+    return (rng.random(len(of_video) * items) < of_video.repeat(items)).astype(float)
+
+
+def coverage(intervals: Iterator[metrics.Interval], truth: float) -> tuple[float, float]:
+    """The share of intervals that hold the truth, and the share of trials that have one."""
+    tried = list(intervals)
+    given = [interval for interval in tried if np.isfinite(interval.low)]
+    return float(np.mean([one.low <= truth <= one.high for one in given])), len(given) / len(tried)
+
+
+def shares() -> None:
+    print("| videos x items | correlation | " + " | ".join(f"p = {p:g}" for p in SHARES) + " |")
+    print("|---|---|" + "---|" * len(SHARES))
+    every = []
+    for n_clusters, items in SIZES:
+        for correlation in (0.0,) if items == 1 else (0.0, 0.2, 0.6):
+            rng, clusters = np.random.default_rng(0), np.arange(n_clusters).repeat(items)
+            row = [
+                coverage(
+                    (
+                        metrics.share_interval(hits(rng, videos(rng, n_clusters, p, correlation), items), clusters)
+                        for _ in range(TRIALS)
+                    ),
+                    p,
+                )[0]
+                for p in SHARES
+            ]
+            every += row
+            print(f"| {n_clusters} x {items} | {correlation:g} | " + " | ".join(f"{100 * c:.1f}" for c in row) + " |")
+    print(f"\nmean {100 * np.mean(every):.1f} %, lowest {100 * min(every):.1f} %, "
+          f"{100 * np.mean(np.array(every) < 0.92):.0f} % of the cells below 92 %, "
+          f"{100 * np.mean(np.array(every) > 0.98):.0f} % above 98 %\n")  # fmt: skip
+
+
+def others(trials: int = 1000) -> None:
+    """A paired difference of hits, a relative gamma, a median and a mean rank; 4 items a video."""
+    print("| figure | 5 videos | 10 | 20 | 50 | 100 |")
+    print("|---|---|---|---|---|---|")
+    rows: dict[str, list[str]] = {}
+    for n_clusters in (5, 10, 20, 50, 100):
+        clusters = np.arange(n_clusters).repeat(4)
+        sampled = []
+        rng = np.random.default_rng(1)
+        for _ in range(trials):
+            skill = videos(rng, n_clusters, 0.8, 0.2)
+            clean, perturbed = hits(rng, skill, 4), hits(rng, 0.75 * skill, 4)
+            ranks = 1 + np.minimum(rng.geometric(0.35 * (0.5 + skill).repeat(4)) - 1, 20)
+            sampled.append((clean, perturbed, ranks))
+        big = np.random.default_rng(2)
+        skill = videos(big, 400_000, 0.8, 0.2)
+        ranks = 1 + np.minimum(big.geometric(0.35 * (0.5 + skill)) - 1, 20)
+        figures = {
+            "difference of hits": (
+                [metrics.difference_interval(after - before, clusters) for before, after, _ in sampled],
+                -0.2,
+            ),
+            "relative gamma": (
+                [metrics.gamma_interval(before, after, clusters) for before, after, _ in sampled],
+                0.75,
+            ),
+            "mean rank": ([metrics.cluster_bootstrap(rank, clusters) for _, _, rank in sampled], float(ranks.mean())),
+            "median rank": (
+                [metrics.cluster_bootstrap(rank, clusters, statistic="median") for _, _, rank in sampled],
+                float(np.median(ranks)),
+            ),
+        }
+        for name, (intervals, truth) in figures.items():
+            held, given = coverage(iter(intervals), truth)
+            rows.setdefault(name, []).append(
+                f"{100 * held:.1f}" + ("" if given == 1 else f" ({100 * given:.0f} given)")
+            )
+    for name, cells in rows.items():
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    print()
+
+
+def true_nulls(trials: int = 2000) -> None:
+    """Two models of the same skill on the same videos: how often is p at most .05?"""
+    print("| rejected at 5 % | 5 videos | 6 | 8 | 10 | 20 | 50 |")
+    print("|---|---|---|---|---|---|---|")
+    for name, items, skill in (
+        ("1 item a video", 1, 0.6),
+        ("10 items a video", 10, 0.6),
+        ("10 items a video, p = .9", 10, 0.9),
+    ):
+        cells = []
+        for n_clusters in (5, 6, 8, 10, 20, 50):
+            rng, clusters = np.random.default_rng(3), np.arange(n_clusters).repeat(items)
+            rejected = 0
+            for _ in range(trials):
+                models = [hits(rng, videos(rng, n_clusters, skill, 0.3), items) for _ in range(2)]
+                rejected += metrics.sign_flip(models[1] - models[0], clusters) <= 0.05
+            cells.append(f"{100 * rejected / trials:.1f}")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    shares()
+    others()
+    true_nulls()
