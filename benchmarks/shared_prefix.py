@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from video_contrast.runner.kinds.prefix import Prefix, unshared_logits
+from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 
 P, C, S, RUNS = 1024, 6, 16, 5
 
@@ -32,10 +32,10 @@ def main() -> None:
     gap = 0.0
     for _ in range(RUNS):
         began = time.process_time()
-        shared = Prefix(model, inputs, P).logits(endings)
+        shared = Prefix(model, inputs, P).score(endings, lambda _, logits: logits, only_last=False)
         seconds["shared"].append(time.process_time() - began)
         began = time.process_time()
-        whole = unshared_logits(model, inputs, endings, P)
+        whole = score_unshared(model, inputs, endings, P, read=lambda _, logits: logits, only_last=False)
         seconds["unshared"].append(time.process_time() - began)
         gap = float(torch.stack([(a - b).abs().max() for a, b in zip(shared, whole, strict=True)]).max())
     bound = C * (P + S) / (P + C * S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, Options
+from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.loading import explained, load_model
 
 
@@ -33,7 +33,7 @@ def check_torchvision() -> None:
 MODEL_TYPES = (
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision",
     "llava_next_video", "llava_next", "llava", "video_llava", "video_llama_3", "internvl", "smolvlm", "idefics2",
-    "idefics3", "gemma3", "gemma3n", "gemma4", "paligemma", "mllama", "glm4v", "glm4v_moe", "glm46v", "molmo2",
+    "idefics3", "gemma3", "gemma3n", "gemma4", "paligemma", "glm4v", "glm4v_moe", "glm46v", "molmo2",
     "perception_lm", "ernie4_5_vl_moe", "mistral3", "aya_vision", "ovis2", "minicpmv4_6", "minicpmv4_7", "lfm2_vl",
 )  # fmt: skip
 
@@ -66,8 +66,7 @@ MODEL_TYPES = (
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForImageTextToText`."""
     check_torchvision()
-    given = dict(settings.options)
-    options = Options(**{("seed" if name == "option_seed" else name): value for name, value in given.items()})
+    given = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
     import transformers
 
     with explained(source):
@@ -75,4 +74,6 @@ def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
         processor = transformers.AutoProcessor.from_pretrained(
             source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
         )
-    return GenerativeScorer(load_model(source, settings, "AutoModelForImageTextToText"), processor, options)
+    return GenerativeScorer(
+        load_model(source, settings, "AutoModelForImageTextToText"), processor, ScoringOptions(**given)
+    )

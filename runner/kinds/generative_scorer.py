@@ -5,69 +5,38 @@ Three ways to score a caption, all from one forward pass over the video (`Prefix
 - `yesno`   the probability of Yes against No for "does this video show ...?" (VQAScore); the default
 - `loglik`  the log-probability of the caption as the answer to "describe this video", summed, per token, per
             character, or less what the model gives it without the video (pmi)
-- `letter`  the log-probability of the option's letter among all options; `rotate` asks once a rotation,
+- `letter`  the log-probability of the candidate's letter among all letters; `rotate` asks once a rotation,
             `latin` asks once, with rotations balanced over the items
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
-from video_contrast.runner.kinds.prefix import CannotShare, Prefix, common_length, unshared_logits
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
+from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
 
-Scoring = Literal["yesno", "loglik", "letter"]
-Norm = Literal["sum", "token", "char", "pmi"]
-Rotations = Literal["none", "rotate", "latin"]
-Parts = list[dict[str, float]]
+T = TypeVar("T")
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class ScoringOptions:
     """How captions are scored; written into the run's record."""
 
-    scoring: Scoring = "yesno"
-    norm: Norm = "token"  # of loglik
+    scoring: Literal["yesno", "loglik", "letter"] = "yesno"
+    norm: Literal["sum", "token", "char", "pmi"] = "token"  # of loglik
     alpha: float = 1.0  # of pmi: log p(c|v) - alpha * log p(c)
-    rotations: Rotations = "none"  # of letter
+    rotations: prompts.Rotations = "none"  # of letter
     seed: int = 0  # of latin
     share_prefix: bool = True
-
-    def __post_init__(self) -> None:
-        for name, value, known in (
-            ("scoring", self.scoring, ("yesno", "loglik", "letter")),
-            ("norm", self.norm, ("sum", "token", "char", "pmi")),
-            ("rotations", self.rotations, ("none", "rotate", "latin")),
-        ):
-            if value not in known:
-                raise UsageError(f"--{name} {value!r} is not one of {', '.join(known)}")
-
-
-@dataclass
-class Counters:
-    """What the scoring cost: tokens through the model, and passes of the vision tower."""
-
-    prefix_tokens: int = 0
-    ending_tokens: int = 0
-    vision_passes: int = 0
-    items: int = 0
-    altered_captions: int = 0
-
-
-@dataclass
-class Asked:
-    """One prompt: the processor's inputs, and the rendered text it came from."""
-
-    inputs: dict[str, Any]
-    text: str
-    question: str
-    ids: list[int]
 
 
 class GenerativeScorer(PairScorer):
@@ -79,36 +48,29 @@ class GenerativeScorer(PairScorer):
         options: how to score.
 
     Attributes:
-        sharing: "on", or "off: ..." with the reason why the prefix could not be shared.
-        counters: what the scoring cost so far.
-        prompt: the first rendered prompt, for the record.
+        sharing: "on", or "off: ..." with the reason why the prefix could not be shared (for some clips at least).
+        counters: what this process's scoring cost so far: items, tokens, passes of the vision tower.
+        rendered: the first rendered prompt, for the record.
 
     Raises:
-        VideoContrastError: the processor has no chat template.
+        VideoContrastError: the processor has no chat template, or Yes and No are no single tokens.
     """
 
-    def __init__(self, model: Any, processor: Any, options: Options | None = None) -> None:
+    def __init__(self, model: Any, processor: Any, options: ScoringOptions | None = None) -> None:
         self.model = model
-        self.processor = processor
-        self.options = options or Options()
-        self.tokenizer = getattr(processor, "tokenizer", processor)
-        self.takes_video = getattr(processor, "video_processor", None) is not None
-        if not (getattr(processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)):
-            raise VideoContrastError(
-                f"{type(processor).__name__} has no chat template, so no question can be put to the model; "
-                "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
-            )
+        self.options = options or ScoringOptions()
+        self.chat = ChatPrompts(model, processor)
+        self.tokenizer = self.chat.tokenizer
         self.yes = prompts.single_tokens(self.tokenizer, prompts.YES)
         self.no = prompts.single_tokens(self.tokenizer, prompts.NO)
         if self.options.scoring == "yesno" and not (self.yes and self.no):
             raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
         self.sharing = "on" if self.options.share_prefix else "off: asked for"
-        self.counters = Counters()
+        self.counters: Counter[str] = Counter()
         self.together = self.options.scoring == "letter"
-        self.prompt: str | None = None
-        self._checked = False
+        self.rendered = ""
+        self._shares: dict[Any, bool] = {}  # by the geometry of the pixels
         self._unconditional: dict[str, float] = {}
-        self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders()}, key=len, reverse=True)
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """Scores of `captions` for one clip, higher is better, and the raw parts they are made of.
@@ -125,76 +87,75 @@ class GenerativeScorer(PairScorer):
         Raises:
             VideoContrastError: the prompt is longer than the model's context, or no logits came back.
         """
-        texts = [self._safe(caption) for caption in captions]
-        self.counters.items += 1
+        before = self.counters.copy()
+        texts = [self.chat.safe(caption) for caption in captions]
+        self.counters["altered_captions"] += sum(text != caption for text, caption in zip(texts, captions, strict=True))
+        self.counters["items"] += 1
         if self.options.scoring == "yesno":
-            return self._yesno(clip, texts)
-        if self.options.scoring == "loglik":
-            return self._loglik(clip, texts)
-        return self._letter(clip, texts, position)
+            result = self._yesno(clip, texts)
+        elif self.options.scoring == "loglik":
+            result = self._loglik(clip, texts)
+        else:
+            result = self._letter(clip, texts, position)
+        return replace(result, counts={name: self.counters[name] - before[name] for name in self.counters})
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The class, the options, the first rendered prompt with its hash, the cost, and how the prefix was shared."""
+        """The class, the options, the first rendered prompt with its hash, and how the prefix was shared."""
         return {
             "class": type(self.model).__name__,
             **asdict(self.options),
-            "prompt": self.prompt,
-            "prompt_hash": prompts.prompt_hash(self.prompt or ""),
+            "prompt": self.rendered,
+            "prompt_hash": prompts.prompt_hash(self.rendered),
+            "thinking": self.chat.thinking,
             "shared_prefix": self.sharing,
-            "counters": asdict(self.counters),
         }
 
     def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        questions = [prompts.YESNO.format(caption=text) for text in texts]
-        rows = self._last_logits(clip, questions)
-        parts: Parts = []
-        for row in rows:
-            log = row.log_softmax(-1)
-            parts.append({"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))})
+        def read(_: int, logits: Any) -> dict[str, float]:
+            log = logits[-1].log_softmax(-1)
+            return {"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))}
+
+        parts = self._after_questions(clip, [prompts.YESNO.format(caption=text) for text in texts], read)
         odds = np.array([part["yes"] - part["no"] for part in parts], dtype=np.float64)
+        for part in parts:
+            self._note_mass([part["yes"], part["no"]])
         return ScoreResult(1.0 / (1.0 + np.exp(-odds)), parts)
 
     def _letter(self, clip: ClipFrames | None, texts: list[str], position: int) -> ScoreResult:
-        k = len(texts)
-        if k > len(prompts.LETTERS):
-            raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
-        if self.options.rotations == "rotate":
-            rotations = list(range(k))
-        elif self.options.rotations == "latin":
-            rotations = [prompts.latin_rotation(position, k, self.options.seed)]
-        else:
-            rotations = [0]
-        # Rotation r shows caption (i + r) mod k at place i.
-        orders = [[(i + r) % k for i in range(k)] for r in rotations]
-        questions = [prompts.letter_question([texts[i] for i in order]) for order in orders]
-        rows = self._last_logits(clip, questions)
-        letters = [prompts.single_tokens(self.tokenizer, (c, f" {c}")) for c in prompts.LETTERS[:k]]
+        letters = [prompts.single_tokens(self.tokenizer, (c, f" {c}")) for c in prompts.LETTERS[: len(texts)]]
         if not all(letters):
             raise VideoContrastError("the tokenizer splits the option letters; use --scoring yesno or loglik")
-        parts: Parts = [{} for _ in texts]
-        total = np.zeros(k)
-        for rotation, order, row in zip(rotations, orders, rows, strict=True):
-            log = row.log_softmax(-1)
-            found = np.array([float(log[ids].logsumexp(0)) for ids in letters])
-            found -= np.logaddexp.reduce(found)  # among the letters
-            for place, caption in enumerate(order):
-                parts[caption][f"rotation{rotation}"] = float(found[place])
-                total[caption] += found[place]
-        return ScoreResult(total / len(rotations), parts)
+
+        def read(_: int, logits: Any) -> np.ndarray | None:
+            log = logits[-1].log_softmax(-1)
+            return np.array([float(log[ids].logsumexp(0)) for ids in letters])
+
+        def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
+            rows = self._after_questions(clip, questions, read)
+            for row in rows:
+                self._note_mass([] if row is None else row.tolist())
+            return rows
+
+        options = self.options
+        return prompts.score_letters(
+            texts, log_probabilities, rotations=options.rotations, position=position, seed=options.seed
+        )
+
+    def _note_mass(self, logs: list[float]) -> None:
+        """Counts an answer that is probably none of those that were asked for."""
+        self.counters["unparseable"] += bool(np.logaddexp.reduce(logs) < np.log(prompts.MIN_MASS))
 
     def _loglik(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        asked = self._ask(clip, prompts.DESCRIBE)
-        sums, counts = self._caption_loglik(asked, texts)
-        parts: Parts = [
+        sums, counts = self._caption_loglik(clip, texts)
+        parts = [
             {"sum": s, "n_tokens": float(n), "n_chars": float(len(text))}
             for s, n, text in zip(sums, counts, texts, strict=True)
         ]
         if self.options.norm == "pmi":
             fresh = [text for text in dict.fromkeys(texts) if text not in self._unconditional]
             if fresh:
-                alone, _ = self._caption_loglik(self._ask(None, prompts.DESCRIBE), fresh)
-                self._unconditional.update(zip(fresh, alone, strict=True))
+                self._unconditional.update(zip(fresh, self._caption_loglik(None, fresh)[0], strict=True))
             for part, text in zip(parts, texts, strict=True):
                 part["unconditional"] = self._unconditional[text]
         return ScoreResult(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
@@ -205,157 +166,84 @@ class GenerativeScorer(PairScorer):
         per = {"sum": 1.0, "token": part["n_tokens"], "char": part["n_chars"]}[self.options.norm]
         return part["sum"] / per
 
-    def _caption_loglik(self, asked: Asked, texts: list[str]) -> tuple[list[float], list[int]]:
-        """Sum of log p(token) and number of tokens of each text, as the answer to `asked`."""
-        endings = [self.tokenizer.encode(text, add_special_tokens=False) for text in texts]
-        for text, ending in zip(texts, endings, strict=True):
-            if not ending:
+    def _caption_loglik(self, clip: ClipFrames | None, texts: list[str]) -> tuple[list[float], list[int]]:
+        """Sum of log p(token) and number of tokens of each text, as the description of the clip."""
+        prompt = self._prompt(clip, prompts.DESCRIBE)
+        gap = self.chat.answer_gap(clip, prompt)
+        endings = [self.tokenizer.encode(gap + text, add_special_tokens=False) for text in texts]
+        for text in texts:
+            if not self.tokenizer.encode(text, add_special_tokens=False):
                 raise VideoContrastError(f"the tokenizer makes no token of the caption {text!r}, so it has no score")
-        length = len(asked.ids)
-        # The last prompt token predicts the first caption token, so it goes in front of every ending.
-        shifted = [[asked.ids[-1], *ending[:-1]] for ending in endings]
-        rows = self._ending_logits(asked, shifted, length - 1)
-        sums = []
-        for ending, logits in zip(endings, rows, strict=True):
-            if logits.shape[0] != len(ending):
+
+        def read(number: int, logits: Any) -> float:
+            if logits.shape[0] != len(endings[number]):
                 raise VideoContrastError(f"{type(self.model).__name__} returned no logits for the caption's tokens")
             log = logits.log_softmax(-1)
-            sums.append(float(sum(log[j, token] for j, token in enumerate(ending))))
+            return float(sum(log[j, token] for j, token in enumerate(endings[number])))
+
+        # The last prompt token predicts the first caption token, so it goes in front of every ending.
+        shifted = [[prompt.ids[-1], *ending[:-1]] for ending in endings]
+        sums = self._score_endings(prompt, shifted, len(prompt.ids) - 1, read=read, only_last=False)
         return sums, [len(ending) for ending in endings]
 
-    def _last_logits(self, clip: ClipFrames | None, questions: list[str]) -> list[Any]:
-        """The logits after each prompt; the prompts differ in the question only."""
-        asked = self._ask(clip, questions[0])
-        sequences = [asked.ids, *(self._ids_of(asked, clip, question) for question in questions[1:])]
-        if len(sequences) == 1:
-            shared = len(asked.ids) - 1
-        else:
-            try:
-                shared = common_length(sequences, self._video_end(asked.ids))
-            except ValueError:
-                shared = self._video_end(asked.ids)
-        rows = self._ending_logits(asked, [sequence[shared:] for sequence in sequences], shared)
-        return [row[-1] for row in rows]
+    def _after_questions(self, clip: ClipFrames | None, questions: list[str], read: Read[T]) -> list[T]:
+        """What `read` keeps of the logits after each prompt; the prompts differ in the question only."""
+        prompt = self._prompt(clip, questions[0])
+        sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
+        shared = common_length(sequences, self.chat.video_end(prompt.ids))
+        return self._score_endings(prompt, [ids[shared:] for ids in sequences], shared, read=read, only_last=True)
 
-    def _ending_logits(self, asked: Asked, endings: list[list[int]], shared: int) -> list[Any]:
+    def _prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
+        prompt = self.chat.prompt(clip, question)
+        self.rendered = self.rendered or prompt.text
+        return prompt
+
+    def _score_endings(
+        self, prompt: Prompt, endings: list[list[int]], shared: int, *, read: Read[T], only_last: bool
+    ) -> list[T]:
         self._check_length(shared + max(map(len, endings)))
-        if self.sharing == "on":
+        self.counters["ending_tokens"] += sum(map(len, endings))
+        if self.options.share_prefix and self._shares.get(prompt.geometry, True):
             try:
-                rows = Prefix(self.model, asked.inputs, shared).logits(endings)
-                self._count(shared, endings, passes=1)
-                self._check_once(asked, endings, shared, rows)
-                if self.sharing == "on":
-                    return rows
+                prefix = Prefix(self.model, prompt.inputs, shared)
+                self._count_passes(shared, 1)
+                if prompt.geometry not in self._shares:
+                    self._shares[prompt.geometry] = self._agrees(prefix, prompt, endings, shared)
+                if self._shares[prompt.geometry]:
+                    return prefix.score(endings, read, only_last=only_last)
             except CannotShare as reason:
+                self._shares[prompt.geometry] = False
                 self.sharing = f"off: {reason}"
-        self._count(shared * len(endings), endings, passes=len(endings))
-        return unshared_logits(self.model, asked.inputs, endings, shared)
+        self._count_passes(shared, len(endings))
+        return score_unshared(self.model, prompt.inputs, endings, shared, read=read, only_last=only_last)
 
-    def _check_once(self, asked: Asked, endings: list[list[int]], shared: int, rows: list[Any]) -> None:
-        """On the first item, compares with unshared logits: a class whose cache misbehaves must not score wrongly."""
-        if self._checked:
-            return
-        self._checked = True
+    def _agrees(self, prefix: Prefix, prompt: Prompt, endings: list[list[int]], shared: int) -> bool:
+        """Whether shared and unshared logits agree: a class whose cache misbehaves must not score wrongly.
+
+        Checked for the first and the last ending whenever the pixels have a geometry that was not seen before.
+        """
         import torch
 
         tolerance = 1e-3 if next(self.model.parameters()).dtype == torch.float32 else 5e-2
-        probe = sorted({0, len(endings) - 1})
-        reference = unshared_logits(self.model, asked.inputs, [endings[i] for i in probe], shared)
-        for i, expected in zip(probe, reference, strict=True):
-            gap = float((rows[i][-1] - expected[-1]).abs().max() / expected[-1].std().clamp(min=1e-6))
+        probes = [endings[i] for i in sorted({0, len(endings) - 1})]
+        rows = prefix.score(probes, lambda _, logits: logits[-1], only_last=True)
+        whole = score_unshared(
+            self.model, prompt.inputs, probes, shared, read=lambda _, logits: logits[-1], only_last=True
+        )
+        for row, expected in zip(rows, whole, strict=True):
+            gap = float((row - expected).abs().max() / expected.std().clamp(min=1e-6))
             if not gap < tolerance:
                 self.sharing = f"off: shared and unshared logits of {type(self.model).__name__} differ by {gap:.2g} sd"
+                return False
+        return True
 
-    def _count(self, prefix: int, endings: list[list[int]], passes: int) -> None:
-        self.counters.prefix_tokens += prefix
-        self.counters.ending_tokens += sum(map(len, endings))
-        self.counters.vision_passes += passes
+    def _count_passes(self, shared: int, passes: int) -> None:
+        self.counters["prefix_tokens"] += shared * passes
+        self.counters["vision_passes"] += passes
 
     def _check_length(self, length: int) -> None:
-        config = self.model.config.get_text_config()
-        limit = getattr(config, "max_position_embeddings", None)
+        limit = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         if limit and length > limit:
             raise VideoContrastError(
                 f"video and prompt make {length} tokens but the model's context holds {limit}; give fewer --frames"
             )
-
-    def _ask(self, clip: ClipFrames | None, question: str) -> Asked:
-        """The processor's inputs for one question about the clip."""
-        frames = None if clip is None else clip.frames
-        text = self._render(frames, question)
-        given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
-        if clip is not None and self.takes_video:
-            given |= {"videos": [frames], "do_sample_frames": False, "video_metadata": [_metadata(clip)]}
-        elif frames is not None:
-            given["images"] = [[frame for frame in frames]]
-        # The chat template already begins with the model's own first token where it has one.
-        if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
-            given["add_special_tokens"] = False
-        batch = self.processor(**given).to(self.model.device)
-        inputs = {
-            name: value.to(self.model.dtype)
-            if hasattr(value, "is_floating_point") and value.is_floating_point()
-            else value
-            for name, value in batch.items()
-        }
-        self.prompt = self.prompt or text
-        return Asked(inputs, text, question, inputs["input_ids"][0].tolist())
-
-    def _render(self, frames: Any, question: str) -> str:
-        content: list[dict[str, Any]] = []
-        if frames is not None:
-            content = [{"type": "video"}] if self.takes_video else [{"type": "image"} for _ in frames]
-        content.append({"type": "text", "text": question})
-        chat = [{"role": "user", "content": content}]
-        return self.processor.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
-
-    def _ids_of(self, asked: Asked, clip: ClipFrames | None, question: str) -> list[int]:
-        """Token ids of the same prompt with another question, without handling the pixels again."""
-        _, found, tail = asked.text.rpartition(asked.question)
-        if found:
-            old = self.tokenizer.encode(asked.question + tail, add_special_tokens=False)
-            if asked.ids[-len(old) :] == old:
-                new = self.tokenizer.encode(question + tail, add_special_tokens=False)
-                return asked.ids[: -len(old)] + new
-        return self._ask(clip, question).ids
-
-    def _video_end(self, ids: list[int]) -> int:
-        """How many tokens stand up to the last pixel placeholder."""
-        placeholders = set(self.tokenizer.convert_tokens_to_ids(list(self._placeholders())))
-        last = [i for i, token in enumerate(ids) if token in placeholders]
-        return last[-1] + 1 if last else 1
-
-    def _placeholders(self) -> set[str]:
-        named = ("image_token", "video_token", "boi_token", "context_image_token", "fake_image_token")
-        found = {getattr(owner, name, None) for owner in (self.processor, self.tokenizer) for name in named}
-        for name in ("image_token_id", "video_token_id", "image_token_index", "video_token_index"):
-            token = getattr(self.model.config, name, None)
-            if isinstance(token, int) and token < len(self.tokenizer):
-                found.add(self.tokenizer.convert_ids_to_tokens(token))
-        return {token for token in found if isinstance(token, str) and token}
-
-    def _safe(self, caption: str) -> str:
-        """The caption with the model's control tokens broken up: a caption is text, never an instruction."""
-        safe = caption
-        for token in self._reserved:
-            if len(token) > 1 and token in safe:
-                safe = safe.replace(token, f"{token[0]} {token[1:]}")
-        self.counters.altered_captions += safe != caption
-        return safe
-
-
-def _metadata(clip: ClipFrames) -> Any:
-    """What a video processor is told of the frames: they are a clip of `len(frames)` frames, at their own times."""
-    from transformers.video_utils import VideoMetadata
-
-    count, height, width = clip.frames.shape[:3]
-    spacing = float(np.mean(np.diff(clip.times))) if len(clip.times) == count > 1 else 1.0
-    fps = 1.0 / spacing if spacing > 0 else 1.0
-    return VideoMetadata(
-        total_num_frames=count,
-        fps=fps,
-        frames_indices=list(range(count)),
-        height=height,
-        width=width,
-        duration=count / fps,
-    )

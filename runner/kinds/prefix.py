@@ -2,22 +2,28 @@
 
 A prompt of P tokens with C endings of S tokens costs P + C*S instead of C*(P + S). The endings are padded on the
 right and no attention mask is given: in a causal model a token never sees what stands after it, so padding changes
-nothing, and models with their own position scheme (M-RoPE) continue it from the length of the cache.
+nothing. Models with positions in time and space (M-RoPE) are told all positions, computed from the whole prompt:
+where the temporal extent of a video exceeds the spatial one, what they infer depends on where the prompt is cut.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     import torch
 
+T = TypeVar("T")
+# What is kept of an ending's logits: called with its number and float32[n, V], while the batch is in memory.
+Read = Callable[[int, "torch.Tensor"], T]
 # Inputs with one entry a token; everything else in the processor's output describes pixels.
 PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "position_ids")
+LOGITS_AT_ONCE = 1 << 28  # numbers: 1 GB
 
 
 class CannotShare(Exception):
@@ -29,27 +35,29 @@ class Prefix:
 
     Args:
         model: a generative transformers model in evaluation mode.
-        inputs: the processor's output for one prompt (batch of 1), on the model's device.
+        inputs: the processor's output for one whole prompt (batch of 1), on the model's device.
         length: how many of its tokens belong to the prefix; at least 1, and all pixel placeholders must be among them.
 
-    Attributes:
-        last: float32[V], the logits after the prefix's last token.
+    Raises:
+        CannotShare: the model's cache cannot be continued by several endings.
     """
 
     def __init__(self, model: Any, inputs: dict[str, Any], length: int) -> None:
         import torch
 
         self.model = model
-        self.length = length
         given = {name: value[:, :length] if name in PER_TOKEN else value for name, value in inputs.items()}
-        # M-RoPE models remember the position offset of the last video they saw, also for a prompt without one.
-        for module in model.modules():
-            if getattr(module, "rope_deltas", None) is not None:
-                module.rope_deltas = None
         with torch.inference_mode():
+            positions = _positions(model, inputs)
+            self._next: Any = None
+            if positions is not None:
+                given["position_ids"] = positions[..., :length]
+                self._next = (
+                    positions[..., length:][..., :1] if length < positions.shape[-1] else positions[..., -1:] + 1
+                )
             output = model(**given, use_cache=True, logits_to_keep=1)
         self.cache = output.past_key_values
-        self.last = output.logits[0, -1].float()
+        self.vocabulary = int(output.logits.shape[-1])
         if not hasattr(self.cache, "batch_repeat_interleave"):
             raise CannotShare(f"{type(self.cache).__name__} cannot be repeated for several endings")
         linear = [
@@ -58,28 +66,51 @@ class Prefix:
         if linear:
             raise CannotShare(f"its cache has recurrent layers ({linear[0]}), which do not skip padding")
 
-    def logits(self, endings: Sequence[Sequence[int]], batch_size: int = 32) -> list[torch.Tensor]:
-        """Logits over each ending: a float32[len(ending), V] tensor an ending, row j after its token j.
+    def score(self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool) -> list[T]:
+        """What `read` keeps of the logits over each ending.
 
-        Endings are token ids, none of them empty. They go through the model in batches sorted by length.
+        Args:
+            endings: token ids, none of them empty. They go through the model in batches sorted by length.
+            read: is given float32[len(ending), V], row j after token j; the last row alone with `only_last`.
+            only_last: compute the logits after the last token of each ending alone.
         """
         import torch
 
-        device = self.last.device
-        found: list[torch.Tensor | None] = [None] * len(endings)
+        device = self.model.device
+        results: dict[int, T] = {}
         order = sorted(range(len(endings)), key=lambda i: len(endings[i]))
-        for begin in range(0, len(order), batch_size):
-            rows = order[begin : begin + batch_size]
-            width = max(len(endings[i]) for i in rows)
-            ids = torch.zeros((len(rows), width), dtype=torch.long, device=device)
+        longest = len(endings[order[-1]])
+        size = max(1, min(32, LOGITS_AT_ONCE // (self.vocabulary * (1 if only_last else longest))))
+        for begin in range(0, len(order), size):
+            rows = order[begin : begin + size]
+            lengths = [len(endings[i]) for i in rows]
+            ids = torch.zeros((len(rows), lengths[-1]), dtype=torch.long, device=device)
             for row, i in enumerate(rows):
-                ids[row, : len(endings[i])] = torch.as_tensor(endings[i], device=device)
+                ids[row, : lengths[row]] = torch.as_tensor(endings[i], device=device)
+            places = sorted({length - 1 for length in lengths}) if only_last else list(range(lengths[-1]))
+            given: dict[str, Any] = {"logits_to_keep": torch.tensor(places, device=device)}
+            if self._next is not None:
+                steps = torch.arange(lengths[-1], device=device)
+                given["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                output = self.model(input_ids=ids, past_key_values=cache, use_cache=True)
+                logits = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **given).logits
             for row, i in enumerate(rows):
-                found[i] = output.logits[row, : len(endings[i])].float()
-        return [logits for logits in found if logits is not None]
+                at = places.index(lengths[row] - 1)
+                results[i] = read(i, logits[row, at if only_last else 0 : at + 1].float())
+        return [results[i] for i in range(len(endings))]
+
+
+def _positions(model: Any, inputs: dict[str, Any]) -> Any:
+    """Positions of a whole prompt, int64[3 or 4, 1, P], of a model that computes its own; None for all others."""
+    owner = next((module for module in model.modules() if hasattr(module, "compute_3d_position_ids")), None)
+    for module in model.modules():  # they remember the offset of the last video, also for a prompt without one
+        if getattr(module, "rope_deltas", None) is not None:
+            module.rope_deltas = None
+    if owner is None:
+        return None
+    names = inspect.signature(owner.compute_3d_position_ids).parameters
+    return owner.compute_3d_position_ids(**{name: inputs.get(name) for name in names})
 
 
 def _repeated(cache: Any, rows: int) -> Any:
@@ -104,12 +135,23 @@ def _repeated(cache: Any, rows: int) -> Any:
     return copied
 
 
-def unshared_logits(model: Any, inputs: dict[str, Any], endings: Sequence[Sequence[int]], length: int) -> list[Any]:
-    """The same as `Prefix(...)` and `.logits(...)`, each ending with its whole prompt and video: the slow reference."""
+def score_unshared(
+    model: Any, inputs: dict[str, Any], endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
+) -> list[T]:
+    """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video.
+
+    Args:
+        model: a generative transformers model in evaluation mode.
+        inputs: the processor's output for one whole prompt.
+        endings: token ids, none of them empty.
+        length: how many tokens of the prompt stand before an ending.
+        read: as in `Prefix.score`.
+        only_last: as in `Prefix.score`.
+    """
     import torch
 
-    found = []
-    for ending in endings:
+    results = []
+    for number, ending in enumerate(endings):
         tail = torch.as_tensor([list(ending)], device=inputs["input_ids"].device)
         given = {}
         for name, value in inputs.items():
@@ -120,22 +162,19 @@ def unshared_logits(model: Any, inputs: dict[str, Any], endings: Sequence[Sequen
                 value = torch.cat([value[:, :length], fill], 1)
             given[name] = value
         with torch.inference_mode():
-            output = model(**given, use_cache=False)
-        found.append(output.logits[0, length:].float())
-    return found
+            output = model(**given, use_cache=False, logits_to_keep=1 if only_last else len(ending))
+        results.append(read(number, output.logits[0].float()))
+    return results
 
 
 def common_length(sequences: Sequence[Sequence[int]], at_least: int) -> int:
     """How many leading tokens all sequences share, leaving every one at least one token of its own.
 
-    Raises:
-        ValueError: fewer than `at_least` (the pixel placeholders) are shared.
+    Returns:
+        The number; `at_least` (the end of the pixel placeholders) where they share fewer.
     """
     shortest = min(len(sequence) for sequence in sequences)
     stacked = np.array([list(sequence[:shortest]) for sequence in sequences])
     differs = (stacked != stacked[0]).any(axis=0)
     shared = int(differs.argmax()) if differs.any() else shortest
-    shared = min(shared, shortest - 1)
-    if shared < at_least:
-        raise ValueError(f"the prompts share {shared} tokens, but the video ends at token {at_least}")
-    return shared
+    return max(min(shared, shortest - 1), at_least)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from video_contrast.errors import UsageError
+from video_contrast.runner.kinds.base import ScoreResult
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
@@ -13,11 +18,11 @@ LETTER = "Which of these sentences describes the video?\n{options}\nAnswer with 
 YES = ("Yes", " Yes", "yes", " yes", "YES", " YES")
 NO = ("No", " No", "no", " no", "NO", " NO")
 LETTERS = string.ascii_uppercase
+# Where all answers together are less probable than this, the model is saying something else.
+MIN_MASS = 0.01
 
-
-def letter_question(captions: Sequence[str]) -> str:
-    """The multiple-choice question over `captions` in the given order (at most 26)."""
-    return LETTER.format(options="\n".join(f"{LETTERS[i]}. {caption}" for i, caption in enumerate(captions)))
+Rotations = Literal["none", "rotate", "latin"]
+ROTATIONS = ("none", "rotate", "latin")
 
 
 def single_tokens(tokenizer: Any, forms: Sequence[str]) -> list[int]:
@@ -32,7 +37,7 @@ def prompt_hash(prompt: str) -> str:
 
 
 def latin_rotation(position: int, k: int, seed: int) -> int:
-    """By how many places the options of item number `position` are rotated.
+    """By how many places the candidates of item number `position` are rotated.
 
     Every k consecutive items get each rotation once (a balanced Latin square), in an order drawn from the seed.
     """
@@ -40,3 +45,50 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
 
     order = stream(seed, "latin", k, position // k).permutation(k)
     return int(order[position % k])
+
+
+def score_letters(
+    captions: Sequence[str],
+    log_probabilities: Callable[[list[str]], list[np.ndarray | None]],
+    *,
+    rotations: Rotations,
+    position: int,
+    seed: int,
+) -> ScoreResult:
+    """Scores of candidates by the letters under which a model is asked about them.
+
+    Args:
+        captions: k candidates, at most 26.
+        log_probabilities: questions -> log-probabilities of the first k letters, float64[k] a question, or None where
+            the answer was no letter.
+        rotations: "none", "rotate" (a question a rotation) or "latin" (one, balanced over items).
+        position: the number of the item (for "latin").
+        seed: of "latin".
+
+    Returns:
+        The mean log-probability among the letters, float64[k], NaN where an answer was none; parts `rotation0` ...
+    """
+    k = len(captions)
+    if k > len(LETTERS):
+        raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
+    turns = {"none": [0], "rotate": list(range(k)), "latin": [latin_rotation(position, k, seed)]}[rotations]
+    orders = [[(i + turn) % k for i in range(k)] for turn in turns]  # turn r shows candidate (i + r) mod k at place i
+    questions = [
+        LETTER.format(options="\n".join(f"{LETTERS[i]}. {captions[n]}" for i, n in enumerate(order)))
+        for order in orders
+    ]
+    parts: list[dict[str, float]] = [{} for _ in captions]
+    total = np.zeros(k)
+    unparseable = 0
+    for turn, order, logs in zip(turns, orders, log_probabilities(questions), strict=True):
+        if logs is None:
+            unparseable += 1
+            total += np.nan
+            for part in parts:
+                part["unparseable"] = float(unparseable)
+            continue
+        among = logs - np.logaddexp.reduce(logs)
+        for place, n in enumerate(order):
+            parts[n][f"rotation{turn}"] = float(among[place])
+            total[n] += among[place]
+    return ScoreResult(total / len(turns), parts, {"unparseable": unparseable})

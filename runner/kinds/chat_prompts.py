@@ -1,0 +1,177 @@
+"""Prompts of local generative models: the chat template rendered, the processor run, captions kept from being control.
+
+Templates that let a model think are told not to, by their own switch; a prompt that ends inside an open thinking
+block all the same has the block closed, so that the next token belongs to the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.kinds.base import ClipFrames
+
+SWITCH = "enable_thinking"  # the name that templates give it
+THINK = "<think>"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt: the processor's inputs, and the rendered text it came from."""
+
+    inputs: dict[str, Any]
+    text: str
+    question: str
+    ids: list[int]
+
+    @property
+    def geometry(self) -> tuple[Any, ...]:
+        """Shapes and grids of the pixels: what a model's positions depend on besides the number of tokens."""
+        return tuple(
+            (name, tuple(value.flatten().tolist()) if "grid" in name else tuple(value.shape))
+            for name, value in sorted(self.inputs.items())
+            if hasattr(value, "shape") and name.startswith(("pixel", "image", "video"))
+        )
+
+
+class ChatPrompts:
+    """Makes prompts about clips with a model's processor.
+
+    Args:
+        model: the transformers model.
+        processor: its processor, with a chat template.
+
+    Attributes:
+        takes_video: whether clips go in as videos, and not as several images.
+        thinking: how thinking was kept off; "none" where the template knows no thinking.
+
+    Raises:
+        VideoContrastError: the processor has no chat template.
+    """
+
+    def __init__(self, model: Any, processor: Any) -> None:
+        self.model = model
+        self.processor = processor
+        self.tokenizer = getattr(processor, "tokenizer", processor)
+        self.takes_video = getattr(processor, "video_processor", None) is not None
+        template = getattr(processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
+        if not template:
+            raise VideoContrastError(
+                f"{type(processor).__name__} has no chat template, so no question can be put to the model; "
+                "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
+            )
+        self._switch: Mapping[str, bool] = {SWITCH: False} if SWITCH in str(template) else {}
+        self.thinking = f"off: {SWITCH}=False of the template" if self._switch else "none"
+        self._placeholders = self._pixel_tokens()
+        self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders}, key=len, reverse=True)
+
+    def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
+        """The processor's inputs for one question about a clip; None asks without a video."""
+        text = self._question_text(clip, question)
+        given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
+        if clip is not None and self.takes_video:
+            given |= {"videos": [clip.frames], "do_sample_frames": False, "video_metadata": [metadata_of(clip)]}
+        elif clip is not None:
+            given["images"] = [list(clip.frames)]
+        # The chat template already begins with the model's own first token where it has one.
+        if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
+            given["add_special_tokens"] = False
+        batch = self.processor(**given).to(self.model.device)
+        inputs = {
+            name: value.to(self.model.dtype)
+            if hasattr(value, "is_floating_point") and value.is_floating_point()
+            else value
+            for name, value in batch.items()
+        }
+        return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
+
+    def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
+        """Token ids of the same prompt with another question, without handling the pixels again."""
+        _, found, tail = prompt.text.rpartition(prompt.question)
+        if found:
+            old = self.tokenizer.encode(prompt.question + tail, add_special_tokens=False)
+            if prompt.ids[-len(old) :] == old:
+                new = self.tokenizer.encode(question + tail, add_special_tokens=False)
+                return prompt.ids[: -len(old)] + new
+        return self.prompt(clip, question).ids
+
+    def answer_gap(self, clip: ClipFrames | None, prompt: Prompt) -> str:
+        """The space that the template puts between the prompt and an answer ("Assistant: A" of SmolVLM), or ""."""
+        import jinja2
+
+        answer = [{"role": "assistant", "content": [{"type": "text", "text": "ANSWER"}]}]
+        try:
+            whole = self._render([*self._chat(clip, prompt.question), *answer], add_generation_prompt=False)
+        except (jinja2.TemplateError, TypeError, ValueError, KeyError):  # a template without answers: nothing between
+            return ""
+        head = whole.rpartition("ANSWER")[0]
+        gap = head[len(prompt.text) :] if head.startswith(prompt.text) else ""
+        return gap if gap.isspace() else ""
+
+    def video_end(self, ids: list[int]) -> int:
+        """How many tokens stand up to the last pixel placeholder; at least 1."""
+        placeholders = set(self.tokenizer.convert_tokens_to_ids(list(self._placeholders)))
+        return max((place + 1 for place, token in enumerate(ids) if token in placeholders), default=1)
+
+    def safe(self, caption: str) -> str:
+        """The caption with the model's control tokens broken up: a caption is text, never an instruction."""
+        for token in self._reserved:
+            if len(token) > 1 and token in caption:
+                caption = caption.replace(token, f"{token[0]} {token[1:]}")
+        return caption
+
+    def _question_text(self, clip: ClipFrames | None, question: str) -> str:
+        text = self._render(self._chat(clip, question), add_generation_prompt=True)
+        if text.rstrip().endswith(THINK):
+            self.thinking = "off: the prompt's open block was closed"
+            text = text.rstrip() + "\n\n</think>\n\n"
+        return text
+
+    def _chat(self, clip: ClipFrames | None, question: str) -> list[dict[str, Any]]:
+        content: list[dict[str, Any]] = []
+        if clip is not None:
+            content = [{"type": "video"}] if self.takes_video else [{"type": "image"} for _ in clip.frames]
+        content.append({"type": "text", "text": question})
+        return [{"role": "user", "content": content}]
+
+    def _render(self, chat: list[dict[str, Any]], *, add_generation_prompt: bool) -> str:
+        return str(
+            self.processor.apply_chat_template(
+                chat, add_generation_prompt=add_generation_prompt, tokenize=False, **self._switch
+            )
+        )
+
+    def _pixel_tokens(self) -> set[str]:
+        named = ("image_token", "video_token", "boi_token", "context_image_token", "fake_image_token")
+        tokens = {getattr(owner, name, None) for owner in (self.processor, self.tokenizer) for name in named}
+        for name in ("image_token_id", "video_token_id", "image_token_index", "video_token_index"):
+            token = getattr(self.model.config, name, None)
+            if isinstance(token, int) and token < len(self.tokenizer):
+                tokens.add(self.tokenizer.convert_ids_to_tokens(token))
+        return {token for token in tokens if isinstance(token, str) and token}
+
+
+def metadata_of(clip: ClipFrames) -> Any:
+    """What a video processor is told of the frames: a clip of `len(frames)` frames, each at its own time.
+
+    A frame's number is its time in units of the mean spacing, so number / fps is the time, and fps the rate at which
+    the clip was sampled.
+    """
+    from transformers.video_utils import VideoMetadata
+
+    count, height, width = clip.frames.shape[:3]
+    times = clip.times if len(clip.times) == count else tuple(float(n) for n in range(count))
+    spacing = float(np.mean(np.diff(times))) if count > 1 else 1.0
+    fps = 1.0 / spacing if spacing > 0 else 1.0
+    return VideoMetadata(
+        total_num_frames=count,
+        fps=fps,
+        frames_indices=[time * fps for time in times],  # type: ignore[misc]
+        height=height,
+        width=width,
+        duration=count / fps,
+    )

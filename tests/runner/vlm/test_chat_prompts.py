@@ -1,0 +1,111 @@
+"""Prompts of generative models: true times, answers where the template puts them, no thinking."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny_vlm import CHAT
+
+from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.chat_prompts import ChatPrompts
+from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
+
+TIMES = (2.5, 7.0, 12.5, 17.0)
+CLIP = ClipFrames(np.random.default_rng(0).integers(0, 255, (4, 60, 80, 3), dtype=np.uint8), TIMES)
+SMOLVLM = (
+    "{% for message in messages %}{{ message['role'] | capitalize }}"
+    "{% if message['content'][0]['type'] == 'video' %}:{% else %}: {% endif %}"
+    "{% for part in message['content'] %}{% if part['type'] == 'video' %}<video>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+THINKING = CHAT.replace("VIDEO", "<|vision_start|><|video_pad|><|vision_end|>").removesuffix("{% endif %}")
+SWITCHED = THINKING + (
+    "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n"
+    "{% else %}<think>\n{% endif %}{% endif %}"
+)
+ALWAYS = THINKING + "<think>\n{% endif %}"
+
+
+@pytest.fixture
+def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str, str], tuple[Any, Any]]:
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+
+    def get(name: str, template: str = "") -> tuple[Any, Any]:
+        folder = tiny_vlm(name)
+        model, processor = (
+            AutoModelForImageTextToText.from_pretrained(folder).eval(),
+            AutoProcessor.from_pretrained(folder),
+        )
+        processor.chat_template = template or processor.chat_template
+        return model, processor
+
+    return get
+
+
+def test_the_prompt_names_the_true_times_of_the_frames(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    _, processor = loaded("qwen3_vl")
+    shown = processor.decode(ChatPrompts(*loaded("qwen3_vl")).prompt(CLIP, "what?").ids)
+    # frames go in by twos, named by the middle of the pair
+    assert "<4.8 seconds>" in shown and "<14.8 seconds>" in shown
+    _, processor = loaded("smolvlm")
+    shown = processor.decode(ChatPrompts(*loaded("smolvlm")).prompt(CLIP, "what?").ids)
+    assert all(time in shown for time in ("00:02", "00:07", "00:12", "00:17"))
+
+
+def test_a_caption_stands_where_the_template_puts_an_answer(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    import torch
+
+    model, processor = loaded("smolvlm", SMOLVLM)
+    scorer = GenerativeScorer(model, processor, ScoringOptions(scoring="loglik", norm="sum"))
+    (score,) = scorer.score(CLIP, ["a dog"]).scores
+    prompt = scorer.chat.prompt(CLIP, "Describe what happens in this video in one sentence.")
+    assert prompt.text.endswith("Assistant:")
+    answer = processor.tokenizer.encode(" a dog", add_special_tokens=False)
+    inputs = {name: value for name, value in prompt.inputs.items()}
+    tail = torch.tensor([answer])
+    inputs["input_ids"] = torch.cat([inputs["input_ids"], tail], 1)
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    with torch.inference_mode():
+        log = model(**inputs).logits[0, -len(answer) - 1 : -1].log_softmax(-1)
+    assert score == pytest.approx(float(log[range(len(answer)), answer].sum()), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("template", "how"),
+    [(SWITCHED, "off: enable_thinking=False of the template"), (ALWAYS, "off: the prompt's open block was closed")],
+)
+@pytest.mark.parametrize("mode", ["yesno", "loglik", "letter"])
+def test_no_prompt_ends_inside_a_thinking_block(
+    loaded: Callable[..., tuple[Any, Any]], template: str, how: str, mode: Any
+) -> None:
+    scorer = GenerativeScorer(*loaded("qwen2_5_vl", template), ScoringOptions(scoring=mode))
+    assert np.isfinite(scorer.score(CLIP, ["a dog", "a cat runs"]).scores).all()
+    assert scorer.rendered.endswith("<think>\n\n</think>\n\n")
+    assert scorer.facts["thinking"] == how
+
+
+def test_an_answer_that_is_probably_neither_yes_nor_no_is_counted(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    import torch
+
+    model, processor = loaded("qwen2_5_vl")
+    scorer = GenerativeScorer(model, processor)
+    with torch.no_grad():
+        rows = model.lm_head.weight
+        rows *= 50.0
+        rows[[*scorer.yes, *scorer.no]] = 0.0
+    result = scorer.score(CLIP, ["a dog", "a cat runs"])
+    masses = [np.exp(part["yes"]) + np.exp(part["no"]) for part in result.parts or ()]
+    assert result.counts["unparseable"] == sum(mass < 0.01 for mass in masses) > 0
+
+
+def test_only_scored_positions_become_logits(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    model, processor = loaded("llava_onevision")
+    widths: list[int] = []
+    handle = model.lm_head.register_forward_hook(lambda _, __, out: widths.append(out.shape[1]))
+    try:
+        GenerativeScorer(model, processor).score(CLIP, ["a dog", "a man sits down on a long bench"])
+    finally:
+        handle.remove()
+    assert max(widths) <= 2  # the ends of two questions of different lengths
