@@ -95,6 +95,12 @@ def audit(
     return facts
 
 
+def audit_splits(splits: Mapping[str, Sequence[MultipleChoiceRow]], seed: int = 0) -> dict[str, Any]:
+    """Returns the audit that a card shows: of the split `test`, or of the first if there is none; `split` names it."""
+    split = "test" if "test" in splits else next(iter(splits))
+    return {"split": split, **audit(splits[split], seed=seed)}
+
+
 # Keys of an audit that hold an accuracy, and how they are called.
 SCORERS = {
     "blind": "blind classifier",

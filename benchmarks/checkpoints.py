@@ -9,7 +9,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import video_contrast
-from video_contrast.builders.shapes.shapes import CONFIGS, scene_of
+from video_contrast.builders.shapes.scene_clip import scene_of
+from video_contrast.builders.shapes.shapes import CONFIGS
 from video_contrast.checkpoints import NAMES
 
 COLUMNS = [name for name in CONFIGS if name != "retrieval"]

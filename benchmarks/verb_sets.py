@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from video_contrast.audit.blind_audit import audit
-from video_contrast.builders.sources.released import changed_words, difference, read_released
+from video_contrast.builders.assembly.difference import changed_words, difference
+from video_contrast.builders.sources.released import read_released
 from video_contrast.perturbations.contrast import Edit, verb
 from video_contrast.perturbations.contrast.phrases import verb_lemmas
 from video_contrast.perturbations.language import lemma, tag

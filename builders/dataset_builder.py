@@ -1,6 +1,6 @@
 """Every builder as a `datasets` builder class, for scripts that work with those.
 
-    from video_contrast.builders.hf import MsrVtt
+    from video_contrast.builders.dataset_builder import MsrVtt
     maker = MsrVtt(config_name="gender_mc", data_dir="MSRVTT")
     maker.download_and_prepare()
     test = maker.as_dataset(split="test")
@@ -9,7 +9,6 @@
 `video_contrast.load_dataset`), and the class hands its tables on, streaming too.
 """
 
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +19,8 @@ import pyarrow.parquet as pq
 from datasets.builder import Key
 
 from video_contrast.builders.registry import Builder, all_builders, get_builder
+from video_contrast.options import options_of
+from video_contrast.storage.set_folder import SetFolder
 from video_contrast.version import __version__
 
 
@@ -56,12 +57,12 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return datasets.DatasetInfo(description=get_builder(self.SET).summary)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        root = self._built()
-        files = sorted((root / self.config.name).glob("*.parquet"))
-        self.info.features = datasets.Features.from_arrow_schema(pq.read_schema(files[0]))
+        folder = SetFolder.open(self._built())
+        config = self.config.name
+        files = {split: [str(path) for path in folder.files(config, split)] for split in folder.splits(config)}
+        self.info.features = datasets.Features.from_arrow_schema(pq.read_schema(next(iter(files.values()))[0]))
         return [
-            datasets.SplitGenerator(name=path.name.partition("-")[0], gen_kwargs={"files": [str(path)]})
-            for path in files
+            datasets.SplitGenerator(name=split, gen_kwargs={"files": of_split}) for split, of_split in files.items()
         ]
 
     def _generate_tables(self, files: list[str]) -> Iterator[tuple[Key, pa.Table]]:
@@ -73,7 +74,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         from video_contrast.builders import build, dataset_dir
 
         options = dict(self.config.options)
-        if self.config.data_dir is not None and "data_dir" in inspect.signature(_function(self.SET)).parameters:
+        if self.config.data_dir is not None and "data_dir" in options_of(get_builder(self.SET).function):
             options["data_dir"] = self.config.data_dir
         root = dataset_dir(self.SET, **options)
         if not (root / self.config.name).is_dir():
@@ -81,15 +82,11 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         return root
 
 
-def _function(name: str) -> Any:
-    return get_builder(name).function
-
-
 def _class(builder: Builder) -> type[ContrastSet]:
-    name = "".join(part.capitalize() for part in builder.name.split("_"))
+    name = NAMES.get(builder.name) or "".join(part.capitalize() for part in builder.name.split("_"))
     configs = [ContrastSetConfig(name=config) for config in builder.configs]
     body = {"SET": builder.name, "BUILDER_CONFIGS": configs, "__doc__": builder.summary, "__module__": __name__}
-    return type(NAMES.get(builder.name, name), (ContrastSet,), body)
+    return type(name, (ContrastSet,), body)
 
 
 NAMES = {
@@ -100,5 +97,5 @@ NAMES = {
     "youcook2_p": "YouCook2P",
 }
 CLASSES: dict[str, type[ContrastSet]] = {name: _class(builder) for name, builder in all_builders().items()}
-globals().update({made.__name__: made for made in CLASSES.values()})
-__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *(made.__name__ for made in CLASSES.values())]
+globals().update({cls.__name__: cls for cls in CLASSES.values()})
+__all__ = ["CLASSES", "ContrastSet", "ContrastSetConfig", *(cls.__name__ for cls in CLASSES.values())]

@@ -1,34 +1,39 @@
 """The registry of builders, and what a builder returns.
 
-A builder is one function in one file of this folder:
+A builder is a function in a file NAME.py of `sources/`, `robustness/` or `shapes/`:
 
-    @builder("captions", configs=("retrieval", "random_mc", "verb_mc"), needs="a table of captions")
-    def captions(configs: list[str], *, captions: Annotated[Path, "table of captions"], seed: int = 0) -> BuiltSet: ...
+    @builder("captions", configs=("retrieval", "random_mc", "verb_mc"), requirements="a table of captions")
+    def captions(configs: list[str], *, table: CaptionTable, seed: Annotated[int, "of every draw"] = 0) -> BuiltSet: ...
 
-Its keyword parameters are the options of `video-contrast build captions`, with `Annotated[type, "help"]` as the help
-text, and the arguments of `video_contrast.build("captions", ...)`. `output` is not its business: it returns tables.
+Its options are its keyword parameters and the fields of those that are dataclasses (`video_contrast.options`). They are
+the flags of `video-contrast build captions` and the arguments of `video_contrast.build("captions", ...)`. The output
+folder is not its business: it returns tables.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
 
-# One file of this folder a line.
+FOLDERS = ("sources", "robustness", "shapes")
+# One file a line: NAME.py in one of `FOLDERS`. In this order they are listed.
 MODULES = (
-    "shapes.shapes",
-    "sources.captions",
-    "sources.msrvtt",
-    "sources.lsmdc_ids",
-    "sources.youcook2",
-    "sources.feint6k",
-    "sources.counterfactual",
-    "robustness.msrvtt_p",
-    "robustness.youcook2_p",
-    "robustness.perturbed",
+    "shapes",
+    "captions",
+    "pairs",
+    "msrvtt",
+    "lsmdc_ids",
+    "youcook2",
+    "feint6k",
+    "counterfactual",
+    "msrvtt_p",
+    "youcook2_p",
+    "perturbed",
 )
 
 
@@ -54,35 +59,78 @@ class BuiltSet:
 
 @dataclass(frozen=True)
 class Builder:
-    """A registered builder."""
+    """A registered builder.
+
+    Attributes:
+        name: of the set.
+        summary: one line.
+        configs: that it can build, in order.
+        requirements: what must be there before it can build.
+        function: takes configs and options, returns the tables.
+    """
 
     name: str
     summary: str
     configs: tuple[str, ...]
-    needs: str
+    requirements: str
     function: Callable[..., BuiltSet]
+
+    def select(self, configs: Sequence[str] | None) -> list[str]:
+        """Returns the configs asked for, each once, in the builder's order; all of them where none is named.
+
+        Raises:
+            UsageError: the builder has no such config.
+        """
+        for config in configs or ():
+            if config not in self.configs:
+                raise unknown_name(f"config of {self.name}", config, self.configs)
+        selected = [config for config in self.configs if not configs or config in configs]
+        if not selected:
+            raise UsageError(f"{self.name} has no configs to build")
+        return selected
+
+    def run(self, configs: Sequence[str] | None, options: dict[str, Any]) -> BuiltSet:
+        """Builds configs (all where none is named) with options by name.
+
+        Raises:
+            UsageError: no such config or option, or an option is missing.
+            VideoContrastError: the input is broken; the message names file and row.
+        """
+        given = {"configs": self.select(configs), **options}
+        return self.function(**bind(self.function, given, f"build {self.name}"))
 
 
 BUILDERS: dict[str, Builder] = {}
 
 
 def builder(
-    name: str, *, configs: tuple[str, ...], needs: str
+    name: str, *, configs: tuple[str, ...], requirements: str
 ) -> Callable[[Callable[..., BuiltSet]], Callable[..., BuiltSet]]:
-    """Registers a builder; the summary is the first line of its docstring."""
+    """Registers a builder; the summary is the first line of its docstring.
+
+    Args:
+        name: of the builder and of its file.
+        configs: that it can build.
+        requirements: what must be there before it can build, for `video-contrast list builders`.
+
+    Returns:
+        A decorator. The decorated function takes the fields of its dataclass parameters as keyword arguments, too.
+    """
 
     def register(function: Callable[..., BuiltSet]) -> Callable[..., BuiltSet]:
         summary = (function.__doc__ or "").strip().partition("\n")[0]
-        BUILDERS[name] = Builder(name, summary, configs, needs, function)
-        return function
+        BUILDERS[name] = Builder(name, summary, configs, requirements, function)
+        return with_options(function)
 
     return register
 
 
 def all_builders() -> dict[str, Builder]:
     """Every builder by name, in the order of `MODULES`."""
+    here = Path(__file__).parent
     for module in MODULES:
-        import_module(f"video_contrast.builders.{module}")
+        folder = next(folder for folder in FOLDERS if (here / folder / f"{module}.py").is_file())
+        import_module(f"video_contrast.builders.{folder}.{module}")
     return BUILDERS
 
 
@@ -92,14 +140,3 @@ def get_builder(name: str) -> Builder:
     if name not in known:
         raise unknown_name("builder", name, list(known))
     return known[name]
-
-
-def chosen_configs(builder: Builder, configs: list[str] | None) -> list[str]:
-    """The asked-for configs (all of the builder's where none is given), checked, each once, in the builder's order."""
-    for config in configs or ():
-        if config not in builder.configs:
-            raise unknown_name(f"config of {builder.name}", config, builder.configs)
-    wanted = [config for config in builder.configs if not configs or config in configs]
-    if not wanted:
-        raise UsageError(f"{builder.name} has no configs to build")
-    return wanted

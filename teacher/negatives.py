@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
-from video_contrast.rows import Row
+from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
@@ -63,28 +63,26 @@ class NegativeRecipe:
             target: what is changed.
             corpus: returns the captions whose words are counted.
         """
-        from video_contrast.builders.assembly.verbs import Verbs
+        from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 
         has_generator = target == "verb" or self.generator == "mlm"
         names = self.constraints
         if names is not None and target == "object":  # those word vectors are of verbs
             names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
-        return Verbs(
-            corpus,
-            self.generator if has_generator else "lexical",
-            self.model if has_generator else None,
-            names,
-            self.constraint_settings,
-            self.tagger,
-            self.seed,
-            target=target,
-            many=self.actions if target == "verb" else self.objects,
+        options = VerbOptions(
+            generator=self.generator if has_generator else "lexical",  # type: ignore[arg-type]  # checked above
+            generator_model=self.model if has_generator else None,
             generator_options=self.options if has_generator else None,
+            constraints=names,
+            constraint_options=self.constraint_settings,
+            tagger=self.tagger,
         )
+        count = self.actions if target == "verb" else self.objects
+        return VerbContrasts(training=corpus, options=options, seed=self.seed, target=target, per_caption=count)
 
 
 def negatives(
-    rows: Sequence[Row],
+    rows: Sequence[RetrievalRow],
     recipe: NegativeRecipe,
     path: Path,
     *,
@@ -157,11 +155,11 @@ def with_similarities(
     return [row | {"teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
 
 
-def _of_shapes(rows: Sequence[Row], recipe: NegativeRecipe) -> list[dict[str, Any]]:
+def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dict[str, Any]]:
     """From the grammar of the shapes world, each checked against the scene."""
     from video_contrast.builders.shapes.captions import claim, write
     from video_contrast.builders.shapes.contrasts import negatives as of_scene
-    from video_contrast.builders.shapes.shapes import scene_of
+    from video_contrast.builders.shapes.scene_clip import scene_of
 
     streams, captions = Streams(), []
     for row in rows:
@@ -183,14 +181,15 @@ def _of_shapes(rows: Sequence[Row], recipe: NegativeRecipe) -> list[dict[str, An
     return captions
 
 
-def _of_captions(rows: Sequence[Row], recipe: NegativeRecipe, corpus: Sequence[str]) -> list[dict[str, Any]]:
+def _of_captions(rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Sequence[str]) -> list[dict[str, Any]]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
-    from video_contrast.builders.assembly.clips import Clip
-    from video_contrast.builders.assembly.contrasts import Attempt
-    from video_contrast.builders.assembly.verbs import tag_cache
+    from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+    from video_contrast.builders.assembly.clip_contrasts import Attempt
+    from video_contrast.builders.assembly.tag_cache import tag_cache
 
     clips = [
-        Clip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"]) for row in rows
+        CaptionedClip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"])
+        for row in rows
     ]
     attempts = [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
     captions: list[dict[str, Any]] = [
@@ -211,7 +210,7 @@ def _of_captions(rows: Sequence[Row], recipe: NegativeRecipe, corpus: Sequence[s
 
 def _edited(source: Any, attempts: Sequence[Any], count: int) -> list[list[str]]:
     """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
-    from video_contrast.builders.assembly.clips import normal
+    from video_contrast.builders.assembly.captioned_clip import normal
 
     texts_of: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
     for again in range(PASSES):
@@ -235,7 +234,7 @@ def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         pq.write_table(pa.Table.from_pylist(list(rows)), temporary, compression="zstd")
 
 
-def _digest(rows: Sequence[Row]) -> str:
+def _digest(rows: Sequence[RetrievalRow]) -> str:
     return digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()
 
 

@@ -1,6 +1,6 @@
 """The configs of a set of captioned clips: how each table is made, and what the card says of it.
 
-Every builder of real sets reads its source into clips and calls `built_set`; so a config means the same everywhere.
+Every builder of real sets reads its source into clips and calls `build_configs`; so a config means the same everywhere.
 """
 
 import sys
@@ -8,107 +8,128 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from video_contrast.builders.assembly import contrasts
-from video_contrast.builders.assembly import multiple_choice as assembly
-from video_contrast.builders.assembly.clips import Clip, retrieval_rows
+from video_contrast.audit.blind_audit import audit_splits
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ContrastGenerator, contrast_clips
+from video_contrast.builders.assembly.multiple_choice import (
+    CANDIDATES,
+    RandomItem,
+    contrast_row,
+    random_items,
+    random_row,
+)
+from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.writing import audit_of
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import Row
 
-# What the contrast-set paper reports (appendix D), to stand beside our counts.
-PAPER: dict[str, dict[str, Any]] = {
-    "gender_mc": {"items": 2477, "of": 2990, "share": 82.8},
-    "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
-}
-KIND = {"gender_mc": "gender", "person_id_mc": "person_id", "object_mc": "object"}
+Tables = Mapping[str, Sequence[Row]]  # split -> rows
+Facts = dict[str, Any]  # what the card says of a config; JSON-able
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Options that all builders of real sets share.
+class ContrastConfig:
+    """How one contrast config is made.
+
+    Attributes:
+        kind: of its negatives.
+        generator: makes the contrast generator, when the config is built.
+        facts: of the generator, read after building (it may only know them then).
+        paper: the counts of the contrast-set paper (appendix D), to stand beside ours.
+    """
+
+    kind: str
+    generator: Callable[[], ContrastGenerator]
+    facts: Callable[[], Facts] = dict
+    paper: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class ContrastPlan:
+    """How the configs of captioned clips are made.
 
     Attributes:
         seed: of every draw.
-        options: candidates an item, the true one included.
-        caption: which caption a contrast is built on: "eligible" or "base" (`builders.contrasts.make`).
+        caption: which caption a contrast is built on.
         num_proc: processes that share the work.
-        generators: config -> its contrast generator, made when the config is built.
-        kinds: config -> kind of its negatives, where `KIND` does not say.
-        details: config -> facts of its generator, read after building (it may only know them then).
+        contrasts: config -> how it is made.
         missing: config -> what must be given before it can be built.
-        paper: show the paper's item counts (only for the set that the paper used).
     """
 
     seed: int = 0
-    options: int = assembly.OPTIONS
-    caption: contrasts.Choice = "eligible"
+    caption: CaptionChoice = "eligible"
     num_proc: int = 1
-    generators: Mapping[str, Callable[[], contrasts.Generator]] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    details: Mapping[str, Callable[[], dict[str, Any]]] = field(default_factory=dict)
+    contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
-    paper: bool = False
 
 
-def built_set(
+def build_configs(
     name: str,
     configs: Sequence[str],
-    splits: Mapping[str, Sequence[Clip]],
-    plan: Plan,
+    splits: Mapping[str, Sequence[CaptionedClip]],
+    plan: ContrastPlan,
     *,
-    facts: Mapping[str, Any],
-    retrieval_splits: Mapping[str, Sequence[Clip]] | None = None,
+    facts: Facts,
+    retrieval_splits: Mapping[str, Sequence[CaptionedClip]] | None = None,
     optional: bool = False,
 ) -> BuiltSet:
-    """Builds the configs `retrieval`, `random_mc` and those in `plan.generators` of captioned clips.
+    """Builds the configs `retrieval`, `random_mc` and those of the plan.
 
     Args:
         name: of the builder.
         configs: which to build, in order; others than these are the builder's own business.
         splits: split -> clips.
         plan: how.
-        facts: what the builder says of its source; `configs` is added.
+        facts: what the builder says of its source; `seed` and `configs` are added.
         retrieval_splits: splits of the retrieval config, where they differ.
         optional: leave out a config of which no item can be built, with the reason in `facts["left_out"]`
             (where the user did not name configs); otherwise that is an error.
 
+    Returns:
+        The set's tables with their facts.
+
     Raises:
+        UsageError: a config lacks what it needs.
         VideoContrastError: no item of a config could be built; the message gives the counts by reason.
     """
     built = BuiltSet(name, {}, {**facts, "seed": plan.seed, "configs": {}})
-    asked: dict[str, list[assembly.Question]] = {}
-    reasons: dict[str, dict[str, int]] = {}
+    items: dict[str, list[RandomItem]] = {}
+    counts: dict[str, dict[str, int]] = {}
     if any(config != "retrieval" for config in configs):
         for split, clips in splits.items():
-            asked[split], counts = assembly.questions(clips, seed=plan.seed, options=plan.options)
-            reasons[split] = dict(sorted(counts.items()))
+            items[split], reasons = random_items(clips, seed=plan.seed)
+            counts[split] = dict(sorted(reasons.items()))
     for config in configs:
         if config == "retrieval":
-            add(built, config, *_retrieval(retrieval_splits or splits), optional=optional)
+            add_config(built, config, *_retrieval_config(retrieval_splits or splits), optional=optional)
         elif config == "random_mc":
-            add(built, config, *_random(asked, reasons, plan), optional=optional)
-        elif config in plan.generators:
-            add(built, config, *_contrast(config, asked, reasons, plan), optional=optional)
+            add_config(built, config, *random_config(items, counts), optional=optional)
+        elif config in plan.contrasts:
+            tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
+            add_config(built, config, tables, config_facts, optional=optional)
         elif config in plan.missing:
-            if not optional:
-                raise UsageError(f"{name} {config}: {plan.missing[config]}")
-            leave_out(built, config, plan.missing[config])
+            leave_out(built, config, plan.missing[config], optional=optional)
     return built
 
 
-def add(
-    built: BuiltSet, config: str, tables: Mapping[str, list[Row]], facts: dict[str, Any], *, optional: bool = False
-) -> None:
+def add_config(built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False) -> None:
     """Adds a config with its facts and its blind audit; splits without an item are named in the facts.
+
+    Args:
+        built: what is added to.
+        config: its name.
+        tables: split -> rows.
+        facts: for the card.
+        optional: leave the config out if no split has an item.
 
     Raises:
         VideoContrastError: no split has an item, and the config is not optional.
     """
-    full = {split: rows for split, rows in tables.items() if rows}
+    full = {split: list(rows) for split, rows in tables.items() if rows}
     empty = sorted(set(tables) - set(full))
     if not full:
-        message = f"{built.name} {config}: no item could be built; counts by reason: {_short(facts)}"
+        reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
+        message = f"{built.name} {config}: no item could be built. {'; '.join(reasons)}"
         if not optional:
             raise VideoContrastError(message)
         built.facts.setdefault("left_out", {})[config] = message
@@ -117,80 +138,79 @@ def add(
     if empty:
         facts["empty_splits"] = empty
     if "candidates" in next(iter(full.values()))[0]:
-        facts["audit"] = audit_of(full, built.facts.get("seed", 0))
+        facts["audit"] = audit_splits(full, built.facts.get("seed", 0))
     built.tables[config] = full
     built.facts["configs"][config] = facts
 
 
-def leave_out(built: BuiltSet, config: str, why: str) -> None:
-    """Records that a config was left out of a build of everything, and says so."""
+def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:
+    """Records that a config was left out of a build of everything, and says so.
+
+    Raises:
+        UsageError: the config is not optional, since the user named it.
+    """
+    if not optional:
+        raise UsageError(f"{built.name} {config}: {why}")
     built.facts.setdefault("left_out", {})[config] = why
     print(f"left out: {built.name} {config}: {why}", file=sys.stderr)
 
 
-def _retrieval(splits: Mapping[str, Sequence[Clip]]) -> tuple[dict[str, list[Row]], dict[str, Any]]:
-    tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
+def _retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:
     sizes = {
         split: {"items": len(clips), "captions": sum(len(clip.captions) for clip in clips)}
         for split, clips in splits.items()
     }
+    tables = {split: retrieval_rows(clips) for split, clips in splits.items()}
     return tables, {"negatives": "all other clips of the split", "splits": sizes}
 
 
-def _random(
-    asked: Mapping[str, list[assembly.Question]], reasons: Mapping[str, dict[str, int]], plan: Plan
-) -> tuple[dict[str, list[Row]], dict[str, Any]]:
-    tables = {split: [assembly.random_row(question) for question in questions] for split, questions in asked.items()}
+def random_config(
+    items: Mapping[str, Sequence[RandomItem]], counts: Mapping[str, Mapping[str, int]], candidates: int = CANDIDATES
+) -> tuple[Tables, Facts]:
+    """The tables with random negatives only, and their facts.
+
+    Args:
+        items: split -> items.
+        counts: split -> clips by reason.
+        candidates: of an item.
+    """
     facts = {
-        "negatives": f"{plan.options - 1} captions of other videos, drawn at random",
-        "options": plan.options,
-        "splits": {split: {"items": len(rows), "counts": reasons[split]} for split, rows in tables.items()},
+        "negatives": f"{candidates - 1} captions of other videos, drawn at random",
+        "options": candidates,
+        "splits": {split: {"items": len(rows), "counts": counts[split]} for split, rows in items.items()},
     }
-    return tables, facts
+    return {split: [random_row(item) for item in of_split] for split, of_split in items.items()}, facts
 
 
-def _contrast(
-    config: str,
-    asked: Mapping[str, list[assembly.Question]],
-    reasons: Mapping[str, dict[str, int]],
-    plan: Plan,
-) -> tuple[dict[str, list[Row]], dict[str, Any]]:
-    kind = plan.kinds.get(config) or KIND[config]
-    generator = plan.generators[config]()
+def _contrast_config(
+    plan: ContrastPlan,
+    config: ContrastConfig,
+    items: Mapping[str, Sequence[RandomItem]],
+    counts: Mapping[str, Mapping[str, int]],
+) -> tuple[Tables, Facts]:
+    generator = config.generator()
     tables: dict[str, list[Row]] = {}
-    sizes: dict[str, Any] = {}
-    for split, questions in asked.items():
-        made = contrasts.make(
-            generator,
-            [question.clip for question in questions],
-            seed=plan.seed,
-            caption=plan.caption,
-            num_proc=plan.num_proc,
-        )
-        rows = []
-        for question in questions:
-            if question.clip.id in made.found:
-                index, edits = made.found[question.clip.id]
-                rows.append(assembly.contrast_row(question, question.clip.captions[index], edits, kind))
-        tables[split] = rows
+    sizes: Facts = {}
+    for split, of_split in items.items():
+        clips = [item.clip for item in of_split]
+        contrasts = contrast_clips(generator, clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+        tables[split] = rows = []
+        for item in of_split:
+            if item.clip.id in contrasts.edits:
+                index, edits = contrasts.edits[item.clip.id]
+                rows.append(contrast_row(item, item.clip.captions[index], edits, config.kind))
         sizes[split] = {
             "items": len(rows),
-            "counts": reasons[split] | made.facts(),
-            "coverage": contrasts.coverage(made, plan.caption),
+            "counts": {**counts[split], **contrasts.counts()},
+            "coverage": contrasts.coverage(plan.caption),
         }
     facts = {
-        "negatives": f"one {kind} contrast and {plan.options - 2} captions of other videos",
-        "kind": kind,
-        "options": plan.options,
+        "negatives": f"one {config.kind} contrast and {CANDIDATES - 2} captions of other videos",
+        "kind": config.kind,
+        "options": CANDIDATES,
         "caption": plan.caption,
         "splits": sizes,
     }
-    if plan.paper and config in PAPER:
-        facts["paper"] = PAPER[config]
-    if config in plan.details:
-        facts |= plan.details[config]()
-    return tables, facts
-
-
-def _short(facts: Mapping[str, Any]) -> str:
-    return "; ".join(f"{split}: {size.get('counts', size)}" for split, size in facts.get("splits", {}).items())
+    if config.paper is not None:
+        facts["paper"] = dict(config.paper)
+    return tables, facts | config.facts()

@@ -4,130 +4,112 @@ As Feint6K (RCAD paper, section 3), but automatic: the true caption stands among
 structure and change what is done. All five actions differ, and no caption of the clip uses any of them.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from video_contrast.builders.assembly import options
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
+from video_contrast.builders.assembly.clip_contrasts import contrast_clips
+from video_contrast.builders.assembly.configs import Facts, Tables, add_config, random_config
+from video_contrast.builders.assembly.contrast_plan import ContrastOptions, select_splits
+from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
+from video_contrast.builders.assembly.tag_cache import tag_cache
+from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions
+from video_contrast.builders.sources.feint6k import CITATION
+from video_contrast.builders.sources.msrvtt import MsrVttFolder
+from video_contrast.errors import UsageError
 
 CONFIGS = ("rcad", "random6", "retrieval")
-NEGATIVES = 5
 
 
-@builder("counterfactual", configs=CONFIGS, needs="a table of videos and captions, or MSR-VTT's annotations")
+@dataclass(frozen=True, kw_only=True)
+class TableOrMsrVtt(CaptionTable):
+    """A table of captions, or a folder with MSR-VTT's annotations."""
+
+    captions: Annotated[str, "table of captions, a data set of the Hub, or a folder with MSR-VTT's annotations"]
+    source_split: Annotated[str | None, "split of the Hub data set or of MSR-VTT; default: test"] = None
+
+    def read(self) -> tuple[list[CaptionedClip], list[str]]:
+        """The clips, and the captions whose words are counted."""
+        if not Path(self.captions).is_dir():
+            clips, _ = read_clips(self)
+            return clips, training_captions(self, clips)
+        parts = MsrVttFolder(Path(self.captions)).splits()
+        clips = [clip for name in select_splits(self.source_split or "test", parts) for clip in parts[name]]
+        return clips, [text for clip in parts.get("train", clips) for text in clip.captions]
+
+
+@builder("counterfactual", configs=CONFIGS, requirements="a table of videos and captions, or MSR-VTT's annotations")
 def counterfactual(
     configs: list[str],
     *,
-    captions: Annotated[str, "table of captions, a data set of the Hub, or a folder with MSR-VTT's annotations"],
-    video_column: Annotated[str, "column with the video file, relative to the video root"] = "video",
-    caption_column: Annotated[str, "column with the caption, or a list of captions"] = "caption",
-    id_column: Annotated[str | None, "column with the clip's id"] = None,
-    training: Annotated[str | None, options.TRAINING_HELP] = None,
-    video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None,
-    source_split: Annotated[str | None, "split of the Hub data set or of MSR-VTT; default: test"] = None,
-    split: Annotated[str, "name of the split that is written"] = "test",
-    negatives: Annotated[int, "counterfactuals a clip"] = NEGATIVES,
-    caption: Annotated[str, options.CAPTION_HELP] = "eligible",
-    generator: Annotated[str, "lexical, mlm, llm or t5"] = "lexical",
-    model: Annotated[str | None, options.MODEL_HELP] = None,
-    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
-    constraints: Annotated[str | None, "constraints, comma-separated; default: the generator's own set"] = None,
-    settings: Annotated[str | None, options.SETTINGS_HELP] = None,
-    tagger: Annotated[str, options.TAGGER_HELP] = "auto",
-    seed: Annotated[int, "of every draw"] = 0,
-    num_proc: Annotated[int, options.NUM_PROC_HELP] = 1,
+    table: TableOrMsrVtt,
+    negatives: Annotated[int, "counterfactuals a clip"] = 5,
+    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Counterfactual captions for your videos: same objects, five other actions; random captions as the control."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.assembly import contrasts
-    from video_contrast.builders.assembly import multiple_choice as assembly
-    from video_contrast.builders.assembly.clips import retrieval_rows
-    from video_contrast.builders.assembly.verbs import Verbs, tag_cache
-    from video_contrast.builders.sources.captions import read_clips, training_captions
-    from video_contrast.errors import UsageError
-
     if negatives < 1:
         raise UsageError(f"--negatives must be at least 1, not {negatives}")
-    if Path(captions).is_dir():
-        from video_contrast.builders.sources.msrvtt import Source
-
-        parts = Source(Path(captions)).splits()
-        wanted = options.chosen_splits(source_split or "test", parts)
-        clips = [clip for name in wanted for clip in parts[name]]
-        corpus = [text for clip in parts.get("train", clips) for text in clip.captions]
-    else:
-        clips, _ = read_clips(
-            captions,
-            video_column=video_column,
-            caption_column=caption_column,
-            id_column=id_column,
-            video_root=video_root,
-            source_split=source_split,
-        )
-        corpus = training_captions(training, caption_column, clips)
-    built = BuiltSet(
-        "counterfactual",
-        {},
-        {
-            "pretty_name": "Counterfactual retrieval",
-            "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
-            "sources": [Path(captions).name],
-            "citations": [
-                "Chen, Shen, Cha, Yuille: Rethinking Video-Text Understanding: Retrieval from Counterfactually "
-                "Augmented Data. ECCV 2024."
-            ],
-            "options": {"generator": generator, "model": model, "negatives": negatives, "caption": caption},
-            "seed": seed,
-            "configs": {},
-        },
-    )
-    optional = set(configs) == set(CONFIGS)
+    clips, training = table.read()
+    facts: Facts = {
+        "pretty_name": "Counterfactual retrieval",
+        "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
+        "sources": [Path(table.captions).name],
+        "citations": [CITATION],
+        "options": contrasts.record() | {"negatives": negatives},
+        "seed": contrasts.seed,
+        "configs": {},
+    }
+    built = BuiltSet("counterfactual", {}, facts)
+    tables: Tables
     for config in configs:
-        facts: dict[str, Any] = {"splits": {split: {"items": len(clips)}}}
         if config == "retrieval":
-            making.add(built, config, {split: retrieval_rows(clips)}, {"negatives": "all other clips", **facts})
+            tables = {table.split: retrieval_rows(clips)}
+            config_facts = {"negatives": "all other clips", "splits": {table.split: {"items": len(clips)}}}
         elif config == "random6":
-            asked, counts = assembly.questions(clips, seed=seed, options=negatives + 1)
-            facts = {
-                "negatives": f"{negatives} captions of other videos, drawn at random",
-                "options": negatives + 1,
-                "splits": {split: {"items": len(asked), "counts": dict(sorted(counts.items()))}},
-            }
-            making.add(built, config, {split: [assembly.random_row(q) for q in asked]}, facts, optional=optional)
+            items, counts = random_items(clips, seed=contrasts.seed, candidates=negatives + 1)
+            by_split = {table.split: dict(sorted(counts.items()))}
+            tables, config_facts = random_config({table.split: items}, by_split, negatives + 1)
         else:
-            verbs = Verbs(
-                lambda: corpus,
-                generator,
-                model,
-                constraints,
-                settings,
-                tagger,
-                seed,
-                num_proc,
-                many=negatives,
-                generator_options=generator_options,
-            )
-            with tag_cache():
-                made = contrasts.make(
-                    verbs, clips, seed=seed, caption=options.choice(caption), wanted=negatives, num_proc=num_proc
-                )
-                record = verbs.facts()
-            rows = []
-            for clip in clips:
-                if clip.id in made.found:
-                    index, edits = made.found[clip.id]
-                    rows.append(assembly.given_row(clip, clip.captions[index], edits, "counterfactual", seed=seed))
-            facts = {
-                "negatives": f"{negatives} captions with the same objects and another action",
-                "kind": "counterfactual",
-                "options": negatives + 1,
-                "splits": {
-                    split: {
-                        "items": len(rows),
-                        "counts": made.facts(),
-                        "coverage": contrasts.coverage(made, options.choice(caption)),
-                    }
-                },
-            }
-            making.add(built, config, {split: rows}, facts | record, optional=optional)
+            tables, config_facts = _rcad(clips, training, negatives, contrasts, split=table.split)
+        add_config(built, config, tables, config_facts, optional=set(configs) == set(CONFIGS))
     return built
+
+
+def _rcad(
+    clips: Sequence[CaptionedClip], training: list[str], negatives: int, options: ContrastOptions, *, split: str
+) -> tuple[Tables, Facts]:
+    """The items whose negatives all have another action."""
+    verbs = VerbContrasts(
+        training=lambda: training,
+        options=options,
+        seed=options.seed,
+        num_proc=options.num_proc,
+        per_caption=negatives,
+    )
+    with tag_cache():
+        contrasts = contrast_clips(
+            verbs,
+            clips,
+            seed=options.seed,
+            caption=options.caption,
+            per_caption=negatives,
+            num_proc=options.num_proc,
+        )
+        record = verbs.facts()
+    rows = []
+    for clip in clips:
+        if clip.id in contrasts.edits:
+            index, edits = contrasts.edits[clip.id]
+            rows.append(contrasts_only_row(clip, clip.captions[index], edits, "counterfactual", seed=options.seed))
+    size = {"items": len(rows), "counts": contrasts.counts(), "coverage": contrasts.coverage(options.caption)}
+    facts = {
+        "negatives": f"{negatives} captions with the same objects and another action",
+        "kind": "counterfactual",
+        "options": negatives + 1,
+        "splits": {split: size},
+    }
+    return {split: rows}, facts | record

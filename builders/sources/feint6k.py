@@ -8,15 +8,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from video_contrast.builders.assembly.clips import Clip
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, retrieval_rows
+from video_contrast.builders.assembly.configs import Facts, Tables, add_config, leave_out
+from video_contrast.builders.assembly.contrast_plan import existing
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items, random_row
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
-from video_contrast.rows import Row
+from video_contrast.rows import MultipleChoiceRow
 
 SIZE = 6
 SOURCES = ("msrvtt", "vatex")
+CITATION = (
+    "Ma, Li, Jiang, Meshry, Liu, Wang, Häne, Yuille: Rethinking Video-Text Understanding: Retrieval from "
+    "Counterfactually Augmented Data. ECCV 2024."
+)
 CONFIGS = tuple(f"{task}_{source}" for source in SOURCES for task in ("rcad", "random6", "retrieval"))
 
 
@@ -29,7 +38,7 @@ class Block:
     captions: tuple[str, ...]
 
 
-@builder("feint6k", configs=CONFIGS, needs="the released csv files of Feint6K (CC BY-NC 4.0)")
+@builder("feint6k", configs=CONFIGS, requirements="the released csv files of Feint6K (CC BY-NC 4.0)")
 def feint6k(
     configs: list[str],
     *,
@@ -39,57 +48,39 @@ def feint6k(
     seed: Annotated[int, "of positions and of the random captions"] = 0,
 ) -> BuiltSet:
     """Feint6K: the true caption among five with another action; random captions as the control."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.assembly.options import existing
-
-    built = BuiltSet(
-        "feint6k",
-        {},
-        {
-            "pretty_name": "Feint6K",
-            "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
-            "sources": [Path(path).name for path in (msrvtt, vatex) if path is not None],
-            "licence": "Feint6K is CC BY-NC 4.0.",
-            "licence_id": "cc-by-nc-4.0",
-            "citations": [
-                "Chen, Shen, Cha, Yuille: Rethinking Video-Text Understanding: Retrieval from Counterfactually "
-                "Augmented Data. ECCV 2024."
-            ],
-            "seed": seed,
-            "configs": {},
-        },
-    )
-    everything = set(configs) == set(CONFIGS)
+    facts: Facts = {
+        "pretty_name": "Feint6K",
+        "summary": "Retrieval from counterfactually augmented data: same objects, another action.",
+        "sources": [path.name for path in (msrvtt, vatex) if path is not None],
+        "licence": "Feint6K is CC BY-NC 4.0.",
+        "licence_id": "cc-by-nc-4.0",
+        "citations": [CITATION],
+        "seed": seed,
+        "configs": {},
+    }
+    built = BuiltSet("feint6k", {}, facts)
+    optional = set(configs) == set(CONFIGS)
     for source, path in (("msrvtt", msrvtt), ("vatex", vatex)):
-        wanted = [config for config in configs if config.endswith(f"_{source}")]
-        if not wanted:
-            continue
+        of_source = [config for config in configs if config.endswith(f"_{source}")]
         if path is None:
-            why = f"give --{source} FILE, the released csv"
-            if not everything:
-                from video_contrast.errors import UsageError
-
-                raise UsageError(f"feint6k {wanted[0]}: {why}")
-            for config in wanted:
-                making.leave_out(built, config, why)
-            continue
-        blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"))
-        clips = clips_of(blocks, video_pattern)
-        for config in wanted:
-            tables, facts = _table(config.removesuffix(f"_{source}"), blocks, clips, seed)
-            making.add(built, config, {"test": tables}, facts, optional=everything)
+            for config in of_source:
+                leave_out(built, config, f"give --{source} FILE, the released csv", optional=optional)
+        elif of_source:
+            blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"))
+            clips = clips_of(blocks, video_pattern)
+            for config in of_source:
+                tables, config_facts = _table(config.removesuffix(f"_{source}"), blocks, clips, seed)
+                add_config(built, config, tables, config_facts, optional=optional)
     return built
 
 
 def read_blocks(path: str | Path) -> list[Block]:
-    """The blocks of a released csv.
+    """Reads the blocks of a released csv.
 
     Raises:
         VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
             the message names the line where the structure breaks.
     """
-    from video_contrast.builders.sources.caption_table import read_table
-
     blocks: list[Block] = []
     rows: list[tuple[str, str, str]] = []
     seen: dict[str, str] = {}
@@ -116,8 +107,8 @@ def read_blocks(path: str | Path) -> list[Block]:
 
     for place, row in read_table(path):
         if not {"sentence", "video_id"} <= set(row):
-            found = ", ".join(map(str, row))
-            raise VideoContrastError(f"{place}: the columns must be sentence and video_id, not {found}")
+            names = ", ".join(map(str, row))
+            raise VideoContrastError(f"{place}: the columns must be sentence and video_id, not {names}")
         video, text = str(row["video_id"]).strip(), " ".join(str(row["sentence"]).split())
         if rows and rows[0][1] != video:
             close()
@@ -133,10 +124,10 @@ def read_blocks(path: str | Path) -> list[Block]:
     return blocks
 
 
-def clips_of(blocks: Sequence[Block], pattern: str = "{video_id}.mp4") -> list[Clip]:
+def clips_of(blocks: Sequence[Block], pattern: str = "{video_id}.mp4") -> list[CaptionedClip]:
     """The videos with their true captions."""
     return [
-        Clip(
+        CaptionedClip(
             id=block.video_id,
             video_id=block.video_id,
             video_path=pattern.format(video_id=block.video_id),
@@ -147,42 +138,50 @@ def clips_of(blocks: Sequence[Block], pattern: str = "{video_id}.mp4") -> list[C
     ]
 
 
-def _table(task: str, blocks: Sequence[Block], clips: Sequence[Clip], seed: int) -> tuple[list[Row], dict[str, Any]]:
-    from video_contrast.builders.assembly.clips import retrieval_rows
-
+def _table(task: str, blocks: Sequence[Block], clips: Sequence[CaptionedClip], seed: int) -> tuple[Tables, Facts]:
     if task == "retrieval":
-        return retrieval_rows(clips), {"negatives": "all other videos", "splits": {"test": {"items": len(clips)}}}
-    rows, counts = random_rows(clips, seed) if task == "random6" else _counterfactual_rows(blocks, clips, seed)
-    negatives = "five true captions of other videos" if task == "random6" else "five captions with a changed action"
+        facts: Facts = {"negatives": "all other videos", "splits": {"test": {"items": len(clips)}}}
+        return {"test": retrieval_rows(clips)}, facts
+    if task == "random6":  # the control of the paper's figure 1
+        items, counts = random_items(clips, seed=seed, candidates=SIZE)
+        rows = [random_row(item) for item in items]
+    else:
+        rows, counts = counterfactual_rows(blocks, clips, seed)
     facts = {
-        "negatives": negatives,
+        "negatives": "five true captions of other videos"
+        if task == "random6"
+        else "five captions with a changed action",
         "options": SIZE,
         "generator": "human" if task == "rcad" else "random",
-        "splits": {"test": {"items": len(rows), "counts": counts}},
+        "splits": {"test": {"items": len(rows), "counts": dict(counts)}},
     }
-    return rows, facts
+    return {"test": rows}, facts
 
 
-def random_rows(clips: Sequence[Clip], seed: int) -> tuple[list[Row], dict[str, int]]:
-    """The control of the paper's figure 1: six options, five of them of other videos."""
-    from video_contrast.builders.assembly import multiple_choice as assembly
+def counterfactual_rows(
+    blocks: Sequence[Block], clips: Sequence[CaptionedClip], seed: int
+) -> tuple[list[MultipleChoiceRow], Counter[str]]:
+    """Returns one item a block, and counts of the blocks by what became of them.
 
-    questions, counts = assembly.questions(clips, seed=seed, options=SIZE)
-    return [assembly.random_row(question) for question in questions], dict(counts)
+    A block with a negative that says what the true caption says (up to case, spacing and closing marks) has no one
+    right answer and is left out. A negative that stands twice is taken once: its item has fewer candidates.
 
-
-def _counterfactual_rows(blocks: Sequence[Block], clips: Sequence[Clip], seed: int) -> tuple[list[Row], dict[str, int]]:
-    """One item a block, and counts; a block with two equal captions has no one right answer and is left out."""
-    from video_contrast.builders.assembly import multiple_choice as assembly
-    from video_contrast.builders.sources.released import difference
-
-    rows = []
+    Args:
+        blocks: of the released file.
+        clips: of the same videos, in the same order.
+        seed: of the places of the candidates.
+    """
+    rows: list[MultipleChoiceRow] = []
     counts = Counter({"built": 0})
     for block, clip in zip(blocks, clips, strict=True):
-        if len(set(block.captions)) < SIZE:
-            counts["two_equal_captions"] += 1
+        true, *negatives = block.captions
+        different = list({normal(text): text for text in reversed(negatives)}.values())[::-1]
+        if normal(true) in map(normal, negatives):
+            counts["negative_equals_truth"] += 1
             continue
-        edits = [difference(block.captions[0], text, "human") for text in block.captions[1:]]
-        rows.append(assembly.given_row(clip, block.captions[0], edits, "counterfactual", seed=seed))
+        if len(different) < len(negatives):
+            counts["repeated_negatives"] += len(negatives) - len(different)
+        edits = [difference(true, text, "human") for text in different]
+        rows.append(contrasts_only_row(clip, true, edits, "counterfactual", seed=seed))
         counts["built"] += 1
-    return rows, dict(counts)
+    return rows, counts

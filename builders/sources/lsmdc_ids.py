@@ -11,20 +11,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from video_contrast.builders.assembly import options
-from video_contrast.builders.assembly.clips import Clip
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.configs import add_config, build_configs
+from video_contrast.builders.assembly.contrast_plan import ContrastOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.captions import read_casts
+from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import VideoContrastError
 from video_contrast.seeds import digest
 
-RELEASED = "lsmdc_human_contrast_set.tsv"
 CONFIGS = ("retrieval", "random_mc", "person_id_mc", "verb_mc", "verb_human_mc")
-SHARES = (("train", 0.8), ("validation", 0.1), ("test", 0.1))
+SPLITS = ("train", "validation", "test")
 _TIMED = re.compile(r"_\d\d\.\d\d\.\d\d\.\d{3}-\d\d\.\d\d\.\d\d\.\d{3}$")
 
 
-@builder("lsmdc_ids", configs=CONFIGS, needs="LSMDC's descriptions with character names, and a table of the cast")
+@builder(
+    "lsmdc_ids", configs=CONFIGS, requirements="LSMDC's descriptions with character names, and a table of the cast"
+)
 def lsmdc_ids(
     configs: list[str],
     *,
@@ -33,80 +37,71 @@ def lsmdc_ids(
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "test",
     video_pattern: Annotated[str, "path of a clip under the video root"] = "{movie}/{clip}.avi",
-    caption: Annotated[str, options.CAPTION_HELP] = "eligible",
-    generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
-    model: Annotated[str | None, options.MODEL_HELP] = None,
-    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
-    constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
-    settings: Annotated[str | None, options.SETTINGS_HELP] = None,
-    tagger: Annotated[str, options.TAGGER_HELP] = "auto",
-    seed: Annotated[int, "of every draw, the split included"] = 0,
-    num_proc: Annotated[int, options.NUM_PROC_HELP] = 1,
+    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """LSMDC-IDs: retrieval, random, character-id and verb contrasts within movies."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.assembly.verbs import tag_cache
-
-    everything = set(configs) == set(CONFIGS)
-    clips = read(options.existing(captions, "it must hold LSMDC's descriptions", "--captions"), video_pattern)
-    parts = split_within_movies(clips, seed)
-    chosen = options.chosen_splits(splits, parts)
-    five_options = human is not None and _is_released(human)
-    plan = options.plan(
-        seed=seed, caption=caption, num_proc=num_proc, extended=False, generator=generator, model=model,
-        generator_options=generator_options,
-        constraints=constraints, settings=settings, tagger=tagger,
-        training=lambda: [text for clip in parts["train"] for text in clip.captions],
+    clips = read(existing(captions, "it must hold LSMDC's descriptions", "--captions"), video_pattern)
+    parts = split_within_movies(clips, contrasts.seed)
+    selected = select_splits(splits, parts)
+    released = human if human is not None and is_released(human) else None
+    plan = contrast_plan(
+        contrasts,
+        lambda: [text for clip in parts["train"] for text in clip.captions],
         casts=None if cast is None else (lambda: read_casts(cast)),
-        human=None if five_options else human,
-    )  # fmt: skip
+        human=None if released else human,
+    )
     facts: dict[str, Any] = {
         "pretty_name": "LSMDC contrast sets",
         "summary": "Contrast sets on LSMDC's descriptions with character names. Holds ids and captions, no videos.",
-        "sources": [Path(captions).name],
+        "sources": [captions.name],
         "licence": "LSMDC's descriptions are licensed; do not publish a set that holds them.",
-        "options": {"caption": caption, "generator": generator, "model": model},
+        "options": contrasts.record(),
         "counts": {name: len(part) for name, part in parts.items()},
         "split": "80/10/10 within movies, so test characters are seen in training",
     }
-    wanted = [config for config in configs if not (five_options and config == "verb_human_mc")]
     with tag_cache():
-        built = making.built_set(
-            "lsmdc_ids", wanted, {name: parts[name] for name in chosen}, plan, facts=facts,
-            retrieval_splits=parts, optional=everything,
-        )  # fmt: skip
-    if five_options and human is not None and "verb_human_mc" in configs:
-        _released(built, human, video_pattern)
+        built = build_configs(
+            "lsmdc_ids",
+            [config for config in configs if not (released and config == "verb_human_mc")],
+            {name: parts[name] for name in selected},
+            plan,
+            facts=facts,
+            retrieval_splits=parts,
+            optional=set(configs) == set(CONFIGS),
+        )
+    if released and "verb_human_mc" in configs:
+        video_path = lambda clip: video_pattern.format(movie=movie_of(clip), clip=clip)  # noqa: E731
+        add_config(built, "verb_human_mc", *released_config(released, "verb_human", video_path=video_path))
     return built
 
 
-def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[Clip]:
+def read(path: Path, pattern: str = "{movie}/{clip}.avi") -> list[CaptionedClip]:
     """Clips of a file of descriptions, in its order.
 
     Raises:
         VideoContrastError: a clip whose name holds no movie and times, an empty sentence, or a clip given twice with
             the same sentence; the message names the line.
     """
-    found: dict[str, list[str]] = {}
+    by_clip: dict[str, list[str]] = {}
     for place, clip, sentence in _lines(path):
         if not _TIMED.search(clip):
             raise VideoContrastError(f"{place}: clip {clip!r} must be named MOVIE_hh.mm.ss.mmm-hh.mm.ss.mmm")
         if not sentence:
             raise VideoContrastError(f"{place}: clip {clip!r} has no sentence")
-        found.setdefault(clip, []).append(sentence)
-    if not found:
+        by_clip.setdefault(clip, []).append(sentence)
+    if not by_clip:
         raise VideoContrastError(f"{path}: no rows")
     return [
-        Clip(
+        CaptionedClip(
             id=clip,
             video_id=clip,
             video_path=pattern.format(movie=movie_of(clip), clip=clip),
-            captions=tuple(said),
+            captions=tuple(sentences),
             cluster=clip,
             pool=movie_of(clip),
             meta={"movie": movie_of(clip)},
         )
-        for clip, said in found.items()
+        for clip, sentences in by_clip.items()
     ]
 
 
@@ -119,12 +114,12 @@ def movie_of(clip: str) -> str:
     return _TIMED.sub("", clip)
 
 
-def split_within_movies(clips: Sequence[Clip], seed: int = 0) -> dict[str, list[Clip]]:
+def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[str, list[CaptionedClip]]:
     """80/10/10 of every movie's clips, chosen by seed; within a split the order of the file.
 
     A movie of few clips fills `train` first, then `test`, then `validation`.
     """
-    movies: dict[str, list[Clip]] = defaultdict(list)
+    movies: dict[str, list[CaptionedClip]] = defaultdict(list)
     for clip in clips:
         movies[clip.pool].append(clip)
     place: dict[str, str] = {}
@@ -133,7 +128,7 @@ def split_within_movies(clips: Sequence[Clip], seed: int = 0) -> dict[str, list[
         n_test, n_validation = int(held + 0.5), int(held + 0.5) if len(movie) >= 10 else 0
         for number, clip in enumerate(sorted(movie, key=lambda clip: digest(seed, "lsmdc-split", clip.id))):
             place[clip.id] = "test" if number < n_test else "validation" if number < n_test + n_validation else "train"
-    return {name: [clip for clip in clips if place[clip.id] == name] for name, _ in SHARES}
+    return {name: [clip for clip in clips if place[clip.id] == name] for name in SPLITS}
 
 
 def _lines(path: Path) -> list[tuple[str, str, str]]:
@@ -159,32 +154,3 @@ def _lines(path: Path) -> list[tuple[str, str, str]]:
             raise VideoContrastError(f"{Path(path).name}, line {number}: needs a clip and a sentence, tab between them")
         rows.append((f"{Path(path).name}, line {number}", cells[at_clip].strip(), " ".join(cells[at_text].split())))
     return rows
-
-
-def _is_released(path: Path) -> bool:
-    from video_contrast.builders.sources.released import is_released
-
-    return is_released(path)
-
-
-def _released(built: BuiltSet, path: Path, pattern: str) -> None:
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.sources.released import read_released, released_rows
-
-    rows = released_rows(
-        read_released(path),
-        "verb_human",
-        video_path=lambda clip: pattern.format(movie=movie_of(clip), clip=clip),
-    )
-    making.add(
-        built,
-        "verb_human_mc",
-        {"test": rows},
-        {
-            "negatives": "the file as it is: options, positions and order",
-            "kind": "verb_human",
-            "options": len(rows[0]["candidates"]),
-            "source": Path(path).name,
-            "splits": {"test": {"items": len(rows)}},
-        },
-    )

@@ -6,10 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from video_contrast.builders.assembly import options
-from video_contrast.builders.assembly.clips import Clip, shares
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, percent
+from video_contrast.builders.assembly.configs import add_config, build_configs, leave_out
+from video_contrast.builders.assembly.contrast_plan import (
+    GenderAndVerbOptions,
+    contrast_plan,
+    existing,
+    select_splits,
+)
+from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
 
 RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt_human_contrast_set.tsv"}
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RELEASED)
@@ -20,14 +29,16 @@ ONE_K_A = "MSRVTT_JSFUSION_test.csv"
 CONTRAST_SPLITS = ("validation", "test", "test_1k_a")
 _YOUTUBE = re.compile(r"(?:[?&]v=|youtu\.be/)([\w-]{6,})")
 
-CITATIONS = [
-    "Xu, Mei, Yao, Rui: MSR-VTT: A Large Video Description Dataset for Bridging Video and Language. CVPR 2016.",
+LICENCE = "MSR-VTT's captions are for research use."
+CITATION = "Xu, Mei, Yao, Rui: MSR-VTT: A Large Video Description Dataset for Bridging Video and Language. CVPR 2016."
+PAPER = (
     "Park, Shen, Farhadi, Darrell, Choi, Rohrbach: Exposing the Limits of Video-Text Models through Contrast Sets. "
-    "NAACL 2022.",
-]
+    "NAACL 2022."
+)
+REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...)"
 
 
-@builder("msrvtt", configs=CONFIGS, needs="the folder of MSR-VTT's annotations (test_videodatainfo.json ...)")
+@builder("msrvtt", configs=CONFIGS, requirements=REQUIREMENTS)
 def msrvtt(
     configs: list[str],
     *,
@@ -35,63 +46,68 @@ def msrvtt(
     splits: Annotated[str | None, "splits of the contrast configs, comma-separated"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
-    caption: Annotated[str, options.CAPTION_HELP] = "eligible",
-    extended: Annotated[bool, options.EXTENDED_HELP] = False,
-    generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
-    model: Annotated[str | None, options.MODEL_HELP] = None,
-    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
-    constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
-    settings: Annotated[str | None, options.SETTINGS_HELP] = None,
-    tagger: Annotated[str, options.TAGGER_HELP] = "auto",
-    seed: Annotated[int, "of every draw"] = 0,
-    num_proc: Annotated[int, options.NUM_PROC_HELP] = 1,
+    contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """MSR-VTT: retrieval, random, gender, verb and object contrasts, and the released verb sets."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.assembly.verbs import tag_cache
-    from video_contrast.builders.sources.released import is_released
-
-    everything = set(configs) == set(CONFIGS)
-    source = Source(options.existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir"), video_pattern)
-    clips = source.splits()
-    chosen = _chosen(splits, clips)
+    optional = set(configs) == set(CONFIGS)
+    folder = MsrVttFolder(existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir"), video_pattern)
+    clips = folder.splits()
+    present = [split for split in CONTRAST_SPLITS if split in clips]
+    selected = present if splits is None else select_splits(splits, clips)
     # Human negatives as a list are put together like any contrast; the released file is taken as it is.
     listed = human is not None and not is_released(human)
-    as_released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
-    plan = options.plan(
-        seed=seed, caption=caption, num_proc=num_proc, extended=extended, generator=generator, model=model,
-        generator_options=generator_options,
-        constraints=constraints, settings=settings, tagger=tagger, paper=True,
+    released = [config for config in RELEASED if config in configs and not (listed and config == "verb_human_mc")]
+    plan = contrast_plan(
+        contrasts,
+        lambda: [text for clip in clips.get("train", ()) for text in clip.captions],
         human=human if listed else None,
-        training=lambda: [text for clip in clips.get("train", ()) for text in clip.captions],
-    )  # fmt: skip
+        paper=True,
+    )
     facts = {
         "pretty_name": "MSR-VTT contrast sets",
         "summary": "Contrast sets on MSR-VTT's captions. Holds ids and captions, no videos.",
-        "sources": source.files,
-        "licence": "MSR-VTT's captions are for research use.",
-        "citations": CITATIONS,
-        "options": {"caption": caption, "extended": extended, "generator": generator, "model": model},
+        "sources": folder.files,
+        "licence": LICENCE,
+        "citations": [CITATION, PAPER],
+        "options": contrasts.record(),
         "warnings": leaks(clips),
     }
-    # The items of the 1k-A split are items of the test split: the same options, so the two can be compared.
-    built_from = {split: clips[split] for split in chosen if split != "test_1k_a"}
-    if "test_1k_a" in chosen:
+    # The items of the 1k-A split are items of the test split: the same candidates, so the two can be compared.
+    built_from = {split: clips[split] for split in selected if split != "test_1k_a"}
+    if "test_1k_a" in selected:
         built_from.setdefault("test", clips["test"])
     with tag_cache():
-        built = making.built_set(
-            "msrvtt", [config for config in configs if config not in as_released], built_from, plan, facts=facts,
-            retrieval_splits=clips, optional=everything,
-        )  # fmt: skip
-    for config, rows_of in built.tables.items():
-        if config != "retrieval" and "test_1k_a" in chosen:
-            _add_one_k_a(built, config, rows_of, clips["test_1k_a"], "test" in chosen)
-    for config in as_released:
-        _released(built, config, source, clips, human, everything)
+        built = build_configs(
+            "msrvtt",
+            [config for config in configs if config not in released],
+            built_from,
+            plan,
+            facts=facts,
+            retrieval_splits=clips,
+            optional=optional,
+        )
+    for config in built.tables:
+        if config != "retrieval" and "test_1k_a" in selected:
+            _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)
+    clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
+    for config in released:
+        given = human if config == "verb_human_mc" else None
+        path = folder.folder / RELEASED[config] if given is None else given
+        if not path.is_file():
+            why = f"no {RELEASED[config]} in {folder.folder}; put the released file there"
+            leave_out(built, config, why, optional=optional)
+            continue
+        cluster = lambda name: clusters.get(name, name)  # noqa: E731
+        tables, config_facts = released_config(
+            path, config.removesuffix("_mc"), video_path=folder.path, cluster=cluster
+        )
+        add_config(built, config, tables, config_facts)
+        if "test_1k_a" in clips:
+            _add_one_k_a(built, config, clips["test_1k_a"], keep_test=True)
     return built
 
 
-class Source:
+class MsrVttFolder:
     """MSR-VTT's annotation files.
 
     Args:
@@ -116,41 +132,41 @@ class Source:
         if not self.videos:
             raise UsageError(f"--data-dir {folder} holds none of {', '.join(ANNOTATIONS)}")
 
-    def splits(self) -> dict[str, list[Clip]]:
+    def splits(self) -> dict[str, list[CaptionedClip]]:
         """Split -> clips, in the order of the video numbers; splits whose list is absent are left out."""
-        found: dict[str, list[Clip]] = {}
+        clips: dict[str, list[CaptionedClip]] = {}
         for video_id, video in self.videos.items():
             split = OFFICIAL.get(video.get("split", ""), video.get("split", ""))
             if self.captions.get(video_id):
-                found.setdefault(split, []).append(self.clip(video_id))
+                clips.setdefault(split, []).append(self.clip(video_id))
         order = {"train": 0, "validation": 1, "test": 2}
-        found = dict(sorted(found.items(), key=lambda pair: order.get(pair[0], 3)))
+        clips = dict(sorted(clips.items(), key=lambda pair: order.get(pair[0], 3)))
         for split, name in LISTS.items():
             if (self.folder / name).is_file():
                 self.files.append(name)
                 ids = [row["video_id"] for row in self._rows(name, ("video_id",))]
-                found[split] = [self.clip(video_id) for video_id in ids if self._known(video_id, name)]
+                clips[split] = [self.clip(video_id) for video_id in ids if self._known(video_id, name)]
         if (self.folder / ONE_K_A).is_file():
             self.files.append(ONE_K_A)
-            found["test_1k_a"] = [
+            clips["test_1k_a"] = [
                 self.clip(row["video_id"], (row["sentence"],))
                 for row in self._rows(ONE_K_A, ("video_id", "sentence"))
                 if self._known(row["video_id"], ONE_K_A)
             ]
-        return found
+        return clips
 
-    def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> Clip:
+    def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
         """The clip of a video with its captions, or with the given ones (the others are siblings then)."""
         video = self.videos[video_id]
-        said = tuple(self.captions[video_id])
-        found = _YOUTUBE.search(str(video.get("url", "")))
-        return Clip(
+        all_captions = tuple(self.captions[video_id])
+        youtube = _YOUTUBE.search(str(video.get("url", "")))
+        return CaptionedClip(
             id=video_id,
             video_id=video_id,
             video_path=self.path(video_id),
-            captions=said if captions is None else captions,
-            cluster=found.group(1) if found else video_id,
-            siblings=() if captions is None else said,
+            captions=all_captions if captions is None else captions,
+            cluster=youtube.group(1) if youtube else video_id,
+            siblings=() if captions is None else all_captions,
             meta={"category": video.get("category")},
         )
 
@@ -159,8 +175,6 @@ class Source:
         return self.pattern.format(video_id=video_id)
 
     def _read(self, path: Path) -> None:
-        from video_contrast.files import read_json
-
         data = read_json(path)
         if not isinstance(data, dict) or not {"videos", "sentences"} <= set(data):
             raise VideoContrastError(f"{path}: must have the keys videos and sentences")
@@ -189,14 +203,14 @@ class Source:
         return True
 
 
-def leaks(splits: Mapping[str, Sequence[Clip]]) -> list[str]:
+def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:
     """A warning for each training split that shares videos with a test split."""
     warnings = []
     for train in ("train", "train_7k", "train_9k"):
         for test in ("test", "test_1k_a"):
             shared = {clip.id for clip in splits.get(train, ())} & {clip.id for clip in splits.get(test, ())}
             if shared:
-                share = shares(len(shared), len(splits[test]))
+                share = percent(len(shared), len(splits[test]))
                 warnings.append(
                     f"{train} holds {len(shared):,} videos of {test} ({share} %): a model trained on {train} "
                     f"has seen them; score it on another test split"
@@ -204,15 +218,9 @@ def leaks(splits: Mapping[str, Sequence[Clip]]) -> list[str]:
     return warnings
 
 
-def _chosen(asked: str | None, known: Mapping[str, Any]) -> list[str]:
-    if asked is None:
-        return [split for split in CONTRAST_SPLITS if split in known]
-    return options.chosen_splits(asked, known)
-
-
-def _add_one_k_a(
-    built: BuiltSet, config: str, tables: dict[str, list[Any]], clips: Sequence[Clip], keep_test: bool
-) -> None:
+def _add_one_k_a(built: BuiltSet, config: str, clips: Sequence[CaptionedClip], *, keep_test: bool) -> None:
+    """Adds the items of `test` whose clips the 1k-A list names; takes `test` away where it was not asked for."""
+    tables = built.tables[config]
     inside = {clip.id for clip in clips}
     rows = [row for row in tables.get("test", ()) if row["id"] in inside]
     if rows:
@@ -221,40 +229,3 @@ def _add_one_k_a(
         sizes["test_1k_a"] = {"items": len(rows), "of": len(clips), "subset_of": "test"}
     if not keep_test:
         tables.pop("test", None)
-
-
-def _released(
-    built: BuiltSet,
-    config: str,
-    source: Source,
-    clips: Mapping[str, Sequence[Clip]],
-    human: Path | None,
-    optional: bool,
-) -> None:
-    """A released set as it is: options, labels and order of the file."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.sources.released import read_released, released_rows
-
-    path = Path(human) if human is not None and config == "verb_human_mc" else source.folder / RELEASED[config]
-    if not path.is_file():
-        why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
-        if not optional:
-            raise UsageError(f"msrvtt {config}: {why}")
-        making.leave_out(built, config, why)
-        return
-    clusters = {clip.id: clip.cluster for split in clips.values() for clip in split}
-    kind = "verb_human" if config == "verb_human_mc" else "verb_lm"
-    rows = released_rows(
-        read_released(path), kind, video_path=source.path, cluster=lambda name: clusters.get(name, name)
-    )
-    tables = {"test": rows}
-    facts = {
-        "negatives": "the released file, options, positions and order as they are",
-        "kind": kind,
-        "options": len(rows[0]["candidates"]),
-        "source": path.name,
-        "splits": {"test": {"items": len(rows)}},
-    }
-    making.add(built, config, tables, facts)
-    if "test_1k_a" in clips:
-        _add_one_k_a(built, config, built.tables[config], clips["test_1k_a"], keep_test=True)

@@ -3,71 +3,68 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from video_contrast.builders.assembly import options
-from video_contrast.builders.assembly.clips import Clip
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.configs import build_configs
+from video_contrast.builders.assembly.contrast_plan import ContrastOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import column, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
 
 CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc")
 ANNOTATIONS = "youcookii_annotations_trainval.json"
 VALIDATION = "validation_youcook.csv"
 CAPTIONING = {"train": "captioning_train.json", "validation": "captioning_val.json"}
 SUBSETS = {"training": "train", "validation": "validation", "testing": "test"}
+LICENCE = "YouCook2's annotations are for research use."
+CITATION = "Zhou, Xu, Corso: Towards Automatic Learning of Procedures from Web Instructional Videos. AAAI 2018."
+
+Segments = dict[tuple[str, float, float], list[str]]  # (video, start, end) -> captions
 
 
-@builder("youcook2", configs=CONFIGS, needs=f"the folder of YouCook2's annotations ({ANNOTATIONS} or {VALIDATION})")
+@builder(
+    "youcook2", configs=CONFIGS, requirements=f"the folder of YouCook2's annotations ({ANNOTATIONS} or {VALIDATION})"
+)
 def youcook2(
     configs: list[str],
     *,
     data_dir: Annotated[Path, "folder with the annotations"],
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
-    caption: Annotated[str, options.CAPTION_HELP] = "eligible",
-    generator: Annotated[str, options.GENERATOR_HELP] = "lexical",
-    model: Annotated[str | None, options.MODEL_HELP] = None,
-    generator_options: Annotated[str | None, options.GENERATOR_OPTIONS_HELP] = None,
-    constraints: Annotated[str | None, options.CONSTRAINTS_HELP] = None,
-    settings: Annotated[str | None, options.SETTINGS_HELP] = None,
-    tagger: Annotated[str, options.TAGGER_HELP] = "auto",
-    seed: Annotated[int, "of every draw"] = 0,
-    num_proc: Annotated[int, options.NUM_PROC_HELP] = 1,
+    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """YouCook2: retrieval, random, verb and object contrasts of its segments."""
-    from video_contrast.builders.assembly import configs as making
-    from video_contrast.builders.assembly.verbs import tag_cache
-
-    folder = options.existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
+    folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
     clips, sources = read(folder, video_pattern)
-    chosen = options.chosen_splits(splits, clips)
-    train = clips.get("train") or [clip for name in chosen for clip in clips[name]]
-    plan = options.plan(
-        seed=seed, caption=caption, num_proc=num_proc, extended=False, generator=generator, model=model,
-        generator_options=generator_options,
-        constraints=constraints, settings=settings, tagger=tagger,
-        training=lambda: [text for clip in train for text in clip.captions],
-    )  # fmt: skip
+    selected = select_splits(splits, clips)
+    train = clips.get("train") or [clip for name in selected for clip in clips[name]]
+    plan = contrast_plan(contrasts, lambda: [text for clip in train for text in clip.captions])
     facts: dict[str, Any] = {
         "pretty_name": "YouCook2 contrast sets",
         "summary": "Contrast sets on YouCook2's segments. Holds ids and captions, no videos.",
         "sources": sources,
-        "licence": "YouCook2's annotations are for research use.",
-        "citations": [
-            "Zhou, Xu, Corso: Towards Automatic Learning of Procedures from Web Instructional Videos. AAAI 2018."
-        ],
-        "options": {"caption": caption, "generator": generator, "model": model},
+        "licence": LICENCE,
+        "citations": [CITATION],
+        "options": contrasts.record(),
         "counts": {
             split: {"clips": len(rows), "videos": len({clip.cluster for clip in rows})} for split, rows in clips.items()
         },
     }
     with tag_cache():
-        return making.built_set(
-            "youcook2", configs, {name: clips[name] for name in chosen}, plan, facts=facts,
-            retrieval_splits=clips, optional=set(configs) == set(CONFIGS),
-        )  # fmt: skip
+        return build_configs(
+            "youcook2",
+            configs,
+            {name: clips[name] for name in selected},
+            plan,
+            facts=facts,
+            retrieval_splits=clips,
+            optional=set(configs) == set(CONFIGS),
+        )
 
 
-def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[Clip]], list[str]]:
-    """Split -> clips of a folder of annotations, and the files that were read.
+def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[CaptionedClip]], list[str]]:
+    """Reads the annotations of a folder: split -> clips, and the files that were read.
 
     `validation` is the list of 3,350 clips that retrieval papers score, where its file is there; else all annotated
     segments of the validation subset. A segment whose times another one of the video has is a clip of two captions.
@@ -76,7 +73,7 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
         UsageError: no annotations in the folder.
         VideoContrastError: a segment without text or with bad times; the message names it.
     """
-    segments: dict[str, dict[tuple[str, float, float], list[str]]] = {}
+    segments: dict[str, Segments] = {}
     sources = []
     if (folder / ANNOTATIONS).is_file():
         sources.append(ANNOTATIONS)
@@ -96,25 +93,23 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
         )
     clips = {
         split: [
-            Clip(
+            CaptionedClip(
                 id=f"{video}_{start:g}_{end:g}",
                 video_id=video,
                 video_path=pattern.format(video_id=video),
-                captions=tuple(said),
+                captions=tuple(captions),
                 cluster=video,
                 start=start,
                 end=end,
             )
-            for (video, start, end), said in found.items()
+            for (video, start, end), captions in of_split.items()
         ]
-        for split, found in sorted(segments.items())
+        for split, of_split in sorted(segments.items())
     }
     return clips, sources
 
 
-def _read_annotations(path: Path, segments: dict[str, dict[tuple[str, float, float], list[str]]]) -> None:
-    from video_contrast.files import read_json
-
+def _read_annotations(path: Path, segments: dict[str, Segments]) -> None:
     data = read_json(path)
     if not isinstance(data, dict) or "database" not in data:
         raise VideoContrastError(f"{path}: must have the key database")
@@ -122,36 +117,31 @@ def _read_annotations(path: Path, segments: dict[str, dict[tuple[str, float, flo
         split = SUBSETS.get(entry.get("subset"), str(entry.get("subset")))
         for segment in entry.get("annotations", ()):
             start, end = segment["segment"]
-            _add(segments.setdefault(split, {}), video, start, end, segment["sentence"], f"{path.name}, {video}")
+            _add(
+                segments.setdefault(split, {}), video=video, start=start, end=end, text=segment["sentence"],
+                place=f"{path.name}, {video}",
+            )  # fmt: skip
 
 
-def _read_captioning(path: Path, segments: dict[tuple[str, float, float], list[str]]) -> None:
-    from video_contrast.files import read_json
-
+def _read_captioning(path: Path, segments: Segments) -> None:
     for video, entry in read_json(path).items():
         for (start, end), text in zip(entry["timestamps"], entry["sentences"], strict=True):
-            _add(segments, video, start, end, text, f"{path.name}, {video}")
+            _add(segments, video=video, start=start, end=end, text=text, place=f"{path.name}, {video}")
 
 
-def _read_validation(path: Path, segments: dict[tuple[str, float, float], list[str]]) -> None:
-    from video_contrast.builders.sources.caption_table import column, read_table
-
+def _read_validation(path: Path, segments: Segments) -> None:
     for place, row in read_table(path):
         video, start, end, text = (
             column(row, name, place, "the columns") for name in ("video_id", "start", "end", "text")
         )
-        _add(segments, str(video), start, end, str(text), place)
+        _add(segments, video=str(video), start=start, end=end, text=str(text), place=place)
 
 
-def _add(
-    segments: dict[tuple[str, float, float], list[str]], video: str, start: Any, end: Any, text: str, place: str
-) -> None:
-    from video_contrast.builders.sources.caption_table import seconds
-
+def _add(segments: Segments, *, video: str, start: Any, end: Any, text: str, place: str) -> None:
     first, last = seconds(start, "start", place), seconds(end, "end", place)
     if first is None or last is None or not 0 <= first < last:
         raise VideoContrastError(f"{place}: segment {start!r} to {end!r} is not a time span")
-    said = " ".join(str(text).split())
-    if not said:
+    caption = " ".join(str(text).split())
+    if not caption:
         raise VideoContrastError(f"{place}: segment {first:g} to {last:g} has no text")
-    segments.setdefault((video, first, last), []).append(said)
+    segments.setdefault((video, first, last), []).append(caption)

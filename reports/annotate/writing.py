@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from video_contrast.builders.assembly.clips import normal
-from video_contrast.builders.sources.released import difference
+from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
-from video_contrast.rows import Row, multiple_choice_row
+from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
 
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 RULES = (
@@ -65,7 +65,7 @@ def problem_with(sentence: str, row: Mapping[str, Any]) -> str:
     return ""
 
 
-def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> list[Row]:
+def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
     """A set of the written negatives: in each answered item one takes the place of the contrast (or of an option).
 
     Args:
@@ -85,7 +85,7 @@ def written_rows(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence
         hard = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
         place = hard[0] if hard else next(n for n, kind in enumerate(row["kinds"]) if kind != "true")
         candidates, kinds = list(row["candidates"]), list(row["kinds"])
-        edits: list[Mapping[str, Any] | None] = [None] * len(candidates)
+        edits: list[EditRecord | None] = [None] * len(candidates)
         replaced = row["replaced"] if hard else candidates[place]
         candidates[place], kinds[place] = edit.text, "verb_human"
         edits[place] = edit.row()

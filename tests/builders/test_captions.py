@@ -8,7 +8,7 @@ import pytest
 
 from video_contrast.builders import build
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.sources.captions import read_clips
+from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import validate_rows
@@ -31,6 +31,10 @@ def write_table(path: Path, n: int = 40) -> Path:
         tab = "\t" if path.suffix == ".tsv" else ","
         path.write_text("\n".join([f"file{tab}text", *(tab.join(row.values()) for row in rows)]), encoding="utf-8")
     return path
+
+
+def of_files(table: Path) -> CaptionTable:
+    return CaptionTable(captions=str(table), video_column="file", caption_column="text")
 
 
 def built(tmp_path: Path, configs: list[str], name: str = "set", **options) -> Path:
@@ -67,17 +71,17 @@ def test_the_command_builds_what_load_dataset_loads(tmp_path, capsys):
 
 
 def test_every_kind_of_table_gives_the_same_clips(tmp_path):
-    wanted, counts = read_clips(write_table(tmp_path / "c.csv"), video_column="file", caption_column="text")
+    wanted, counts = read_clips(of_files(write_table(tmp_path / "c.csv")))
     assert counts == {"rows": 120, "clips": 40, "captions": 120, "empty_captions": 0, "clips_without_caption": 0}
     for suffix in ("tsv", "jsonl", "parquet"):
         table = write_table(tmp_path / f"c.{suffix}")
-        assert read_clips(table, video_column="file", caption_column="text")[0] == wanted
+        assert read_clips(of_files(table))[0] == wanted
 
 
 def test_a_list_of_captions_in_one_cell_is_one_clip(tmp_path):
     table = tmp_path / "c.jsonl"
     table.write_text('{"video": "a.mp4", "caption": ["one", " ", "two"]}\n{"video": "b.mp4", "caption": null}\n')
-    clips, counts = read_clips(table)
+    clips, counts = read_clips(CaptionTable(captions=str(table)))
     assert [clip.captions for clip in clips] == [("one", "two")]
     assert counts["empty_captions"] == 1 and counts["clips_without_caption"] == 1
 
@@ -249,15 +253,15 @@ def test_a_file_that_is_not_there_is_a_usage_error(tmp_path, capsys):
 def test_absolute_paths_become_relative_to_the_video_root(tmp_path):
     table = tmp_path / "c.csv"
     table.write_text(f"video,caption\n{tmp_path}/clips/v.mp4,a man runs\n")
-    assert read_clips(table, video_root=tmp_path)[0][0].video_path == "clips/v.mp4"
+    assert read_clips(CaptionTable(captions=str(table), video_root=tmp_path))[0][0].video_path == "clips/v.mp4"
     with pytest.raises(VideoContrastError, match="does not lie under --video-root"):
-        read_clips(table, video_root=tmp_path / "elsewhere")
+        read_clips(CaptionTable(captions=str(table), video_root=tmp_path / "elsewhere"))
 
 
 def test_segments_of_one_file_are_clips_of_their_own(tmp_path):
     table = tmp_path / "c.csv"
     table.write_text("video,caption,from,to\nv.mp4,one,0,2.5\nv.mp4,two,2.5,4\nv.mp4,three,0,2.5\n")
-    clips, _ = read_clips(table, start_column="from", end_column="to")
+    clips, _ = read_clips(CaptionTable(captions=str(table), start_column="from", end_column="to"))
     assert [(clip.id, clip.captions) for clip in clips] == [("v_0_2.5", ("one", "three")), ("v_2.5_4", ("two",))]
     assert {clip.cluster for clip in clips} == {"v"}
 
@@ -272,11 +276,11 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"generator": "lexcal"}, "unknown generator 'lexcal': did you mean 'lexical'"),
+        ({"generator": "lexcal"}, "unknown value of --generator 'lexcal': did you mean 'lexical'"),
         ({"constraints": "has_verb,nothing"}, "unknown verb constraint 'nothing'"),
         ({"settings": "frequency_limit"}, "--settings: 'frequency_limit' must be name=value"),
         ({"settings": "frequency=3"}, "frequency"),
-        ({"caption": "first"}, "--caption must be eligible or base"),
+        ({"caption": "first"}, "unknown value of --caption 'first'"),
     ],
 )
 def test_wrong_options_are_usage_errors(tmp_path, options, message):

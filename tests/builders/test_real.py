@@ -9,10 +9,12 @@ import datasets
 import pytest
 
 from video_contrast.builders import build
+from video_contrast.builders.assembly.difference import changed_words, difference
+from video_contrast.builders.sources.human_negatives import read_negatives
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
 from video_contrast.builders.sources.lsmdc_ids import split_within_movies
-from video_contrast.builders.sources.msrvtt import Source
-from video_contrast.builders.sources.released import changed_words, difference, read_negatives, read_released
+from video_contrast.builders.sources.msrvtt import MsrVttFolder
+from video_contrast.builders.sources.released import read_released
 from video_contrast.builders.sources.youcook2 import read as read_youcook2
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import table_features, validate_rows
@@ -73,7 +75,7 @@ def test_msrvtt_1k_a_items_are_the_items_of_test(msrvtt_set):
 
 
 def test_msrvtt_contrasts_are_not_said_by_siblings_and_options_come_from_other_source_videos(msrvtt_folder, msrvtt_set):
-    clips = {clip.id: clip for clip in Source(msrvtt_folder).splits()["test"]}
+    clips = {clip.id: clip for clip in MsrVttFolder(msrvtt_folder).splits()["test"]}
     by_text: dict[str, set[str]] = {}
     for clip in clips.values():
         for text in clip.captions:
@@ -152,7 +154,7 @@ def test_broken_released_files_are_named_with_their_line(tmp_path, text, message
 
 def test_quotes_in_a_released_file_are_text(tmp_path):
     (tmp_path / "set.tsv").write_text('clip\tending0\tending1\tlabel\nv\t"a" b\tit"s\t1\n')
-    assert read_released(tmp_path / "set.tsv")[0].options == ('"a" b', 'it"s')
+    assert read_released(tmp_path / "set.tsv")[0].candidates == ('"a" b', 'it"s')
 
 
 def test_human_negatives_are_checked(tmp_path):
@@ -334,7 +336,7 @@ def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msr
     root = build("counterfactual", ["rcad"], output=tmp_path / "set", captions=str(msrvtt_folder),
                  source_split="validation", tagger="hanta")  # fmt: skip
     made = open_set(root).rows("rcad", "test")
-    captions = {clip.id: clip.captions for clip in Source(msrvtt_folder).splits()["validation"]}
+    captions = {clip.id: clip.captions for clip in MsrVttFolder(msrvtt_folder).splits()["validation"]}
     assert len(made) >= 15
     for row in made:
         edits = [edit for edit in row["edits"] if edit]
@@ -346,7 +348,7 @@ def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msr
 
 
 def test_builders_are_datasets_classes(tmp_path):
-    from video_contrast.builders import hf
+    from video_contrast.builders import dataset_builder as hf
 
     table = tmp_path / "c.csv"
     table.write_text("video,caption\n" + "\n".join(f"v{n}.mp4,a man does thing {n}" for n in range(8)))

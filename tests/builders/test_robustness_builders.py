@@ -11,7 +11,8 @@ from robustness_sets import CAPTIONS, clean, rows_of, videos  # noqa: F401  fixt
 
 import video_contrast
 from video_contrast.builders import build
-from video_contrast.builders.robustness import perturbed_configs as perturbing
+from video_contrast.builders.robustness import perturbed_texts
+from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS
 from video_contrast.builders.robustness.youcook2_p import youcook2_p
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
@@ -84,7 +85,7 @@ def test_youcook2_p_counts_are_those_of_the_paper(shared_data: Path) -> None:
     first = built.tables["visual"]["validation"][0]
     assert first["video_perturbation"]["scope"] == "video" and first["end"] > first["start"]
     assert len({row["video_id"] for row in built.tables["clean"]["validation"]}) == 436
-    assert len(perturbing.TEXTS) == 35 and len(perturbing.TEXTS_WITHOUT_BIAS) == 31
+    assert len(TEXTS) == 35 and len(TEXTS_WITHOUT_BIAS) == 31
     with pytest.raises(UsageError, match="gender_swap"):
         build("youcook2_p", ["gender_swap"], output="unused", data_dir=shared_data / "youcook2")
 
@@ -108,13 +109,13 @@ def test_what_cannot_run_is_an_error_when_asked_for_by_name(
     def missing(*_: object, **__: object) -> list[str]:
         raise VideoContrastError("needs the checkpoint x: run hf download x")
 
-    monkeypatch.setattr(perturbing, "perturb_captions", missing)
+    monkeypatch.setattr(perturbed_texts, "perturb_captions", missing)
     with pytest.raises(VideoContrastError, match="hf download x"):
         build("perturbed", ["mlm_suggestion"], output=tmp_path, from_=clean)
     with pytest.raises(UsageError, match=r"holds no set\.json"):
         build("perturbed", ["clean"], output=tmp_path, from_=tmp_path)
     with pytest.raises(UsageError, match="needs --video-root"):
-        perturbing.perturbed_set("x", ["clean"], {}, perturbing.Options(files=tmp_path), {})
+        build("perturbed", ["clean"], output=tmp_path / "p", from_=clean, files=tmp_path)
 
 
 def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_path: Path, nltk_data: Path) -> None:

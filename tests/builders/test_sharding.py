@@ -6,7 +6,7 @@ import types
 import pytest
 
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.assembly.verbs import _merged
+from video_contrast.builders.assembly.verb_contrasts import _merged
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
 from video_contrast.errors import UsageError

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from video_contrast.builders import build
-from video_contrast.builders.sources.released import edit_agreement
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports import paper_analyses as analyses
+from video_contrast.reports.paper_analyses.edit_agreement import edit_agreement
 from video_contrast.rows import edit_record, multiple_choice_row
 from video_contrast.storage import open_set
 

@@ -83,8 +83,8 @@ def verbs(
     tagger: Tagger = "auto",
 ) -> None:
     """Verb distributions of two sets: distances, and the plot (figure 3); agreement of their edits by clip."""
-    from video_contrast.builders.sources.released import edit_agreement
     from video_contrast.reports import paper_analyses as analyses
+    from video_contrast.reports.paper_analyses.edit_agreement import edit_agreement
     from video_contrast.storage import open_set
 
     rows = open_set(dataset).choice_rows(config, split), open_set(other).choice_rows(other_config, split)

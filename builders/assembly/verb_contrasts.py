@@ -1,17 +1,15 @@
 """Verb and object contrasts in builders: the pipeline made from a builder's options, and its record for the card."""
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from video_contrast.builders.assembly.contrasts import Attempt
+from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
-from video_contrast.errors import UsageError, unknown_name
-from video_contrast.files import cache_dir
+from video_contrast.errors import UsageError
+from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
 
 if TYPE_CHECKING:
@@ -23,68 +21,95 @@ _CORPUS_CHUNK = 20_000  # captions that a rank counts at a time
 KINDS = {"lexical": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
 
 
-@dataclass
-class Verbs:
+@dataclass(frozen=True, kw_only=True)
+class EditOptions:
+    """The model behind a generator of edits, and the constraints on what it proposes."""
+
+    generator_model: Annotated[
+        str | None, "checkpoint of the generator, or its server's model", Flag(former=("model",))
+    ] = None
+    generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
+    constraints: Annotated[str | None, "constraints, comma-separated; default: the generator's own set"] = None
+    constraint_options: Annotated[
+        str | None,
+        "their thresholds and models: name=value,...",
+        Flag(former=("settings", "constraint_settings")),
+    ] = None
+    tagger: Tagger = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerbOptions(EditOptions):
+    """How verb contrasts are made."""
+
+    generator: Annotated[Literal["lexical", "t5", "mlm", "llm"], "of verb contrasts"] = "lexical"
+
+    def for_objects(self) -> "VerbOptions":
+        """The options of object contrasts. There is no T5 or chat model for these: one without a model stands in."""
+        if self.generator == "mlm":
+            return VerbOptions(generator="mlm", generator_model=self.generator_model, tagger=self.tagger)
+        return VerbOptions(tagger=self.tagger)
+
+    def constraint_names(self) -> list[str] | None:
+        """The constraints that are named; None for the generator's own set."""
+        return None if self.constraints is None else [name.strip() for name in self.constraints.split(",")]
+
+
+@dataclass(kw_only=True)
+class VerbContrasts:
     """The verb (or object) contrasts of a set.
 
     Attributes:
-        training: gives the captions whose words are counted; called when they are needed.
-        generator: "lexical", "t5", "mlm" or "llm".
-        model: checkpoint of the generator; None for its default.
-        constraints: names, comma-separated; None for the generator's default set.
-        settings: further thresholds and models, `name=value`, comma-separated (fields of the constraints).
+        training: returns the captions whose words are counted; called when they are needed.
+        options: generator and constraints.
+        seed: of every draw.
+        num_proc: processes that count words.
         target: "verb" or "object".
-        generator_options: further options of the generator, `name=value`, comma-separated.
-        many: how many contrasts of different verbs (things) a caption is asked for.
+        per_caption: how many contrasts of different verbs (things) a caption is asked for.
     """
 
     training: Callable[[], Sequence[str]]
-    generator: str = "lexical"
-    model: str | None = None
-    constraints: str | None = None
-    settings: str | None = None
-    tagger: str = "auto"
+    options: VerbOptions
     seed: int = 0
     num_proc: int = 1
     target: Literal["verb", "object"] = "verb"
-    many: int = 1
-    generator_options: str | None = None
+    per_caption: int = 1
 
     def __post_init__(self) -> None:
         """Unknown names are said before captions are counted or models are looked for.
 
         Raises:
-            UsageError: no such generator or constraint, or an option that is not name=value.
+            UsageError: no such constraint, or an option that is not name=value.
         """
-        if self.generator not in KINDS:
-            raise unknown_name("generator", self.generator, list(KINDS))
-        if self.constraints is not None and self.target == "verb":
+        names = self.options.constraint_names()
+        if names is not None and self.target == "verb":
             from video_contrast.perturbations.contrast.verb import constraint_names
 
-            constraint_names(self.generator, [name.strip() for name in self.constraints.split(",")])
-        _named(self.settings, "--settings")
-        _named(self.generator_options, "--generator-options")
+            constraint_names(self.options.generator, names)
+        _named(self.options.constraint_options, "--constraint-options")
+        _named(self.options.generator_options, "--generator-options")
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
-        """Up to `many` contrasts a caption, with counts of captions and candidates by reason."""
-        # Several forms of one verb ("sit", "sit down") count once, so more are asked for than wanted.
+        """Up to `per_caption` contrasts a caption, with counts of captions and candidates by reason."""
+        # Several forms of one verb ("sit", "sit down") count once, so more than needed are requested.
         edits, counts = self.pipeline.run_many(
             [attempt.caption for attempt in attempts],
             [attempt.id for attempt in attempts],
             [attempt.siblings for attempt in attempts],
-            n=1 if self.many == 1 else 3 * self.many,
+            n=1 if self.per_caption == 1 else 3 * self.per_caption,
         )
-        return [_one_a_word(found, self.target)[: self.many] for found in edits], counts
+        return [_one_a_word(proposals, self.target)[: self.per_caption] for proposals in edits], counts
 
     @property
     def kind(self) -> str:
         """The kind of the negatives."""
-        return "object" if self.target == "object" else KINDS.get(self.generator, "verb_lm")
+        return "object" if self.target == "object" else KINDS[self.options.generator]
 
     @property
     def counts_words(self) -> bool:
         """Whether the training captions are read at all."""
-        return self.generator == "lexical" or self.constraints is None or "frequency" in self.constraints.split(",")
+        names = self.options.constraint_names()
+        return self.options.generator == "lexical" or names is None or "frequency" in names
 
     @cached_property
     def pipeline(self) -> "Pipeline":
@@ -95,18 +120,18 @@ class Verbs:
         """
         from video_contrast.perturbations.contrast.pipeline import Pipeline
 
-        options = _named(self.generator_options, "--generator-options")
-        if self.model is not None:
-            options["model"] = self.model
+        generator_options = _named(self.options.generator_options, "--generator-options")
+        if self.options.generator_model is not None:
+            generator_options["model"] = self.options.generator_model
         return Pipeline(
-            self.generator,
-            [name.strip() for name in self.constraints.split(",")] if self.constraints is not None else None,
+            self.options.generator,
+            self.options.constraint_names(),
             target=_target(self.target),
             counts=self.counts if self.counts_words else None,
             seed=self.seed,
-            tagger=self.tagger,
-            generator_options=options,
-            options=_named(self.settings, "--settings"),
+            tagger=self.options.tagger,
+            generator_options=generator_options,
+            options=_named(self.options.constraint_options, "--constraint-options"),
         )
 
     @cached_property
@@ -115,7 +140,7 @@ class Verbs:
         from video_contrast.perturbations.contrast.counts import count_words
 
         captions = self.training()
-        count = partial(count_words, target=_target(self.target), tagger=self.tagger, num_proc=self.num_proc)
+        count = partial(count_words, target=_target(self.target), tagger=self.options.tagger, num_proc=self.num_proc)
         if world_size() == 1:
             return count(captions)
         return _merged(spread(count, captions, chunk=_CORPUS_CHUNK))
@@ -124,22 +149,6 @@ class Verbs:
         """What the card says of the generator and its constraints."""
         read = {"training_captions": self.counts.size} if self.counts_words else {}
         return {"pipeline": self.pipeline.record() | read}
-
-
-@contextmanager
-def tag_cache() -> Iterator[None]:
-    """Keeps tags between builds in the user's cache (unless VIDEO_CONTRAST_TAGS names another file)."""
-    name = "VIDEO_CONTRAST_TAGS"
-    if name in os.environ:
-        yield
-        return
-    place = cache_dir() / "tags.sqlite"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    os.environ[name] = str(place)
-    try:
-        yield
-    finally:
-        del os.environ[name]
 
 
 def _one_a_word(edits: Sequence[Edit], target: str) -> list[Edit]:
@@ -176,7 +185,7 @@ def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":
 
 def _named(text: str | None, option: str) -> dict[str, Any]:
     """`name=value,...` as keywords; numbers become numbers."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in (text or "").split(","):
         if not part.strip():
             continue
@@ -184,7 +193,7 @@ def _named(text: str | None, option: str) -> dict[str, Any]:
         if not equals:
             raise UsageError(f"{option}: {part!r} must be name=value, several with commas between them")
         try:
-            found[name.strip()] = float(value) if "." in value else int(value)
+            values[name.strip()] = float(value) if "." in value else int(value)
         except ValueError:
-            found[name.strip()] = value.strip()
-    return found
+            values[name.strip()] = value.strip()
+    return values

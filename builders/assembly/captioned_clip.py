@@ -1,18 +1,17 @@
 """A captioned clip: what every builder of real sets reads its source into."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from video_contrast.rows import Row, retrieval_row
+from video_contrast.rows import RetrievalRow, retrieval_row
 from video_contrast.seeds import Streams
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class CaptionedClip:
     """One clip and what people wrote about it.
 
     Attributes:
@@ -41,8 +40,8 @@ class Clip:
         """Everything that is known to be true of the clip, normalised for comparison."""
         return {normal(text) for text in (*self.captions, *self.siblings)}
 
-    def where(self) -> dict[str, Any]:
-        """The columns that every table has."""
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row that name its clip."""
         return {"video_id": self.video_id, "video_path": self.video_path, "start": self.start, "end": self.end}
 
 
@@ -55,33 +54,34 @@ def normal(caption: str) -> str:
     return " ".join(caption.lower().split()).rstrip(" .!?")
 
 
-def caption_order(clip: Clip, seed: int, streams: Streams) -> list[int]:
-    """The seeded order in which a clip's captions are tried; its first is the base caption of every config."""
+def caption_order(clip: CaptionedClip, seed: int, streams: Streams) -> list[int]:
+    """Returns the seeded order in which a clip's captions are tried; the first is the base caption of every config.
+
+    Args:
+        clip: whose captions are ordered.
+        seed: of the set.
+        streams: where the clip's random stream comes from.
+    """
     if len(clip.captions) == 1:
         return [0]
     rng = streams.at(seed, "captions", clip.id)
     return [int(n) for n in rng.permutation(len(clip.captions))]
 
 
-def retrieval_rows(clips: Iterable[Clip]) -> list[Row]:
+def retrieval_rows(clips: Iterable[CaptionedClip]) -> list[RetrievalRow]:
     """The retrieval table: each clip with all of its captions."""
     return [
         retrieval_row(
-            id=clip.id, captions=list(clip.captions), meta={"cluster": clip.cluster, **clip.meta}, **clip.where()
+            id=clip.id, captions=list(clip.captions), meta={"cluster": clip.cluster, **clip.meta}, **clip.columns()
         )
         for clip in clips
     ]
 
 
-def meta_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The `meta` column of a row as a dict."""
-    return json.loads(row["meta"] or "{}")
+def percent(count: int, total: int) -> float:
+    """The share `count` of `total` in percent with one decimal; 0 of 0 is 0.
 
-
-def shares(count: int, total: int) -> float:
-    """A share in percent with one decimal, as cards print it; 0 of 0 is 0.
-
-    >>> shares(2477, 2990)
+    >>> percent(2477, 2990)
     82.8
     """
     return float(np.round(100.0 * count / total, 1)) if total else 0.0

@@ -1,0 +1,156 @@
+"""Contrasts for clips: which of a clip's captions a contrast can be built on, and why others fell out.
+
+A generator looks at single captions. Here a clip's captions are tried in their seeded order, one round over all clips
+at a time, so that a generator that uses a model always gets large batches.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order, normal, percent
+from video_contrast.builders.assembly.sharding import spread
+from video_contrast.perturbations.contrast import Edit
+from video_contrast.seeds import Streams
+
+CaptionChoice = Literal["eligible", "base"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One caption of one clip that a generator is asked to contrast. `rank` is its place in the seeded order."""
+
+    clip: CaptionedClip
+    index: int
+    rank: int
+
+    @property
+    def caption(self) -> str:
+        """The caption."""
+        return self.clip.captions[self.index]
+
+    @property
+    def id(self) -> str:
+        """Names the random stream of the attempt."""
+        return f"{self.clip.id}#{self.index}"
+
+    @property
+    def siblings(self) -> list[str]:
+        """The other captions of the clip, which are true as well."""
+        others = [text for number, text in enumerate(self.clip.captions) if number != self.index]
+        return [*others, *self.clip.siblings]
+
+
+# One list of contrasts an attempt (empty where none can be built), and the reasons counted a caption.
+ContrastGenerator = Callable[[Sequence[Attempt]], tuple[list[list[Edit]], Counter[str]]]
+
+
+@dataclass
+class ClipContrasts:
+    """The contrasts of a set of clips, and the counts that a card shows.
+
+    Attributes:
+        edits: clip id -> the caption's number and its contrasts.
+        tried: captions by the generator's reasons.
+        base: clips whose base caption could be contrasted.
+        clips: all clips.
+    """
+
+    edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
+    base: int = 0
+    clips: int = 0
+
+    def counts(self) -> dict[str, Any]:
+        """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
+        captions, candidates = {}, {}
+        for reason, count in sorted(self.tried.items()):
+            if reason.startswith("candidates:"):
+                candidates[reason.removeprefix("candidates:")] = count
+            else:
+                captions[reason] = count
+        counts: dict[str, Any] = {
+            "clips": self.clips,
+            "covered": len(self.edits),
+            "not_covered": self.clips - len(self.edits),
+            "captions_tried": captions,
+        }
+        return counts | ({"candidates": candidates} if candidates else {})
+
+    def coverage(self, caption: CaptionChoice) -> dict[str, float]:
+        """Share of clips covered in percent: on the base caption, and (if tried) on the first eligible one."""
+        shares = {"base": percent(self.base, self.clips)}
+        return shares | ({"eligible": percent(len(self.edits), self.clips)} if caption == "eligible" else {})
+
+
+def contrast_clips(
+    generator: ContrastGenerator,
+    clips: Sequence[CaptionedClip],
+    *,
+    seed: int = 0,
+    caption: CaptionChoice = "eligible",
+    per_caption: int = 1,
+    num_proc: int = 1,
+) -> ClipContrasts:
+    """Makes contrasts for as many of the clips as possible.
+
+    Args:
+        generator: proposes contrasts for captions; picklable if `num_proc` is above 1.
+        clips: ids are unique.
+        seed: decides the order of a clip's captions.
+        caption: "eligible" takes the first caption, in seeded order, on which the contrast can be built; "base" tries
+            the first one only (the caption of random_mc).
+        per_caption: how many different contrasts a caption must give.
+        num_proc: processes to share the work.
+
+    Returns:
+        The contrasts by clip id, with counts.
+    """
+    contrasts = ClipContrasts(clips=len(clips))
+    task = partial(_rounds, generator, seed, caption, per_caption)
+    for edits, tried, base in spread(task, clips, num_proc=num_proc):
+        contrasts.edits.update(edits)
+        contrasts.tried.update(tried)
+        contrasts.base += base
+    return contrasts
+
+
+def _rounds(
+    generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
+) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
+    streams = Streams()
+    orders = {clip.id: caption_order(clip, seed, streams) for clip in clips}
+    contrasted: dict[str, tuple[int, list[Edit]]] = {}
+    tried: Counter[str] = Counter()
+    open_clips = list(clips)
+    base = rank = 0
+    while open_clips:
+        attempts = [Attempt(clip, orders[clip.id][rank], rank) for clip in open_clips]
+        edits, reasons = generator(attempts)
+        tried.update(reasons)
+        for attempt, proposals in zip(attempts, edits, strict=True):
+            different = _different(attempt, proposals)
+            if len(different) >= per_caption:
+                contrasted[attempt.clip.id] = (attempt.index, different[:per_caption])
+                base += rank == 0
+            elif proposals:
+                # Proposed, but too few are left that differ from each other and from every caption of the clip.
+                tried["says_what_a_caption_says" if per_caption == 1 else "too_few_different_contrasts"] += 1
+        rank += 1
+        if caption == "base":
+            break
+        open_clips = [clip for clip in open_clips if clip.id not in contrasted and rank < len(clip.captions)]
+    return contrasted, tried, base
+
+
+def _different(attempt: Attempt, proposals: Sequence[Edit]) -> list[Edit]:
+    """The contrasts that say nothing that a caption of the clip says, each once."""
+    taken = attempt.clip.truths()
+    different = []
+    for proposal in proposals:
+        if normal(proposal.text) not in taken:
+            taken.add(normal(proposal.text))
+            different.append(proposal)
+    return different

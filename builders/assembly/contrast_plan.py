@@ -1,0 +1,124 @@
+"""The options of contrast sets that builders share, and the plan that they make."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice
+from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
+from video_contrast.builders.assembly.people_contrasts import GenderContrasts, PersonIdContrasts
+from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
+from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
+from video_contrast.errors import UsageError
+
+Captions = Callable[[], Sequence[str]]
+Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
+
+# What the contrast-set paper reports (appendix D).
+PAPER = {
+    "gender_mc": {"items": 2477, "of": 2990, "share": 82.8},
+    "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContrastOptions(VerbOptions):
+    """How contrasts are made."""
+
+    RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model")
+
+    caption: Annotated[
+        CaptionChoice, "caption that a contrast is built on: the first that allows it, or that of random_mc"
+    ] = "eligible"
+    seed: Annotated[int, "of every draw"] = 0
+    num_proc: Annotated[int, "processes that share the work"] = 1
+
+    def record(self) -> dict[str, Any]:
+        """The options that a set's record shows."""
+        return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderAndVerbOptions(ContrastOptions):
+    """How contrasts are made, those of gender included."""
+
+    RECORDED = (*ContrastOptions.RECORDED, "extended")
+
+    extended: Annotated[bool, "gender: use the longer list of nouns beside the paper's Table 6"] = False
+
+
+def contrast_plan(
+    options: ContrastOptions,
+    training: Captions,
+    *,
+    casts: Casts | None = None,
+    human: str | Path | None = None,
+    paper: bool = False,
+) -> ContrastPlan:
+    """Returns the plan of a builder with the usual options.
+
+    Args:
+        options: how contrasts are made.
+        training: returns the captions whose words are counted; called only if a verb or object contrast is built.
+        casts: returns movie -> name -> gender; None where the set has no characters.
+        human: a table of human negatives for verb_human_mc.
+        paper: show the paper's item counts (only for the set that the paper used).
+
+    Raises:
+        UsageError: an unknown constraint, or no such table.
+    """
+    draw: dict[str, Any] = {"training": training, "seed": options.seed, "num_proc": options.num_proc}
+    verbs = VerbContrasts(options=options, **draw)
+    objects = VerbContrasts(options=options.for_objects(), target="object", **draw)
+    extended = getattr(options, "extended", False)
+    published = PAPER if paper else {}
+    missing: dict[str, str] = {}
+    contrasts = {
+        "gender_mc": ContrastConfig(
+            "gender",
+            lambda: GenderContrasts(options.seed, extended, options.tagger),
+            paper=published.get("gender_mc"),
+        ),
+        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc")),
+        "object_mc": ContrastConfig("object", lambda: objects, objects.facts),
+    }
+    if casts is None:
+        missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
+    else:
+        contrasts["person_id_mc"] = ContrastConfig("person_id", lambda: PersonIdContrasts(casts(), options.seed))
+    if human is None:
+        missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
+    else:
+        negatives = existing(human, "it must hold human negatives", "--human")
+        contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
+    return ContrastPlan(options.seed, options.caption, options.num_proc, contrasts, missing)
+
+
+def existing(path: str | Path, what: str, option: str) -> Path:
+    """Returns the path, if there is such a file or folder.
+
+    Args:
+        path: as given by the user.
+        what: what it must be or hold, for the message.
+        option: that names it.
+
+    Raises:
+        UsageError: there is none; the message names the option.
+    """
+    if not Path(path).exists():
+        raise UsageError(f"{option} {path}: no such file or folder; {what}")
+    return Path(path)
+
+
+def select_splits(names: str, known: Mapping[str, Any]) -> list[str]:
+    """Returns the splits named in an option, comma-separated.
+
+    Raises:
+        UsageError: one of them is not there; the message lists those that are.
+    """
+    selected = [name.strip() for name in names.split(",") if name.strip()]
+    for name in selected:
+        if name not in known:
+            raise UsageError(f"--splits: no split {name!r}; there are {', '.join(known)}")
+    return selected

@@ -1,0 +1,68 @@
+"""What was changed between two captions: the one span of words in which they differ."""
+
+from collections.abc import Callable
+
+from video_contrast.perturbations.contrast import Edit
+
+
+def changed_words(old: str, new: str) -> tuple[int, int]:
+    """Returns the lengths, in words, of the one span in which two captions differ: (in the old, in the new).
+
+    >>> changed_words("a boy sits down", "a boy stands")
+    (2, 1)
+    """
+    before, after = old.split(), new.split()
+    head, tail = _common(before, after)
+    return len(before) - head - tail, len(after) - head - tail
+
+
+def difference(old: str, new: str, generator: str) -> Edit:
+    """Returns what was changed between two captions, as one edit of whole words.
+
+    Args:
+        old: a caption.
+        new: the caption that was made of it.
+        generator: what made it, for the record.
+
+    >>> edit = difference("a boy plugs it in", "a boy pulls it in", "human")
+    >>> edit.old, edit.new, edit.text[edit.start:]
+    ('plugs', 'pulls', 'pulls it in')
+    """
+    from video_contrast.perturbations.contrast.antonyms import are_antonyms
+    from video_contrast.perturbations.language import lemma
+
+    before, after = old.split(), new.split()
+    head, tail = _common(before, after)
+    gone, put = before[head : len(before) - tail], after[head : len(after) - tail]
+    text = new
+    start = _offset(text, head)
+    end = _offset(text, len(after) - tail - 1) + len(put[-1]) if put else start
+    antonym = False
+    if gone and put:
+        # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
+        first, second = _base(gone, lemma), _base(put, lemma)
+        antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
+    return Edit(text, " ".join(gone), text[start:end], start, generator, antonym)
+
+
+def _base(words: list[str], lemma: Callable[[str, str], str]) -> str:
+    """The dictionary form of a verb phrase that is given in words."""
+    return " ".join([lemma(words[0].lower(), "VB"), *(word.lower() for word in words[1:])])
+
+
+def _common(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many words are the same at the beginning and, of the rest, at the end."""
+    most = min(len(before), len(after))
+    head = next((n for n in range(most) if before[n] != after[n]), most)
+    tail = next((n for n in range(most - head) if before[-1 - n] != after[-1 - n]), most - head)
+    return head, tail
+
+
+def _offset(text: str, number: int) -> int:
+    """Where word `number` of a text begins (the end of the text where there is no such word)."""
+    at = 0
+    for word in text.split()[:number]:
+        at = text.index(word, at) + len(word)
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at

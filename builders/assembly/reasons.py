@@ -1,0 +1,55 @@
+"""Why clips and captions fell out of a build: the counts of a set's record in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# Keys of the counts of captions, in words that follow a number.
+REASONS = {
+    "edited": "gave a contrast",
+    "empty": "were empty",
+    "no_verb": "have no verb to change",
+    "no_object": "name no thing to change",
+    "no_gender_noun": "have no gendered noun",
+    "no_id": "name no character",
+    "unknown_gender": "name a character whose gender is not in the cast",
+    "no_other_character": "name a character without another of that gender in the movie",
+    "no_human_negative": "have no negative in the table",
+    "no_graph": "have no parse",
+    "no_proposal": "got no proposal from the generator",
+    "all_rejected": "got only proposals that the constraints reject",
+    "says_what_a_caption_says": "got a contrast that another caption of the clip says",
+    "too_few_different_contrasts": "got too few contrasts that differ from each other",
+}
+# Keys of the counts of clips (of rows, of blocks) that fell out.
+LEFT_OUT = {
+    "too_few_other_videos": "clips lack other videos to take captions from",
+    "negative_equals_truth": "clips have a negative that says what the true caption says",
+    "empty_captions": "rows lack a caption",
+    "repeated_pairs": "pairs stood twice in the table and were taken once",
+    "repeated_negatives": "negatives stood twice for their clip and were taken once",
+}
+
+
+def counts_in_words(counts: Mapping[str, Any]) -> str:
+    """The counts of one split as a text without a full stop; "" where there is nothing to tell.
+
+    >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_verb": 5}})
+    'of 3 clips 2 have a contrast; of 7 captions tried 2 gave a contrast, 5 have no verb to change'
+    >>> counts_in_words({"built": 3, "too_few_other_videos": 1})
+    '1 clips lack other videos to take captions from'
+    """
+    parts = []
+    if "covered" in counts:
+        parts.append(f"of {counts['clips']:,} clips {counts['covered']:,} have a contrast")
+    tried = {reason: n for reason, n in counts.get("captions_tried", {}).items() if n}
+    if tried:
+        reasons = ", ".join(f"{n:,} {REASONS.get(reason, reason.replace('_', ' '))}" for reason, n in tried.items())
+        # What the generator contrasted but another caption says was counted as contrasted, too.
+        repeated = sum(tried.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
+        parts.append(f"of {sum(tried.values()) - repeated:,} captions tried {reasons}")
+    parts += [
+        f"{n:,} {LEFT_OUT.get(reason, 'clips left out: ' + reason.replace('_', ' '))}"
+        for reason, n in counts.items()
+        if isinstance(n, int) and n and reason not in ("built", "clips", "covered", "not_covered")
+    ]
+    return "; ".join(parts)

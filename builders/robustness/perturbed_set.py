@@ -1,0 +1,225 @@
+"""What the three builders of robustness sets share: a clean table in, its perturbed configs out.
+
+    clean                 the table as it is
+    keyboard ...          one config a text perturbation: the captions (or all candidates) perturbed
+    visual                the 90 visual conditions as recipes: a row for each item and condition
+    pairs                 the 66 (48) pairs: perturbed captions with the recipe of the visual side
+
+A recipe is carried out when the clip is decoded. With files asked for, the perturbed clips are written instead, and
+rows point at them (the clean ones at references that went through the same encoder).
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from video_contrast.builders.assembly.configs import leave_out
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
+from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts
+from video_contrast.builders.robustness.video_files import Paths, references, write_all
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.registry import TEXT, VIDEO
+from video_contrast.perturbations.text import how_to_get
+from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
+from video_contrast.rows import Row
+from video_contrast.video import Clip
+
+_SAMPLED = 8  # frames that most video-text models look at
+
+
+def perturbed_set(
+    name: str,
+    configs: Sequence[str],
+    tables: Mapping[str, Sequence[Row]],
+    options: PerturbationOptions,
+    facts: Mapping[str, Any],
+    *,
+    bias: bool = True,
+) -> BuiltSet:
+    """Builds the perturbed configs of a clean retrieval or multiple-choice table.
+
+    Args:
+        name: of the builder.
+        configs: which of `CONFIGS`. Where all are asked for, text perturbations whose checkpoint or data is not there
+            are left out and named; asked for by name they are an error. From `pairs` they are always left out.
+        tables: split -> clean rows.
+        options: how the set is perturbed.
+        facts: what the builder says of its source.
+        bias: with the gender perturbations (35 texts, 66 pairs), or without (31, 48).
+
+    Returns:
+        The tables, and the facts of their card.
+
+    Raises:
+        UsageError: an option is wrong, or a text perturbation lacks what it needs; the message says how to get it.
+        VideoContrastError: no video could be read where files are asked for.
+    """
+    texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
+    everything = set(configs) >= {*texts, "clean", "visual", "pairs"}
+    built = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
+    paths = None
+    if options.files is not None:
+        paths = _write_files(tables, configs, options, built)
+        tables = {split: [row for row in rows if clip_of(row) in paths] for split, rows in tables.items()}
+        tables = {split: rows for split, rows in tables.items() if rows}
+    perturbed = PerturbedTexts(options, optional=everything)
+    for config in configs:
+        if config == "clean":
+            _add(built, config, tables, {"negatives": "none: the clean reference of every perturbed config"}, paths)
+        elif config == "visual":
+            _add_visual(built, tables, options, paths)
+        elif config == "pairs":
+            _add_pairs(built, tables, options, paths, perturbed, [pair for pair in PAIRS if pair[1] in texts])
+        elif config in texts:
+            results = {split: perturbed.of(rows, config) for split, rows in tables.items()}
+            kept = {split: result[0] for split, result in results.items() if result and result[0]}
+            checks = next((result[1] for result in results.values() if result), None)
+            if checks is None:
+                leave_out(built, config, how_to_get(TEXT[config]))
+            elif not kept:
+                why = f"no item has different options left under {config}"
+                if not everything:
+                    raise VideoContrastError(f"{name} {config}: {why} ({checks['captions left unchanged']} unchanged)")
+                leave_out(built, config, why)
+            else:
+                _add(built, config, kept, {"negatives": "all captions perturbed", "checks": checks}, paths)
+        else:
+            raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
+    return built
+
+
+def clip_of(row: Row) -> Clip:
+    """The clip of a row."""
+    return Clip(row["video_id"], row["video_path"], row["start"], row["end"])
+
+
+def _clips(tables: Mapping[str, Sequence[Row]]) -> list[Clip]:
+    return list(dict.fromkeys(clip_of(row) for rows in tables.values() for row in rows))
+
+
+def _add(
+    built: BuiltSet, config: str, tables: Mapping[str, Sequence[Row]], facts: dict[str, Any], paths: Paths | None
+) -> None:
+    """Adds a config of rows without a visual perturbation."""
+    built.tables[config] = {split: [_with(row, None, paths) for row in rows] for split, rows in tables.items()}
+    built.facts["configs"][config] = facts
+
+
+def _add_visual(
+    built: BuiltSet, tables: Mapping[str, Sequence[Row]], options: PerturbationOptions, paths: Paths | None
+) -> None:
+    conditions = [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
+    built.tables["visual"] = {
+        split: [_with(row, condition, paths) for condition in conditions for row in rows]
+        for split, rows in tables.items()
+    }
+    built.facts["configs"]["visual"] = {
+        "negatives": f"{len(conditions)} visual conditions: {len(NAMES)} perturbations at {len(SEVERITIES)} severities",
+        "checks": _damage(_clips(tables), options),
+    }
+
+
+def _add_pairs(
+    built: BuiltSet,
+    tables: Mapping[str, Sequence[Row]],
+    options: PerturbationOptions,
+    paths: Paths | None,
+    perturbed: PerturbedTexts,
+    pairs: Sequence[tuple[str, str]],
+) -> None:
+    used: set[str] = set()
+    rows_of: dict[str, list[Row]] = {}
+    for split, rows in tables.items():
+        for visual, text in pairs:
+            result = perturbed.of(rows, text, optional=True)
+            if result is not None:
+                used.add(text)
+                condition = options.condition(visual, PAIR_SEVERITY)
+                rows_of.setdefault(split, []).extend(_with(row, condition, paths, text) for row in result[0])
+    missing = sorted({text for _, text in pairs} - used)
+    count = sum(text in used for _, text in pairs)
+    facts: dict[str, Any] = {
+        "negatives": f"{count} of {len(pairs)} pairs of a visual (severity {PAIR_SEVERITY}) and a text perturbation",
+    }
+    if missing:
+        facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
+        print(
+            f"left out: {built.name} pairs with {', '.join(missing)} (the card says how to get them)", file=sys.stderr
+        )
+    if not rows_of:
+        leave_out(built, "pairs", "none of its text perturbations can run")
+        return
+    built.tables["pairs"] = rows_of
+    built.facts["configs"]["pairs"] = facts
+
+
+def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text: str = "") -> Row:
+    """The row under a visual condition: with its recipe, or pointing at the file that was written.
+
+    Args:
+        row: of a clean set, or one with perturbed captions.
+        condition: None for the clean clip.
+        paths: of the files, if there are some.
+        text: perturbation of its captions, for the id of a pair.
+    """
+    recipe = condition.recipe() if condition else None
+    changed: dict[str, Any] = {"text_perturbation": None, **row, "video_perturbation": recipe}
+    if condition is not None:
+        changed["id"] = f"{row['id']}@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
+    if paths is not None:
+        changed["video_path"] = paths[clip_of(row)][condition]
+        changed["video_perturbation"] = None  # it is in the file: carried out again it would act twice
+        source = {"video_path": row["video_path"], "start": row["start"], "end": row["end"]}
+        meta = json.loads(row["meta"] or "{}") | {"perturbed_file": recipe or "clean, re-encoded", "source": source}
+        changed["meta"] = json.dumps(meta, sort_keys=True, ensure_ascii=False)
+        changed["start"] = changed["end"] = None
+    return cast(Row, changed)
+
+
+def _write_files(
+    tables: Mapping[str, Sequence[Row]], configs: Sequence[str], options: PerturbationOptions, built: BuiltSet
+) -> Paths:
+    """Writes every clip under every condition that the configs need, and records what could not be read."""
+    assert options.files is not None  # the caller looks
+    if options.video_root is None:
+        raise UsageError("--files needs --video-root DIR, the folder of the clean videos")
+    if options.order != "perturb_then_sample":
+        raise UsageError("--files writes whole clips, which are sampled afterwards: leave --order as it is")
+    conditions: list[VideoCondition | None] = [None]
+    if "visual" in configs:
+        conditions += [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
+    elif "pairs" in configs:
+        conditions += [options.condition(name, PAIR_SEVERITY) for name in dict.fromkeys(pair[0] for pair in PAIRS)]
+    paths, failed = write_all(
+        _clips(tables),
+        conditions,
+        video_root=options.video_root,
+        output_dir=options.files,
+        quality=options.quality,
+        num_proc=options.num_proc,
+    )
+    built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
+    if failed:
+        built.facts["warnings"] = [*built.facts.get("warnings", []), *(f"left out: {why}" for why in failed[:20])]
+    if not paths:
+        raise VideoContrastError(f"no video could be read below {options.video_root}: {failed[0]}")
+    return paths
+
+
+def _damage(clips: Sequence[Clip], options: PerturbationOptions) -> dict[str, str]:
+    """How much each visual perturbation changes, in words for the card."""
+    from video_contrast.perturbations.video.validity import nominal, summary
+
+    real = references(clips, options.video_root) if options.video_root is not None else []
+    if real:
+        basis = f"measured on {len(real)} clips of the set, severities 1 to 5"
+    else:
+        basis = "temporal perturbations only, at 128 frames; give --video-root to measure pictures; severities 1 to 5"
+    lines = summary(real or nominal(), profile=options.profile, seed=options.seed)
+    if options.order == "sample_then_perturb":  # then the clip that is shuffled is the handful of sampled frames
+        basis += f"; temporal perturbations on {_SAMPLED} sampled frames"
+        few = summary(nominal(_SAMPLED), profile=options.profile, seed=options.seed)
+        lines |= {name: line for name, line in few.items() if VIDEO[name].acts == "temporal"}
+    return {"damage": basis, **lines}

@@ -1,0 +1,101 @@
+"""The text side of a robustness set: rows with perturbed captions (or candidates), and what that did to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.text import perturb_captions, shift
+from video_contrast.rows import Row
+
+Perturbed = tuple[list[Row], dict[str, Any]]  # rows, and the checks that a card shows
+
+
+class PerturbedTexts:
+    """Perturbed captions of whole tables, each text perturbation applied once.
+
+    Args:
+        options: how captions are perturbed.
+        optional: leave out what needs a checkpoint or data that is not there, instead of raising an error.
+    """
+
+    def __init__(self, options: PerturbationOptions, *, optional: bool) -> None:
+        self.options, self.optional = options, optional
+        self._known: dict[tuple[int, str], Perturbed | None] = {}
+
+    def of(self, rows: Sequence[Row], name: str, *, optional: bool = False) -> Perturbed | None:
+        """Returns the rows with perturbed texts; None where what the perturbation needs is absent and optional."""
+        key = (id(rows), name)
+        if key not in self._known:
+            try:
+                self._known[key] = perturbed_rows(rows, name, self.options)
+            except VideoContrastError:
+                # only what needs a checkpoint or data may be missing; any other error is one of the input
+                if not (self.optional or optional) or not TEXT[name].needs:
+                    raise
+                self._known[key] = None
+        return self._known[key]
+
+
+def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions) -> Perturbed:
+    """Perturbs every caption (or every candidate) of the rows.
+
+    An item whose candidates are no longer different from each other (a gender contrast made neutral) is left out and
+    counted. The spans of edits do not hold in perturbed candidates, so `edits` becomes null.
+
+    Args:
+        rows: of one table.
+        name: of a text perturbation.
+        options: how.
+
+    Returns:
+        The rows that stay, and checks for the card.
+
+    Raises:
+        VideoContrastError: what the perturbation needs is not there; the message says how to get it.
+    """
+    column = "candidates" if "candidates" in rows[0] else "captions"
+    # Typed rows have fixed columns; here a column is chosen by name.
+    plain: list[dict[str, Any]] = [dict(row) for row in rows]
+    of_row = [[*row[column], *([row["replaced"]] if row.get("replaced") else [])] for row in plain]
+    before = [text for texts in of_row for text in texts]
+    after = perturb_captions(
+        before,
+        name,
+        ids=[row["id"] for row, texts in zip(plain, of_row, strict=True) for _ in texts],
+        caption_indices=[index for texts in of_row for index in range(len(texts))],
+        seed=options.seed,
+        profile=options.text_profile,
+        models=options.text_models(),
+    )
+    recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
+    texts = iter(after)
+    kept: list[Any] = []
+    for row in plain:
+        changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
+        if row.get("replaced"):
+            changed["replaced"] = next(texts)
+        if column == "candidates":
+            changed["edits"] = [None] * len(row[column])
+            if len(set(changed[column])) < len(changed[column]):
+                continue
+        kept.append(changed)
+    checks = _shift(before, after, options)
+    if column == "candidates":
+        checks["items left out because two options became equal"] = len(rows) - len(kept)
+    return kept, checks
+
+
+def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> dict[str, Any]:
+    from video_contrast.metrics.shift import caption_shift
+
+    try:
+        measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
+    except ValueError as error:  # WordNet or the model is missing; the message says how to get it
+        raise VideoContrastError(str(error)) from error
+    checks: dict[str, Any] = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
+    for key, value in measures.items():
+        if key not in ("changed", "n") and value is not None:
+            checks[key] = round(float(value), 4)
+    return checks

@@ -1,0 +1,88 @@
+"""A clip of the shapes world: a scene with its place in the set, drawn when its file is written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from video_contrast.builders.shapes.world import REVERSE, Scene, scenes
+from video_contrast.errors import VideoContrastError
+
+
+@dataclass(frozen=True)
+class SceneClip:
+    """A scene with its place in the set.
+
+    Attributes:
+        scene: what the clip shows.
+        seed: of the set.
+        split: "train", "validation" or "test".
+        number: of the scene in its split.
+        backwards: whether the scene is another one's reversal.
+    """
+
+    scene: Scene
+    seed: int
+    split: str
+    number: int
+    backwards: bool = False
+
+    @property
+    def id(self) -> str:
+        """The clip's name: its split, seed and number; "r" marks a scene played backwards."""
+        return self.cluster + "r" * self.backwards
+
+    @property
+    def cluster(self) -> str:
+        """What the clip shares with its reversal."""
+        return f"{self.split}-{self.seed}-{self.number:04d}"
+
+    @property
+    def path(self) -> str:
+        """Where the clip lies in the set's folder."""
+        return f"clips/{self.split}-{self.seed}/{self.number:04d}{'r' * self.backwards}.mp4"
+
+    def reversed(self) -> "SceneClip":
+        """The clip played backwards."""
+        return SceneClip(self.scene.reversed(), self.seed, self.split, self.number, backwards=True)
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of a row that name its clip."""
+        return {"video_id": self.id, "video_path": self.path}
+
+    def meta(self) -> dict[str, Any]:
+        """What the clip shows, for the row's `meta`."""
+        return {"action": self.scene.action, "subject": self.scene.subject.kind, "setting": self.scene.setting}
+
+    def write(self, path: Path) -> None:
+        """Draws the clip and writes its file.
+
+        Lossless: a lossy encoder predicts frames from their neighbours, so a clip and its reversal would differ in
+        more than their order, and a bag of frames would no longer be at exactly one half.
+        """
+        from video_contrast.builders.shapes.render import FPS, render
+        from video_contrast.video import write_video
+
+        write_video(path, render(self.scene), FPS, quality="lossless")
+
+
+def training_clips(seed: int, split: str, count: int, *, reversals: bool) -> Iterator[SceneClip]:
+    """The clips of `count` scenes of a split, in order; with `reversals` each is followed by its reversal."""
+    for number, scene in enumerate(scenes(seed, split, count)):
+        clip = SceneClip(scene, seed, split, number)
+        yield clip
+        if reversals and scene.action in REVERSE:
+            yield clip.reversed()
+
+
+def scene_of(clip_id: str) -> Scene:
+    """The scene of a clip of any shapes set, found again from its id alone ("test-0-0042", "test-0-0042r").
+
+    Raises:
+        VideoContrastError: the id is not of a shapes set.
+    """
+    split, seed, number = ([*clip_id.split("-"), "", ""])[:3]
+    if not (seed.isdigit() and number.rstrip("r").isdigit()):
+        raise VideoContrastError(f"{clip_id!r} is not the id of a clip of the shapes world")
+    scene = next(scenes(int(seed), split, 1, first=int(number.rstrip("r"))))
+    return scene.reversed() if number.endswith("r") else scene

@@ -1,0 +1,199 @@
+"""Reads clips from a table of videos and captions whose columns the user names."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.sources.caption_table import column, read_table, seconds, texts
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import is_safe_relative
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoTable:
+    """A table of videos: where it is, and which of its columns say which clip a row is of."""
+
+    captions: Annotated[str, "table of captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub"]
+    video_column: Annotated[str, "column with the video file, relative to the video root"] = "video"
+    id_column: Annotated[str | None, "column with the clip's id; default: the video file without its suffix"] = None
+    start_column: Annotated[str | None, "column with the clip's start in seconds"] = None
+    end_column: Annotated[str | None, "column with the clip's end in seconds"] = None
+    video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None
+    source_split: Annotated[str | None, "split of the Hub data set"] = None
+    split: Annotated[str, "name of the split that is written"] = "test"
+
+    def source_name(self) -> str:
+        """The name of the file, or of the data set."""
+        return Path(self.captions).name if Path(self.captions).is_file() else self.captions
+
+    def span(self, row: dict[str, Any], place: str) -> "Span":
+        """The clip that a row is of.
+
+        Raises:
+            UsageError: no such column.
+            VideoContrastError: a path that leaves the video root, or a bad time; names the line.
+        """
+        path = relative_path(column(row, self.video_column, place, "--video-column"), self, place)
+        start, end = (
+            seconds(column(row, name, place, option), name, place) if name else None
+            for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
+        )
+        name = str(column(row, self.id_column, place, "--id-column")) if self.id_column else None
+        return Span(path, start, end, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionTable(VideoTable):
+    """A table of videos with a caption, or several, a row."""
+
+    caption_column: Annotated[str, "column with the caption, or a list of captions"] = "caption"
+    movie_column: Annotated[str | None, "column with the movie: distractors and names come from the same movie"] = None
+    training: Annotated[
+        str | None,
+        "table of training captions (same columns) whose words are counted; default: the captions themselves",
+    ] = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A span of a video as a row of a table names it, with the id that the row gives, if any."""
+
+    path: str
+    start: float | None
+    end: float | None
+    name: str | None
+
+    @property
+    def video_id(self) -> str:
+        """The path without its suffix."""
+        return self.path.rsplit(".", 1)[0] if "." in self.path.rsplit("/", 1)[-1] else self.path
+
+    @property
+    def id(self) -> str:
+        """The given id; else the video and its times."""
+        if self.name is not None:
+            return self.name
+        if self.start is None and self.end is None:
+            return self.video_id
+        return f"{self.video_id}_{self.start or 0:g}" + (f"_{self.end:g}" if self.end is not None else "")
+
+
+@dataclass
+class _Rows:
+    """What the rows of one clip say."""
+
+    span: Span
+    movie: str
+    captions: list[str] = field(default_factory=list)
+
+
+def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]]:
+    """Reads the clips of a table.
+
+    Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
+
+    Args:
+        table: where it is, and its columns.
+
+    Returns:
+        Clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
+        "clips_without_caption").
+
+    Raises:
+        UsageError: no such file or column, or two clips would have one id.
+        VideoContrastError: a path that leaves the video root, a bad time, or one id for two videos; names the line.
+    """
+    by_name: dict[Any, _Rows] = {}
+    rows = empty = 0
+    for place, row in read_table(table.captions, split=table.source_split):
+        rows += 1
+        span = table.span(row, place)
+        movie = str(column(row, table.movie_column, place, "--movie-column")) if table.movie_column else ""
+        captions = texts(column(row, table.caption_column, place, "--caption-column"))
+        empty += not captions
+        entry = by_name.setdefault(span if span.name is None else span.name, _Rows(span, movie))
+        check_span(entry.span, span, place)
+        entry.captions += captions
+    if not rows:
+        raise VideoContrastError(f"{table.captions}: no rows")
+    clips = [_clip(entry) for entry in by_name.values() if entry.captions]
+    if not clips:
+        raise VideoContrastError(f"{table.captions}: every caption in column {table.caption_column!r} is empty")
+    check_ids(clips, table.captions)
+    captions_kept = sum(len(clip.captions) for clip in clips)
+    counts = {"rows": rows, "clips": len(clips), "captions": captions_kept, "empty_captions": empty}
+    return clips, counts | {"clips_without_caption": len(by_name) - len(clips)}
+
+
+def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[str]:
+    """The captions whose words are counted: those of the training table, or of the clips themselves."""
+    if table.training is None:
+        return [text for clip in clips for text in clip.captions]
+    return [
+        text
+        for place, row in read_table(table.training)
+        for text in texts(column(row, table.caption_column, place, "--caption-column"))
+    ]
+
+
+def check_span(known: Span, span: Span, place: str) -> None:
+    """Raises a VideoContrastError if an id stands for another span in an earlier row."""
+    if span != known:
+        before, now = ((s.path, s.start, s.end) for s in (known, span))
+        raise VideoContrastError(f"{place}: id {span.name!r} stands for {before} and for {now}")
+
+
+def check_ids(clips: list[CaptionedClip], source: str) -> None:
+    """Raises a UsageError if two clips have one id."""
+    seen: dict[str, CaptionedClip] = {}
+    for clip in clips:
+        other = seen.setdefault(clip.id, clip)
+        if other is not clip:
+            raise UsageError(
+                f"{source}: {other.video_path} and {clip.video_path} would both have the id {clip.id!r}; "
+                "give each clip an id of its own with --id-column"
+            )
+
+
+def relative_path(value: Any, table: VideoTable, place: str) -> str:
+    """Returns a video's path as the tables store it: relative to the video root, POSIX.
+
+    Args:
+        value: of the cell.
+        table: whose `video_root` makes absolute paths relative.
+        place: of the row, for the message.
+
+    Raises:
+        VideoContrastError: the path leaves the video root.
+    """
+    text = str(value or "").strip()
+    path = Path(text)
+    if path.is_absolute() and table.video_root is not None:
+        try:
+            text = path.resolve().relative_to(table.video_root.resolve()).as_posix()
+        except ValueError:
+            raise VideoContrastError(f"{place}: {text!r} does not lie under --video-root {table.video_root}") from None
+    text = text.removeprefix("./")
+    if not is_safe_relative(text):
+        hint = "; give --video-root" if path.is_absolute() else ""
+        raise VideoContrastError(
+            f"{place}: column {table.video_column!r} must be a path relative to the video root, with '/' and without "
+            f"'..', not {text!r}{hint}"
+        )
+    return text
+
+
+def _clip(entry: _Rows) -> CaptionedClip:
+    span = entry.span
+    return CaptionedClip(
+        id=span.id,
+        video_id=span.video_id,
+        video_path=span.path,
+        captions=tuple(entry.captions),
+        cluster=span.video_id,
+        pool=entry.movie,
+        start=span.start,
+        end=span.end,
+        meta={"movie": entry.movie} if entry.movie else {},
+    )

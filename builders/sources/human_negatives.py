@@ -1,0 +1,68 @@
+"""Negatives that people wrote: read from a table, and offered as contrasts of their captions."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.builders.assembly.clip_contrasts import Attempt
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.sources.caption_table import column, read_table, texts
+from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.contrast import Edit
+
+
+@dataclass(frozen=True)
+class HumanNegative:
+    """A caption that a person changed so that it is no longer true of the clip."""
+
+    place: str
+    clip: str
+    caption: str
+    negative: str
+
+
+def read_negatives(path: str | Path) -> list[HumanNegative]:
+    """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
+
+    `negative` may be a list: each of them becomes one entry.
+
+    Raises:
+        UsageError: a column is missing.
+        VideoContrastError: a text is empty, or negative and caption are equal; names the line.
+    """
+    entries: list[HumanNegative] = []
+    for place, row in read_table(path):
+        name = next((key for key in ("clip", "video_id", "id") if key in row), "clip")
+        clip = str(column(row, name, place, "a column clip, video_id or id"))
+        caption = texts(column(row, "caption", place, "a column caption"))
+        negatives = texts(column(row, "negative", place, "a column negative"))
+        if len(caption) != 1 or not negatives:
+            raise VideoContrastError(f"{place}: needs one caption and at least one negative, none of them empty")
+        if caption[0] in negatives:
+            raise VideoContrastError(f"{place}: the negative equals the caption: {caption[0]!r}")
+        entries += [HumanNegative(place, clip, caption[0], negative) for negative in negatives]
+    if not entries:
+        raise VideoContrastError(f"{path}: no rows")
+    return entries
+
+
+class HumanContrasts:
+    """Human negatives as a generator of contrasts: a caption gets those that people wrote for it."""
+
+    def __init__(self, negatives: Sequence[HumanNegative]) -> None:
+        self._of: dict[tuple[str, str], list[str]] = {}
+        for entry in negatives:
+            self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.negative)
+
+    def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
+        """The negatives of each caption (by clip id or video id), and how many captions have some."""
+        contrasts, counts = [], Counter[str]()
+        for attempt in attempts:
+            key = normal(attempt.caption)
+            clip = attempt.clip
+            negatives = self._of.get((clip.id, key)) or self._of.get((clip.video_id, key)) or []
+            contrasts.append([difference(attempt.caption, text, "human") for text in negatives])
+            counts["edited" if negatives else "no_human_negative"] += 1
+        return contrasts, counts

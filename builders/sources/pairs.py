@@ -1,0 +1,124 @@
+"""The builder `pairs`: any list of pairs of a true and a false caption, each pair an item of its own."""
+
+import re
+from collections import Counter
+from typing import Annotated
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
+from video_contrast.builders.assembly.configs import Facts, add_config
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import column, read_table, texts
+from video_contrast.builders.sources.clip_table import Span, VideoTable, check_span
+from video_contrast.errors import VideoContrastError
+from video_contrast.rows import MultipleChoiceRow
+
+CONFIG = "pairs_mc"
+KIND = "contrast"
+
+
+@builder("pairs", configs=(CONFIG,), requirements="a table of videos, true captions and false captions")
+def pairs(
+    configs: list[str],
+    *,
+    table: VideoTable,
+    true: Annotated[str, "column with the true caption"],
+    false: Annotated[str, "column with the false caption, or a list of false captions"],
+    kind: Annotated[str | None, f"column with the kind of the false caption, of your own; default: {KIND}"] = None,
+    seed: Annotated[int, "of the places of the candidates"] = 0,
+) -> BuiltSet:
+    """Two-way items from any list of pairs of captions, as published benchmarks have them."""
+    rows, counts = read_pairs(table, true=true, false=false, kind=kind, seed=seed)
+    facts: Facts = {
+        "pretty_name": "Pairs of captions",
+        "summary": "A true and a false caption of each clip, from a table of pairs.",
+        "sources": [table.source_name()],
+        "options": {"true": true, "false": false, "kind": kind},
+        "counts": {"rows": counts.pop("rows"), "clips": len({row["cluster"] for row in rows})},
+        "seed": seed,
+        "configs": {},
+    }
+    built = BuiltSet("pairs", {}, facts)
+    config_facts: Facts = {
+        "negatives": "the false caption of the pair",
+        "options": 2,
+        "splits": {table.split: {"items": len(rows), "counts": dict(sorted(counts.items()))}},
+    }
+    add_config(built, CONFIG, {table.split: rows}, config_facts)
+    return built
+
+
+def read_pairs(
+    table: VideoTable, *, true: str, false: str, kind: str | None = None, seed: int = 0
+) -> tuple[list[MultipleChoiceRow], Counter[str]]:
+    """Reads the pairs of a table, each as a row with two candidates.
+
+    Args:
+        table: where it is, and which columns name the clip.
+        true: column with the true caption.
+        false: column with the false caption, or a list of them: each makes a pair.
+        kind: column with the kind of the false caption; `contrast` where it is None or the cell is empty.
+        seed: of the places of the candidates.
+
+    Returns:
+        The rows, and counts: "rows" of the table, "built" pairs, and those that were left out by reason.
+
+    Raises:
+        UsageError: no such file or column.
+        VideoContrastError: a row with more than one true caption, a bad path or time, a kind that is reserved, or one
+            id for two clips; the message names the line.
+    """
+    rows: list[MultipleChoiceRow] = []
+    counts = Counter({"rows": 0, "built": 0})
+    of_clip: Counter[str] = Counter()
+    spans: dict[str, Span] = {}
+    seen: set[tuple[str, str, str]] = set()
+    for place, cells in read_table(table.captions, split=table.source_split):
+        counts["rows"] += 1
+        span = table.span(cells, place)
+        check_span(spans.setdefault(span.id, span), span, place)
+        truths = texts(column(cells, true, place, "--true"))
+        negatives = texts(column(cells, false, place, "--false"))
+        if len(truths) > 1:
+            raise VideoContrastError(f"{place}: column {true!r} must hold one caption, not {len(truths)}")
+        if not truths or not negatives:
+            counts["empty_captions"] += 1
+            continue
+        name = _kind(column(cells, kind, place, "--kind"), place) if kind else KIND
+        for negative in negatives:
+            pair = (span.id, truths[0], negative)
+            if normal(negative) == normal(truths[0]):
+                counts["negative_equals_truth"] += 1
+            elif pair in seen:
+                counts["repeated_pairs"] += 1
+            else:
+                seen.add(pair)
+                clip = _clip(span, of_clip[span.id])
+                of_clip[span.id] += 1
+                rows.append(
+                    contrasts_only_row(clip, truths[0], [difference(truths[0], negative, "table")], name, seed=seed)
+                )
+    counts["built"] = len(rows)
+    return rows, counts
+
+
+def _clip(span: Span, number: int) -> CaptionedClip:
+    """The clip of a pair; each pair of a clip has an id of its own."""
+    return CaptionedClip(
+        id=f"{span.id}#{number}",
+        video_id=span.video_id,
+        video_path=span.path,
+        captions=(),
+        cluster=span.video_id,
+        start=span.start,
+        end=span.end,
+    )
+
+
+def _kind(value: object, place: str) -> str:
+    """A kind as tables hold it: lower case, words joined by "_"."""
+    kind = re.sub(r"\W+", "_", str(value if value is not None else "").lower()).strip("_") or KIND
+    if kind in ("true", "random"):
+        raise VideoContrastError(f"{place}: the kind {kind!r} is reserved; choose another name")
+    return kind

@@ -1,0 +1,45 @@
+"""How far two contrast sets, an automatic and a human one say, agree on the clips that both have."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.rows import MultipleChoiceRow
+
+
+def edit_agreement(first: Sequence[MultipleChoiceRow], second: Sequence[MultipleChoiceRow]) -> dict[str, Any]:
+    """Compares the contrasts of two sets on the clips that both have.
+
+    Returns:
+        `shared_clips`; of them the shares with the same true caption (`same_caption`), with the same words replaced
+        (`same_words`, of those with the same caption) and with the same contrast (`same_contrast`, of the same).
+        Shares are None where there is nothing to share.
+    """
+    others = {row["video_id"]: row for row in second}
+    shared = captions = replaced = contrasts = 0
+    for row in first:
+        other = others.get(row["video_id"])
+        if other is None:
+            continue
+        shared += 1
+        if normal(row["candidates"][row["label"]]) != normal(other["candidates"][other["label"]]):
+            continue
+        captions += 1
+        mine, theirs = _contrast(row), _contrast(other)
+        if mine and theirs:
+            replaced += normal(mine[1]["old"]) == normal(theirs[1]["old"])
+            contrasts += normal(mine[0]) == normal(theirs[0])
+    return {
+        "shared_clips": shared,
+        "same_caption": round(captions / shared, 4) if shared else None,
+        "same_words": round(replaced / captions, 4) if captions else None,
+        "same_contrast": round(contrasts / captions, 4) if captions else None,
+    }
+
+
+def _contrast(row: MultipleChoiceRow) -> tuple[str, Mapping[str, Any]] | None:
+    """The text and the edit of a row's first contrast."""
+    for text, edit in zip(row["candidates"], row["edits"], strict=True):
+        if edit:
+            return text, edit
+    return None
