@@ -1,7 +1,7 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
-from video_contrast.rows import layout_of, table_columns, validate_rows
+from video_contrast.rows import Row, layout_of, table_columns, validate_rows
+from video_contrast.storage import SetFolder
 from video_contrast.video import DamagedVideo, index_of, verify
 
 MANIFEST = "manifest.json"
@@ -86,25 +87,26 @@ def check(
     """
     root = Path(folder)
     hashes = _hashes(expected) if expected is not None else {}
-    if not root.is_dir():
-        raise UsageError(f"no such folder: {root}")
+    set_folder = SetFolder.open(root)
     if video_root is not None and not Path(video_root).is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
-    files = sorted(path for path in root.glob("*/*.parquet") if not path.parent.name.startswith("."))
-    if not files:
+    tables = set_folder.tables()
+    if not tables:
         raise UsageError(f"{root} holds no set: no <config>/<split>-*.parquet in it")
     found = Checked()
     clips: dict[str, set[tuple[float | None, float | None]]] = defaultdict(set)
-    for config, split, paths in _splits(files):
-        rows = _rows(paths, found)
-        if rows is None:
+    for config, split in tables:
+        try:
+            rows = set_folder.rows(config, split)
+        except VideoContrastError as error:
+            found.problems.append(str(error))
             continue
         found.rows.setdefault(config, {})[split] = len(rows)
         _check_table(rows, f"{config}, {split}", found)
         for row in rows:
             if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
                 clips[row["video_path"]].add((row.get("start"), row.get("end")))
-    _check_record(root, found)
+    _check_record(set_folder, found)
     _check_videos(Path(video_root) if video_root is not None else root, video_root is not None, clips, decode, num_proc,
                   progress, found)  # fmt: skip
     present = {path: facts["sha256"] for path, facts in found.videos.items() if "sha256" in facts}
@@ -122,29 +124,7 @@ def _hashes(expected: str | Path) -> dict[str, str]:
     return hashes
 
 
-def _splits(files: list[Path]) -> list[tuple[str, str, list[Path]]]:
-    groups: dict[tuple[str, str], list[Path]] = defaultdict(list)
-    for path in files:
-        groups[path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")].append(path)
-    return [(config, split, paths) for (config, split), paths in sorted(groups.items())]
-
-
-def _rows(paths: list[Path], found: Checked) -> list[dict[str, Any]] | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows: list[dict[str, Any]] = []
-    for path in paths:
-        try:
-            # The file alone: a folder would be read as a partitioned set, with a column more.
-            rows += pq.ParquetFile(path).read().to_pylist()
-        except (pa.ArrowException, OSError) as error:
-            found.problems.append(f"{path}: cannot be read as parquet: {error}")
-            return None
-    return rows
-
-
-def _check_table(rows: list[dict[str, Any]], where: str, found: Checked) -> None:
+def _check_table(rows: Sequence[Row], where: str, found: Checked) -> None:
     if not rows:
         found.problems.append(f"{where}: no rows")
         return
@@ -159,25 +139,25 @@ def _check_table(rows: list[dict[str, Any]], where: str, found: Checked) -> None
         found.problems.append(f"{where}: unknown columns {', '.join(extra)}")
 
 
-def _check_record(root: Path, found: Checked) -> None:
+def _check_record(folder: SetFolder, found: Checked) -> None:
     """Whether record and card speak of the tables that are there."""
-    if not (root / "README.md").is_file():
+    if not folder.has_card:
         found.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
-    if not (root / "set.json").is_file():
+    if not folder.is_built:
         return  # a set from the Hub may come without
     try:
-        record = read_json(root / "set.json")
+        record = folder.record
     except VideoContrastError as error:
         found.problems.append(str(error))
         return
-    said = {
+    recorded = {
         config: {split: size["num_examples"] for split, size in entry["splits"].items()}
         for config, entry in record.get("configs", {}).items()
     }
-    for config in sorted(set(said) | set(found.rows)):
-        if said.get(config) != found.rows.get(config):
+    for config in sorted(set(recorded) | set(found.rows)):
+        if recorded.get(config) != found.rows.get(config):
             found.problems.append(
-                f"{config}: set.json speaks of {said.get(config) or 'nothing'}, the tables hold "
+                f"{config}: set.json speaks of {recorded.get(config) or 'nothing'}, the tables hold "
                 f"{found.rows.get(config) or 'nothing'}; build the config again"
             )
 

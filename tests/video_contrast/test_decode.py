@@ -1,17 +1,15 @@
 """Selective decoding: the right frames in every container, from no more of the file than they need."""
 
 import itertools
-from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+from video_files import FRAMES, even, in_sequence, write_clip
 
 from video_contrast.video import Counter, decode, frame_indices, index_of, read_video, verify
 
-FRAMES = 26
 CODECS: dict[str, tuple[dict[str, str], ...]] = {
     # B-frames, open groups of pictures, and a picture that is refreshed in stripes without key frames
     "libx264": ({"bf": "0"}, {"bf": "2"}, {"bf": "3", "b-pyramid": "normal", "x264-params": "open-gop=1"},
@@ -39,48 +37,11 @@ CASES = [
     for codec in codecs
     for number in range(len(CODECS[codec]))
 ]
-Place = Callable[[int], int]
-
-
-def even(number: int) -> int:
-    """Milliseconds at 25 frames a second."""
-    return 40 * number
 
 
 def variable(number: int) -> int:
-    """Milliseconds at a rate that changes: short, long and very long steps."""
-    return 40 * number + 40 * (number // 3) + 1200 * (number > 15)
-
-
-def write(
-    path: Path,
-    codec: str,
-    options: dict[str, str],
-    *,
-    gop: int,
-    shown_at: Place,
-    begin: int = 0,
-    n_frames: int = FRAMES,
-) -> None:
-    """Writes a clip in which every frame differs."""
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=Fraction(25))
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        stream.codec_context.gop_size = gop
-        stream.options = options
-        for t in range(n_frames):
-            picture = np.full((48, 64, 3), 40, np.uint8)
-            picture[:, 2 * t % 64 : 2 * t % 64 + 4] = (250, 9 * t % 256, 120)
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            frame.pts, frame.time_base = (shown_at(t) + begin) // 40, Fraction(1, 25)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
-
-
-def in_sequence(path: Path) -> np.ndarray:
-    """All frames in the order in which the decoder hands them out."""
-    with av.open(str(path)) as container:
-        return np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
+    """A rate that changes: short, long and one very long step."""
+    return number + number // 3 + 30 * (number > 15)
 
 
 @pytest.mark.parametrize(("container", "codec", "number"), CASES)
@@ -91,11 +52,10 @@ def test_every_frame_of_every_kind_of_file_is_that_of_a_full_decode(
     places = (even,) if container in ("avi", "mpg") else (even, variable)  # the others store no times
     for gop, shown_at in itertools.product((5, 12, 250), places):
         path = tmp_path / f"{gop}-{shown_at.__name__}.{container}"
-        write(path, codec, options, gop=gop, shown_at=shown_at)
-        every = in_sequence(path)
+        every = write_clip(path, codec, options, gop=gop, shown_at=shown_at)
         index = verify(path)
         assert index.n_frames == len(every) == FRAMES
-        true = np.array([shown_at(k) for k in range(FRAMES)]) / 1000
+        true = np.array([shown_at(k) for k in range(FRAMES)]) / 25
         np.testing.assert_allclose(index.times, true, atol=1.1e-3)
         for k in range(FRAMES):
             np.testing.assert_array_equal(decode(path, [k])[0], every[k], err_msg=f"{path.name}, frame {k}")
@@ -107,12 +67,11 @@ def test_every_frame_of_every_kind_of_file_is_that_of_a_full_decode(
 @pytest.mark.parametrize("container", ["mkv", "ts", "mp4"])
 def test_the_clock_starts_at_the_first_frame(tmp_path: Path, container: str) -> None:
     """First time stamps below or far above zero change no time and no span."""
-    for begin in (-200, 0, 7000):
+    for begin in (-5, 0, 175):
         path = tmp_path / f"{begin}.{container}"
-        write(path, "libx264", {"bf": "2"}, gop=5, shown_at=even, begin=begin)
+        every = write_clip(path, "libx264", {"bf": "2"}, shown_at=lambda number, begin=begin: number + begin)
         index = index_of(path)
         np.testing.assert_allclose(index.times, np.arange(index.n_frames) * 0.04, atol=1.1e-3)
-        every = in_sequence(path)
         assert index.n_frames == len(every)
         assert index.span(0.4, 0.8) == (10, 20)
         np.testing.assert_array_equal(read_video(path, 0.4, 0.8).frames, every[10:20])
@@ -120,7 +79,7 @@ def test_the_clock_starts_at_the_first_frame(tmp_path: Path, container: str) -> 
 
 def test_times_of_decoding_under_the_name_of_times_of_display_are_noticed(tmp_path: Path) -> None:
     """Copied from an AVI file, packets keep the order in which they are decoded."""
-    write(tmp_path / "a.avi", "libx264", {"bf": "2"}, gop=12, shown_at=even)
+    write_clip(tmp_path / "a.avi", "libx264", {"bf": "2"}, gop=12)
     with av.open(str(tmp_path / "a.avi")) as source, av.open(str(tmp_path / "a.mp4"), "w") as target:
         stream = target.add_stream_from_template(source.streams.video[0])
         for packet in source.demux(video=0):
@@ -135,7 +94,7 @@ def test_times_of_decoding_under_the_name_of_times_of_display_are_noticed(tmp_pa
 
 def test_only_the_groups_that_hold_wanted_frames_are_decoded(tmp_path: Path) -> None:
     path = tmp_path / "long.mp4"
-    write(path, "libx264", {"bf": "2", "sc_threshold": "0"}, gop=12, shown_at=even, n_frames=600)
+    write_clip(path, "libx264", {"bf": "2", "sc_threshold": "0"}, gop=12, n_frames=600)
     counter = Counter()
     decode(path, frame_indices(600, 8).tolist(), counter)
     assert counter.converted == 8

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.video.ending import cut_short
 from video_contrast.video.open import BrokenVideo, opened, reason, regular
 from video_contrast.video.sampling import Policy, sampled_frames, span_frames
 
@@ -156,6 +157,7 @@ class _Header:
 def _index(path: str, size: int, changed: int) -> VideoIndex:
     with opened(path) as (container, stream):
         packets, reached, fault = _packets(container, stream)
+        fault = fault or (f"its end is missing: {cut}" if (cut := cut_short(path, container.format.name)) else "")
         header = _header(container, stream)
     if not packets:
         raise BrokenVideo(f"{path}: " + (f"damaged ({fault})" if fault else "holds no video frame"))
@@ -169,7 +171,7 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         last = shown[-1].duration
     else:
         counted, why = _counted(path)
-        fault = fault or why
+        fault = fault or why or (f"{counted} of {len(packets)} frames come out of it" if counted < len(packets) else "")
         keys, stamps, last = (0,), np.zeros(0, np.int64), 0
         ticks = np.unique([packet.dts for packet in packets if packet.dts is not None])
         if len(ticks) != counted:
@@ -193,7 +195,7 @@ def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
     packets: list[_Packet] = []
     reached, fault = 0.0, ""
     begin = min(0, container.start_time or 0) / av.time_base
-    hides = stream.codec_context.name == "vp8"
+    codec = stream.codec_context.name
     try:
         for packet in container.demux():
             stamp = packet.pts if packet.pts is not None else packet.dts
@@ -201,8 +203,9 @@ def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
                 reached = max(reached, float((stamp + (packet.duration or 0)) * packet.time_base) - begin)
             if not packet.size or packet.stream_index != stream.index:
                 continue
-            # VP8 keeps pictures that are only referred to in packets of their own
-            if not packet.is_discard and not (hides and not memoryview(packet)[0] & 0x10):
+            # VP8 keeps pictures that are only referred to in packets of their own; MPEG-4 has packets without a picture
+            unseen = (codec == "vp8" and not memoryview(packet)[0] & 0x10) or (codec == "mpeg4" and packet.size <= 8)
+            if not packet.is_discard and not unseen:
                 packets.append(
                     _Packet(packet.pts, packet.dts, packet.duration or 0, packet.is_keyframe, not packet.is_corrupt)
                 )

@@ -121,7 +121,7 @@ def _walk(index: VideoIndex, wanted: Sequence[int], counter: Counter) -> Iterato
             key = index.key_of(run[0])
             sought = done > 0 or key > WORTH_A_SEEK
             packets = _packets_from(container, stream, index, key) if sought else container.demux(stream)
-            for frame, fault in _forward(packets, index, run, counter):
+            for frame, fault in _forward(packets, index, run, counter, first=key if sought else 0):
                 if fault and (sought or done):
                     break
                 yield frame, fault
@@ -164,18 +164,25 @@ def _runs(index: VideoIndex, wanted: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _forward(
-    packets: Iterator[Any], index: VideoIndex, wanted: Sequence[int], counter: Counter
+    packets: Iterator[Any], index: VideoIndex, wanted: Sequence[int], counter: Counter, *, first: int = 0
 ) -> Iterator[tuple[Any, str]]:
-    """The wanted frames out of packets; another frame stands in for one that is lost, None where there is none."""
+    """The wanted frames out of packets that begin at frame `first`.
+
+    Another frame stands in for one that is lost, None where there is none.
+    """
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
     spare: Any = None
     done = 0
+    awaited = first
     for number, frame, fault in _frames(packets, index):
         if fault:
             faults.setdefault(index.key_of(number), fault)
         if frame is None:
             continue
         counter.decoded += 1
+        for lost in range(awaited, number):  # what follows it in its group refers to other pictures than it should
+            faults.setdefault(index.key_of(lost), _lost(index, lost))
+        awaited = max(awaited, number + 1)
         while done < len(wanted) and number > wanted[done]:
             yield spare or frame, faults.get(index.key_of(wanted[done])) or _lost(index, wanted[done])
             done += 1

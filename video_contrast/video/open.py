@@ -47,9 +47,10 @@ def opened(path: str) -> Iterator[tuple[Any, Any]]:
             f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
         ) from error
     with container:
-        streams = [s for s in container.streams.video if not s.disposition & av.stream.Disposition.attached_pic]
+        covers = av.stream.Disposition.attached_pic
+        streams = [s for s in container.streams.video if s.codec_context is not None and not s.disposition & covers]
         if not streams:
-            raise BrokenVideo(f"{path}: has no video stream")
+            raise BrokenVideo(f"{path}: has no video stream that can be decoded")
         # One thread a file: the workers are the parallelism, and the bits then never depend on the machine.
         streams[0].codec_context.thread_count = 1
         streams[0].codec_context.thread_type = "NONE"
