@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-import video_contrast
+from video_contrast.builders import build
 from video_contrast.builders.shapes.captions import claim, write
 from video_contrast.builders.shapes.contrasts import negatives
 from video_contrast.builders.shapes.render import render
@@ -172,9 +172,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
     for number, (clips, options) in enumerate(TAUGHT):
         dataset = work / f"set-{seed + clips}"
         if not (dataset / "README.md").exists():
-            video_contrast.build(
-                "shapes", ["retrieval"], output=dataset, seed=seed + clips, items=20, gallery=10, **CLIPS
-            )
+            build("shapes", ["retrieval"], output=dataset, seed=seed + clips, items=20, gallery=10, **CLIPS)
         run = teach(
             model, dataset, output=work / f"stage-{number + 1}", store=work / "store", seed=seed + number, **options
         )
