@@ -13,10 +13,11 @@ from video_contrast.teacher.feed import Part, collate
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.negatives import NegativeRecipe, negatives, with_similarities
+from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.store import open_store
-from video_contrast.teacher.training import Settings, _losses
+from video_contrast.teacher.training import _losses
 
 BATCH, STEPS, ROUNDS = 32, 6, 4
 
@@ -54,12 +55,12 @@ def main() -> None:
 
         def ours() -> None:
             for picked in batches:
-                parts, _ = _losses(pairs, collate(part, picked, tokens, "cpu"), Settings())
+                parts, _ = _losses(pairs, collate(part, picked, tokens, "cpu"), TrainingOptions())
                 step(sum(parts.values()))
 
         def frozen() -> None:
             for picked in batches:
-                parts, _ = _losses(locked, collate(stored, picked, tokens, "cpu"), Settings())
+                parts, _ = _losses(locked, collate(stored, picked, tokens, "cpu"), TrainingOptions())
                 step(sum(parts.values()))
 
         loops = {"bare": bare, "ours": ours, "frozen": frozen}

@@ -10,9 +10,12 @@ import hashlib
 import json
 import re
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from video_contrast.checkpoints import NAMES as PACKAGED
+from video_contrast.checkpoints import checkpoint_path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.runner.kinds.base import ModelSource
@@ -41,24 +44,16 @@ def locate(
         return ModelSource(name, revision="")
     path = Path(name).expanduser()
     if not path.exists():
-        packaged = _packaged(name)
-        if packaged is not None:
-            path = packaged
+        if name in PACKAGED:
+            path = checkpoint_path(name)
         elif name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip("/"):
             raise UsageError(f"{option} {name}: no such folder")
+        elif "/" not in name and (near := get_close_matches(name, (*PACKAGED, *names), n=1, cutoff=0.8)):
+            raise UsageError(f"{option} {name}: did you mean {near[0]!r}? There is no such folder here")
         else:
             path = _from_hub(name, revision, option)
             return _read(name, path, path.name, option)  # a snapshot's folder is named by its commit
     return _read(name, path, "", option)
-
-
-def _packaged(name: str) -> Path | None:
-    try:
-        from video_contrast.checkpoints import checkpoint_path
-
-        return Path(checkpoint_path(name))
-    except (ImportError, VideoContrastError):
-        return None
 
 
 def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:

@@ -17,7 +17,7 @@ BASE = "temporal-plain"
 CLIPS, VALIDATION = 1600, 100
 SCENES_A_CLIP = 0.5375  # where reversals are added
 CONFIGS = ("counterfactual_mc", "retrieval", "random_mc", "antonym_mc", "verb_mc", "gender_mc", "object_mc", "role_mc")
-RECIPE: dict[str, Any] = {"epochs": 4, "batch_size": 32, "rate": 1e-3, "evaluate_every": 100, "patience": 0}
+RECIPE: dict[str, Any] = {"epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "evaluate_every": 100, "patience": 0}
 # column -> config and key of the runner's metrics
 COLUMNS = {
     "RCAD R@1": ("counterfactual_mc", "R@1"),
@@ -61,7 +61,9 @@ def run(
     """
     import torch
 
-    import video_contrast
+    from video_contrast.builders import build
+    from video_contrast.checkpoints import checkpoint_path
+    from video_contrast.runner import score
     from video_contrast.teacher.sensitivity import sensitivity_plot
 
     torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums
@@ -71,8 +73,8 @@ def run(
         size = {"train": clips, "validation": min(VALIDATION, clips)}
         if grouped:  # nearly every clip has a reversal: as many clips as without, from fewer scenes
             size = {split: round(count * SCENES_A_CLIP) for split, count in size.items()}
-        video_contrast.build("shapes", list(CONFIGS), output=dataset, items=items, reversals=grouped, **size)
-    models: dict[str, Any] = {"base": video_contrast.checkpoint_path(BASE)}
+        build("shapes", list(CONFIGS), output=dataset, items=items, reversals=grouped, **size)
+    models: dict[str, Any] = {"base": checkpoint_path(BASE)}
     settings = RECIPE | ({"group": "cluster"} if grouped else {}) | changed
     for objective in ("lbl", "lgt"):
         result = teach(
@@ -82,9 +84,7 @@ def run(
         models[objective] = Path(result["model"])
     runs = {name: (shared if name == "base" else output) / "scores" / name for name in models}
     metrics = {
-        name: video_contrast.score(path, dataset, list(CONFIGS), output=runs[name], progress=progress).metrics[
-            "configs"
-        ]
+        name: score(path, dataset, list(CONFIGS), output=runs[name], progress=progress).metrics["configs"]
         for name, path in models.items()
     }
     sensitivity_plot(runs, output / "sensitivity.png")

@@ -2,50 +2,39 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json
-from video_contrast.rows import Row
+from video_contrast.files import write_json
+from video_contrast.options import with_options
+from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
+from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import NegativeRecipe, amounts, negatives, with_similarities
+from video_contrast.teacher.options import DataOptions, TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import plot_curves, same_run
 from video_contrast.teacher.similarity import check_encoder, content
-from video_contrast.teacher.training import Settings, train
+from video_contrast.teacher.training import train
 
 DEFAULT_FRAMES = 8
+UNREAD_SHOWN = 5  # clips left out that are named on the screen
 
 
+@with_options
 def teach(
     model: str | Path,
     dataset: str | Path,
     *,
-    output: str | Path,
-    config: str = "retrieval",
-    split: str = "train",
-    validation: str = "validation",
-    video_root: str | Path | None = None,
-    frames: int | None = None,
-    kinds: str = "10-action",
-    generator: str = "auto",
-    generator_model: str | None = None,
-    generator_options: str | None = None,
-    constraints: str | None = None,
-    constraint_settings: str | None = None,
-    tagger: str = "auto",
-    encoder: str = "lsa",
-    group: str | None = None,
-    store: str | Path | None = None,
-    progress: bool = True,
-    stop_after: int | None = None,
-    **settings: Any,
+    request: TeachOptions,
+    progress: Annotated[bool, "show bars"] = True,
+    stop_after: Annotated[int | None, "stop after so many steps as if killed there"] = None,
 ) -> dict[str, Any]:
     """Fine-tunes a checkpoint with LLM-teacher.
 
@@ -54,82 +43,82 @@ def teach(
     Args:
         model: Hub id, folder, or packaged checkpoint ("temporal-plain").
         dataset: folder or Hub id of a set with a retrieval config.
-        output: the run's folder; the checkpoint is `output/model`, the curves `curves.csv` and `curves.png`.
-        config, split, validation: where the captions are; without a validation split a tenth of the clips is set aside.
-        video_root: where `video_path` starts; the set's folder by default.
-        frames: frames a clip; 8, or what the model needs.
-        kinds: "10-action" (the paper), "5-action" or "5-action-5-object".
-        generator: of the negatives: "lexical", "t5", "mlm", "llm", "shapes"; "auto" fits the set.
-        generator_model, generator_options: its checkpoint or server model, and "name=value,...".
-        constraints, constraint_settings: names of the constraints on negatives, and their thresholds and models
-            ("name=value,..."); the generator's own set by default.
-        tagger: what finds actions and objects in captions (`perturbations.language`).
-        encoder: "lsa", or a sentence encoder.
-        group: column of the set or field of its `meta`: clips that share it meet in one batch (hard videos), such as
-            "video_id" for segments of one video; none by default.
-        store: folder for frames, negatives, similarities and what frozen towers say, which several runs may share;
-            `output/store` by default.
         progress: show bars.
         stop_after: stop after so many steps as if killed there.
-        **settings: the fields of `Settings` (objective, temperature, epochs, rate, freeze ...).
 
     Returns:
-        What `train` returns, and `negatives` (counts), `missing` (clips that could not be read), `encoded` (clips and
+        What `train` returns, and `negatives` (counts), `missing` (number of clips that could not be read), `unread`
+        (their ids, each with the reason), `encoded` (clips and
         captions that a frozen tower encoded now), `model` (the folder), `main` (whether this is the first process).
     """
     from video_contrast.runner.kinds.loading import Tokens
 
-    chosen = _settings(settings)
-    output = Path(output)
-    folder = Path(store) if store else output / "store"
-    root, splits = _rows(dataset, config, split, validation, video_root)
-    groups = groups_of(splits[0], group) if group else None
-    made_by = "shapes" if _is_shapes(Path(dataset)) else "lexical"
-    wanted = NegativeRecipe(
-        *amounts(kinds), made_by if generator == "auto" else generator, chosen.seed,
-        generator_model, generator_options, constraints, constraint_settings, tagger,
-    )  # fmt: skip
-    wanted.check()
+    request.check()
+    output, encoder = request.output, request.encoder
+    folder = request.store or output / "store"
+    root, splits = _rows(dataset, request)
+    groups = groups_of(splits[0], request.group) if request.group else None
+    generator = request.generator
+    if generator == "auto":
+        generator = "shapes" if _is_shapes(Path(dataset)) else "lexical"
+    actions, objects = amounts(request.negatives)
+    recipe = NegativeRecipe(
+        actions=actions,
+        objects=objects,
+        generator=generator,
+        seed=request.seed,
+        model=request.generator_model,
+        options=request.generator_options,
+        constraints=request.constraints,
+        constraint_settings=request.constraint_options,
+        tagger=request.tagger,
+    )
+    recipe.check()
     check_encoder(encoder)
     net, processor, revision = load_checkpoint(model)
-    count = _frames(net, frames)
+    count = _frames(net, request.frames)
     here = _processes()
     identity = {
-        "checkpoint": revision, "frames": count, "encoder": content(encoder), "group": group,
-        "generator_model": content(generator_model), "generator_options": generator_options,
-        **{key: value for key, value in asdict(wanted).items() if key not in ("model", "options", "seed")},
+        "checkpoint": revision, "frames": count, "encoder": content(encoder), "group": request.group,
+        "generator_model": content(recipe.model), "generator_options": recipe.options,
+        **{key: value for key, value in asdict(recipe).items() if key not in ("model", "options", "seed")},
         **{f"{name} data": _digest(rows) for name, rows in zip(("training", "validation"), splits, strict=True)},
     }  # fmt: skip
-    whole = {"settings": asdict(chosen), "identity": identity, "processes": here.num_processes}
+    whole = {"settings": request.record(), "identity": identity, "processes": here.num_processes}
     same_run(output, whole)  # before anything that takes long
     device, quiet = here.device, not (progress and here.is_main_process)
     say = _silent if quiet else print
-    pairs = Pairs(net.to(device), chosen.freeze)
+    pairs = Pairs(net.to(device), request.freeze)
     tokens = Tokens(processor.tokenizer, net.config)
     documents = [row["captions"] for row in splits[0]]
     corpus = [text for captions in documents for text in captions]
     parts: list[Part] = []
     counts: dict[str, dict[str, int]] = {}
-    missing, encoded = 0, Counter({"clips": 0, "captions": 0})
+    unread: dict[str, str] = {}
+    encoded = Counter({"clips": 0, "captions": 0})
     for name, rows in zip(("train", "validation"), splits, strict=True):
         # the first process makes what is stored, the others find it
         with here.main_process_first():
-            made, counts[name] = negatives(rows, wanted, folder / f"negatives-{name}", corpus=corpus, say=say)
+            made, counts[name] = negatives(rows, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
             made = with_similarities(made, encoder, folder / f"similarities-{name}", documents=documents, say=say)
-            part, unread = _part(
-                folder / f"frames-{name}", rows, made, Path(video_root or root), processor, count,
+            part, unread_here = _part(
+                folder / f"frames-{name}", rows, made, request.video_root or root, processor, count,
                 groups if name == "train" else None, not quiet,
             )  # fmt: skip
             part, now = with_outputs(
                 pairs, part, tokens, folder / f"frozen-{name}", revision, device=device, progress=not quiet
             )
         parts.append(part)
-        missing += unread
+        unread |= unread_here
         encoded.update(now)
-    if missing:
-        say(f"{missing} clips could not be read and are left out")
-    result = train(net, tokens, parts[0], parts[1], chosen, output, stop_after=stop_after, progress=not quiet)
-    result |= {"negatives": counts, "missing": missing}
+    if unread:
+        say(f"{len(unread)} clips could not be read and are left out (all of them are named in result.json):")
+        for name, reason in list(unread.items())[:UNREAD_SHOWN]:
+            say(f"  {name}: {reason}")
+    result = train(
+        net, tokens, parts[0], parts[1], options=request, output=output, stop_after=stop_after, progress=not quiet
+    )
+    result |= {"negatives": counts, "missing": len(unread), "unread": unread}
     if result["finished"] and here.is_main_process:
         save_checkpoint(net, processor, output / "model")
         plot_curves(output)
@@ -163,30 +152,17 @@ def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
     processor.save_pretrained(folder)
 
 
-def _settings(given: dict[str, Any]) -> Settings:
-    from dataclasses import fields
-
-    from video_contrast.errors import unknown_name
-
-    known = [field.name for field in fields(Settings)]
-    for name in given:
-        if name not in known:
-            raise unknown_name("setting", name, known)
-    chosen = replace(Settings(), **given)
-    chosen.check()
-    return chosen
-
-
 def _rows(
-    dataset: str | Path, config: str, split: str, validation: str, video_root: str | Path | None
-) -> tuple[Path, tuple[Sequence[Row], Sequence[Row]]]:
+    dataset: str | Path, options: DataOptions
+) -> tuple[Path, tuple[Sequence[RetrievalRow], Sequence[RetrievalRow]]]:
     import datasets
 
+    config, split, validation = options.config, options.split, options.validation
     root, name = Path(dataset), str(dataset)
     on_hub = not root.exists() and name.count("/") == 1 and not name.startswith((".", "~"))
     if not on_hub and not (root / "README.md").exists():
         raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
-    if on_hub and video_root is None:
+    if on_hub and options.video_root is None:
         raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
     try:
         loaded = datasets.load_dataset(name, config)
@@ -211,7 +187,7 @@ def _rows(
     return root, (kept, held)
 
 
-def _digest(rows: Sequence[Row]) -> str:
+def _digest(rows: Sequence[RetrievalRow]) -> str:
     """What of a split decides the training: its clips and their captions."""
     facts = ((row["id"], row["video_path"], row["start"], row["end"], *row["captions"]) for row in rows)
     return digest(*(fact for row_facts in facts for fact in row_facts)).hex()[:12]
@@ -219,14 +195,14 @@ def _digest(rows: Sequence[Row]) -> str:
 
 def _part(
     path: Path,
-    rows: Sequence[Row],
+    rows: Sequence[RetrievalRow],
     made: list[dict[str, Any]],
     root: Path,
     processor: Any,
     frames: int,
     groups: list[str] | None,
     progress: bool,
-) -> tuple[Part, int]:
+) -> tuple[Part, dict[str, str]]:
     from video_contrast.teacher.store import open_store
 
     images = getattr(processor, "image_processor", None) or processor.video_processor
@@ -234,7 +210,7 @@ def _part(
     number = {row["id"]: n for n, row in enumerate(rows)}
     clips = [number[row["id"]] for row in made]
     part = Part(store, clips, made, groups=groups and [groups[clip] for clip in clips])
-    return part.readable(), len(store.missing)
+    return part.readable(), {rows[number]["id"]: reason for number, reason in store.missing.items()}
 
 
 def _frames(net: Any, asked: int | None) -> int:
@@ -245,7 +221,7 @@ def _frames(net: Any, asked: int | None) -> int:
 
 
 def _is_shapes(root: Path) -> bool:
-    return (root / "set.json").exists() and read_json(root / "set.json").get("builder") == "shapes"
+    return SetFolder(root).builder == "shapes"
 
 
 def _processes() -> Any:

@@ -4,7 +4,6 @@ Everything that is drawn at random is a pure function of (seed, epoch), so a kil
 step with exactly the batches and the numbers that it would have had.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,59 +17,8 @@ from video_contrast.teacher import saving
 from video_contrast.teacher.batches import batches
 from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
-from video_contrast.teacher.pairs import FREEZE, Pairs
-
-OBJECTIVES = ("lbl", "lgt")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that changes the result of a training; a resumed run must have the same.
-
-    Attributes:
-        objective: "lbl" (equation 1) or "lgt" (equation 2).
-        temperature: of the model's similarities in the objective; the paper does not give it.
-        teacher_temperature: of the teacher's similarities ("lgt" only).
-        contrast: weight of the in-batch contrastive term (0: none).
-        epochs, batch_size, accumulate: passes over the captions, clips in a batch (all processes together), batches
-            in a step.
-        rate, warm_up: highest learning rate, and the share of all steps until it is reached.
-        evaluate_every, patience: steps between validations (0: one at the end), and validations without progress before
-            it stops (0: any).
-        precision: "no", "fp16" or "bf16".
-        freeze: towers that do not learn: "none", "vision", "text" or "both".
-    """
-
-    objective: str = "lbl"
-    temperature: float = 0.05
-    teacher_temperature: float = 0.01
-    contrast: float = 1.0
-    epochs: int = 5
-    batch_size: int = 32
-    accumulate: int = 1
-    rate: float = 5e-4
-    warm_up: float = 0.05
-    weight_decay: float = 0.02
-    evaluate_every: int = 100
-    patience: int = 5
-    precision: str = "no"
-    freeze: str = "none"
-    seed: int = 0
-
-    def check(self) -> None:
-        """Raises a UsageError that names the first setting that is out of range."""
-        if self.objective not in OBJECTIVES:
-            raise UsageError(f"--objective {self.objective!r} is not one of {', '.join(OBJECTIVES)}")
-        if self.freeze not in FREEZE:
-            raise UsageError(f"--freeze {self.freeze!r} is not one of {', '.join(FREEZE)}")
-        for name in ("temperature", "teacher_temperature", "rate", "epochs", "batch_size", "accumulate"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be above 0, not {getattr(self, name)}")
-        for name in ("contrast", "evaluate_every", "patience"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"--{name.replace('_', '-')} must not be negative, not {getattr(self, name)}")
-        if self.precision == "fp16" and not torch.cuda.is_available():
-            raise UsageError("--precision fp16 needs a GPU; on a CPU give bf16 or no")
+from video_contrast.teacher.options import TrainingOptions
+from video_contrast.teacher.pairs import Pairs
 
 
 def train(
@@ -78,9 +26,9 @@ def train(
     tokens: Tokenizer,
     train_part: Part,
     validation: Part,
-    settings: Settings,
-    output: Path,
     *,
+    options: TrainingOptions,
+    output: Path,
     stop_after: int | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -90,7 +38,7 @@ def train(
         model: a dual encoder or X-CLIP.
         tokens: captions and a device to the text tower's arguments.
         train_part, validation: what to learn from, and what to stop by.
-        settings: see `Settings`.
+        options: what the result depends on.
         output: the run's folder: `state` (to resume from), `best.pt`, `curves.csv`.
         stop_after: stop after so many steps as if killed there (for tests).
         progress: show a bar.
@@ -105,37 +53,37 @@ def train(
     """
     from accelerate.utils import set_seed
 
-    settings.check()
-    accelerator = _accelerator(settings)
+    options.check()
+    accelerator = _accelerator(options)
     device = accelerator.device
-    set_seed(int.from_bytes(digest("teach", settings.seed)[:4], "little"))
-    per_epoch = -(-len(train_part.clips) // settings.batch_size)
-    total = settings.epochs * per_epoch // settings.accumulate
+    set_seed(int.from_bytes(digest("teach", options.seed)[:4], "little"))
+    per_epoch = -(-len(train_part.clips) // options.batch_size)
+    total = options.epochs * per_epoch // options.accumulate
     if not total:
         raise UsageError(
-            f"{len(train_part.clips)} captions give {settings.epochs * per_epoch} batches, fewer than one step of "
-            f"--accumulate {settings.accumulate}"
+            f"{len(train_part.clips)} captions give {options.epochs * per_epoch} batches, fewer than one step of "
+            f"--accumulate {options.accumulate}"
         )
-    pairs = Pairs(model, settings.freeze)
-    optimizer = torch.optim.AdamW(_groups(model, settings), lr=settings.rate, betas=(0.9, 0.98), eps=1e-6)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, settings.warm_up))
+    pairs = Pairs(model, options.freeze)
+    optimizer = torch.optim.AdamW(_groups(model, options), lr=options.learning_rate, betas=(0.9, 0.98), eps=1e-6)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, options.warm_up))
     pairs, optimizer = accelerator.prepare(pairs, optimizer)
     accelerator.register_for_checkpointing(schedule)
     state: dict[str, Any] = {"step": 0, "best_step": 0, "best_loss": float("inf"), "best_accuracy": 0.0, "stale": 0}
     curves: list[dict[str, float]] = []
     if saved := saving.newest(output):
         state, curves = saving.load(accelerator, saved)
-    done = state["step"] * settings.accumulate
+    done = state["step"] * options.accumulate
     since = state["step"]
     sums: dict[str, torch.Tensor] = {}
 
     def stopped() -> bool:
-        return bool(settings.patience) and state["stale"] >= settings.patience
+        return bool(options.patience) and state["stale"] >= options.patience
 
     pairs.train()
-    bar = tqdm(total=total, initial=state["step"], desc=f"teach {settings.objective}", disable=not progress)
+    bar = tqdm(total=total, initial=state["step"], desc=f"teach {options.objective}", disable=not progress)
     for number, picked in enumerate(
-        batches(train_part.clips, train_part.groups, settings.batch_size, settings.epochs, settings.seed)
+        batches(train_part.clips, train_part.groups, options.batch_size, options.epochs, options.seed)
     ):
         if number < done:
             continue
@@ -143,7 +91,7 @@ def train(
             break
         batch = collate(train_part, picked, tokens, device, accelerator.process_index, accelerator.num_processes)
         with accelerator.accumulate(pairs):
-            parts, _ = _losses(pairs, batch, settings)
+            parts, _ = _losses(pairs, batch, options)
             loss = sum(parts.values())
             if not bool(torch.isfinite(loss.detach())):
                 raise _no_number("loss", number, state["step"], batch, saving.newest(output))
@@ -151,7 +99,7 @@ def train(
             if accelerator.sync_gradients:
                 norm = accelerator.clip_grad_norm_(pairs.parameters(), 1.0)
                 # with fp16 an overflow is usual: the scaler leaves the step out
-                if settings.precision != "fp16" and not bool(torch.isfinite(norm)):
+                if options.dtype != "float16" and not bool(torch.isfinite(norm)):
                     raise _no_number("gradient", number, state["step"], batch, saving.newest(output))
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -162,11 +110,11 @@ def train(
         schedule.step()
         state["step"] += 1
         bar.update(1)
-        if state["step"] == total or (settings.evaluate_every and state["step"] % settings.evaluate_every == 0):
-            validated = _validate(accelerator, pairs, tokens, validation, settings)
+        if state["step"] == total or (options.evaluate_every and state["step"] % options.evaluate_every == 0):
+            validated = _validate(accelerator, pairs, tokens, validation, options)
             if not np.isfinite(validated["validation_loss"]):
                 raise _no_number("validation loss", number, state["step"], batch, saving.newest(output))
-            count = settings.accumulate * (state["step"] - since)
+            count = options.accumulate * (state["step"] - since)
             means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
             curves.append({"step": state["step"], **means, **validated})
             sums, since = {}, state["step"]
@@ -190,26 +138,30 @@ def train(
     return {**state, "total": total, "stopped_early": early, "finished": early or state["step"] >= total}
 
 
-def _losses(pairs: Any, batch: Batch, settings: Settings) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+def _losses(pairs: Any, batch: Batch, options: TrainingOptions) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
     """The terms of the loss, and float[B, 1 + k], the cosines of each clip with its caption and its negatives."""
     cosines, square = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
     own, mask = cosines[: batch.count], batch.mask[: batch.count]
     if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
         term = cosines.sum() * 0.0
-    elif settings.objective == "lbl":
-        term = label_loss(own, settings.temperature, mask) * batch.weight
+    elif options.objective == "lbl":
+        term = label_loss(own, options.temperature, mask) * batch.weight
     else:
         target = batch.teacher[: batch.count]
-        term = logit_loss(own, target, settings.temperature, settings.teacher_temperature, mask) * batch.weight
-    terms = {settings.objective: term}
-    if settings.contrast:
-        terms["contrast"] = settings.contrast * contrast_loss(square, settings.temperature, batch.same)
+        term = logit_loss(own, target, options.temperature, options.teacher_temperature, mask) * batch.weight
+    terms = {options.objective: term}
+    if options.contrast:
+        terms["contrast"] = options.contrast * contrast_loss(square, options.temperature, batch.same)
     return terms, own
 
 
 @torch.no_grad()
-def _validate(accelerator: Any, pairs: Any, tokens: Tokenizer, part: Part, settings: Settings) -> dict[str, float]:
-    """Loss, and the share of captions that score above all of their negatives (ties count half).
+def _validate(
+    accelerator: Any, pairs: Any, tokens: Tokenizer, part: Part, options: TrainingOptions
+) -> dict[str, float]:
+    """Loss, and the share of captions with negatives that score above all of them (ties count half).
+
+    A caption without a negative says nothing about the model: it has a loss (the in-batch term), but no accuracy.
 
     The batches are drawn, always the same ones: in the set's own order, the captions of one clip stand together and
     the in-batch term would have few others to tell them from. The processes share the batches out; their sums make
@@ -217,46 +169,49 @@ def _validate(accelerator: Any, pairs: Any, tokens: Tokenizer, part: Part, setti
     """
     pairs.eval()
     alone = accelerator.unwrap_model(pairs)  # processes may have different numbers of batches
-    sums = torch.zeros(2, device=accelerator.device)
-    drawn = list(batches(part.clips, None, settings.batch_size, 1, settings.seed))
+    sums = torch.zeros(3, device=accelerator.device)
+    drawn = list(batches(part.clips, None, options.batch_size, 1, options.seed))
     for picked in drawn[accelerator.process_index :: accelerator.num_processes]:
         batch = collate(part, picked, tokens, accelerator.device)
-        parts, own = _losses(alone, batch, settings)
+        parts, own = _losses(alone, batch, options)
         true, rest = own[:, 0], own[:, 1:].masked_fill(~batch.mask[:, 1:], -2.0)
         best = rest.amax(1) if rest.shape[1] else torch.full_like(true, -2.0)
-        right = (true > best).float().sum() + 0.5 * (true == best).float().sum()
-        sums += torch.stack([sum(parts.values()) * batch.count, right])
+        told_apart = (true > best).float() + 0.5 * (true == best).float()
+        with_negatives = batch.mask[: len(own), 1:].any(1).float()
+        sums += torch.stack(
+            [sum(parts.values()) * batch.count, (told_apart * with_negatives).sum(), with_negatives.sum()]
+        )
     pairs.train()
-    loss, right = (float(value) / len(part.clips) for value in accelerator.reduce(sums, "sum"))
-    return {"validation_loss": loss, "validation_accuracy": right}
+    loss, right, captions = accelerator.reduce(sums, "sum").tolist()
+    return {"validation_loss": loss / len(part.clips), "validation_accuracy": right / captions if captions else 0.0}
 
 
 def _no_number(what: str, number: int, step: int, batch: Batch, saved: Path | None) -> VideoContrastError:
     where = f"the last good state is in {saved}" if saved else "nothing was saved yet"
     return VideoContrastError(
         f"the {what} is not a number at batch {number} (step {step}, clips {', '.join(batch.names[:5])} ...); {where}; "
-        "try a lower --rate or --precision no"
+        "try a lower --learning-rate or --precision no"
     )
 
 
-def _accelerator(settings: Settings) -> Any:
+def _accelerator(options: TrainingOptions) -> Any:
     from accelerate import Accelerator, DistributedDataParallelKwargs
     from accelerate.state import AcceleratorState
 
     AcceleratorState._reset_state()  # a training earlier in this process may have had another precision
     return Accelerator(
-        mixed_precision=settings.precision,
-        gradient_accumulation_steps=settings.accumulate,
+        mixed_precision=options.mixed_precision,
+        gradient_accumulation_steps=options.accumulate,
         cpu=not torch.cuda.is_available(),
         # an X-CLIP whose prompts add nothing has layers that no loss reaches
         kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
     )
 
 
-def _groups(model: Any, settings: Settings) -> list[dict[str, Any]]:
+def _groups(model: Any, options: TrainingOptions) -> list[dict[str, Any]]:
     learning = [p for p in model.parameters() if p.requires_grad]
     decayed, plain = ([p for p in learning if (p.ndim >= 2) == wanted] for wanted in (True, False))
-    return [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    return [{"params": decayed, "weight_decay": options.weight_decay}, {"params": plain, "weight_decay": 0.0}]
 
 
 def _rate(step: int, total: int, warm_up: float) -> float:

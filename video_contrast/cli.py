@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from video_contrast.console import hush
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
@@ -50,7 +51,7 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
 
     app = cyclopts.App(
         name="video-contrast",
-        help=SUMMARY,
+        help=f"{SUMMARY}\n\n--version prints the version; --debug shows a traceback when something fails.",
         help_epilogue=f"Example: {EXAMPLE}",
         help_format="plaintext",
         default_parameter=cyclopts.Parameter(negative=()),
@@ -76,6 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
     if words[:1] == ["--version"]:
         print(f"video-contrast {__version__}")
         return 0
+    if {"--quiet", "-q"} & set(words):
+        hush()
     try:
         _run(words)
     except KeyboardInterrupt:

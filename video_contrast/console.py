@@ -18,10 +18,10 @@ AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name
 WIDTH = 140  # of a table that goes to a file
 
 
-def hush(quiet: bool) -> None:
-    """Turns the progress bars of everything that is imported from now on off."""
-    if quiet:
-        os.environ["TQDM_DISABLE"] = "1"
+def hush() -> None:
+    """Turns off the progress bars of everything that is imported from now on."""
+    for name in ("TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+        os.environ[name] = "1"
 
 
 def print_json(value: Any) -> None:

@@ -226,9 +226,17 @@ def _fields(group: Any, parameter: str | None = None, start: Any = REQUIRED) -> 
         default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
         default = default if start is REQUIRED else getattr(start, field.name)
         option = _option(field.name, hints[field.name], REQUIRED if default is dataclasses.MISSING else default)
-        owner = next(base for base in group.__mro__ if field.name in inspect.get_annotations(base))
-        options.append(dataclasses.replace(option, group=parameter, panel=option.panel or getattr(owner, "PANEL", "")))
+        panel = option.panel or _panel(group, field.name)
+        options.append(dataclasses.replace(option, group=parameter, panel=panel))
     return options
+
+
+def _panel(group: Any, field: str) -> str:
+    """The heading of a field: `PANEL` of the class that declares it, or of the first that inherits it and has one."""
+    owner = next(base for base in group.__mro__ if field in inspect.get_annotations(base))
+    return next(
+        (base.PANEL for base in reversed(group.__mro__) if issubclass(base, owner) and hasattr(base, "PANEL")), ""
+    )
 
 
 def _option(name: str, hint: Any, default: Any) -> Option:

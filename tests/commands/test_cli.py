@@ -20,7 +20,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         (["scoer"], 'Unknown command "scoer". Did you mean "score"?'),
-        (["score", "--modle", "temporal"], "Unknown option: --modle. Did you mean --model?"),
+        (["score", "--modle", "temporal"], "Did you mean --model instead of --modle?"),
         (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
         (["check"], "requires an argument"),
         (["annotate", "judge", "set", "--output", "votes.jsonl", "--port", "99999"], "--port must be 1 to 65535"),
@@ -99,6 +99,22 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(video_contrast.builders, "build", interrupted)
     assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted: run the same command again to go on where that is possible"
+
+
+def test_a_misspelt_name_is_no_hub_id(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["score", "--model", "temporl", "--dataset", "shapes", "--dry-run"]) == 2
+    assert "--model temporl: did you mean 'temporal'?" in capsys.readouterr().err
+
+
+def test_quiet_turns_the_bars_of_every_library_off() -> None:
+    code = (
+        "import sys; from video_contrast.cli import main; main(['build', 'shapes', '--config', 'no', '--output', 'no', "
+        "'--quiet']); import tqdm.auto, datasets.utils, huggingface_hub.utils as hub; "
+        "assert datasets.utils.are_progress_bars_disabled() and hub.are_progress_bars_disabled(); "
+        "list(tqdm.auto.tqdm(range(3)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stderr.startswith("error: unknown config") and done.stderr.count("\n") == 1
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

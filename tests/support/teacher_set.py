@@ -11,8 +11,8 @@ from video_contrast.rows import Row, retrieval_row
 from video_contrast.video import write_video
 
 SETTINGS: dict[str, Any] = {
-    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "rate": 1e-3, "progress": False,
-    "kinds": "5-action", "tagger": "hanta", "frames": 4,
+    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "patience": 0, "learning_rate": 1e-3, "progress": False,
+    "negatives": "5-action", "tagger": "hanta", "frames": 4,
 }  # fmt: skip
 
 

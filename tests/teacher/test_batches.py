@@ -95,8 +95,8 @@ def test_a_group_is_a_column_or_a_field_of_meta(dataset: Path) -> None:
 
 def test_a_killed_run_with_groups_ends_with_the_same_numbers(dataset: Path, tmp_path: Path) -> None:
     given: dict[str, Any] = {
-        "epochs": 1, "batch_size": 32, "evaluate_every": 1, "rate": 1e-3, "progress": False, "group": "cluster",
-        "store": tmp_path / "store", "seed": 3,
+        "epochs": 1, "batch_size": 32, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False,
+        "group": "cluster", "store": tmp_path / "store", "seed": 3,
     }  # fmt: skip
     teach("temporal-plain", dataset, output=tmp_path / "whole", **given)
     teach("temporal-plain", dataset, output=tmp_path / "killed", stop_after=1, **given)

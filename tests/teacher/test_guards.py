@@ -1,7 +1,7 @@
 """LLM-teacher: what must not go wrong unseen, as half precision, a gradient without numbers, and what resumes."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import teacher_set
@@ -13,15 +13,16 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach, training
 from video_contrast.teacher.feed import Part
+from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
-from video_contrast.teacher.training import Settings, train
+from video_contrast.teacher.training import train
 
 
 class _Noise:
     """A frame store whose clips are noise, each its own."""
 
-    missing: frozenset[int] = frozenset()
+    missing: ClassVar[dict[int, str]] = {}
 
     def pixels(self, clips: Any, device: Any) -> torch.Tensor:
         return torch.stack([torch.randn(6, 3, 64, 64, generator=torch.Generator().manual_seed(n)) for n in clips])
@@ -38,8 +39,10 @@ def _part(clips: int, captions: int) -> Part:
 
 
 def _train(output: Path, net: Any, processor: Any, part: Part, **settings: Any) -> dict[str, Any]:
-    chosen = Settings(**{"epochs": 1, "batch_size": 8, "patience": 0, **settings})
-    return train(net, Tokens(processor.tokenizer, net.config), part, part, chosen, output, progress=False)
+    chosen = TrainingOptions(**{"epochs": 1, "batch_size": 8, "patience": 0, **settings})
+    return train(
+        net, Tokens(processor.tokenizer, net.config), part, part, options=chosen, output=output, progress=False
+    )
 
 
 # Precision
@@ -93,8 +96,8 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_are_lost(tmp_path
 
 def test_weights_that_a_step_blew_up_are_not_saved(tmp_path: Path) -> None:
     net, processor, _ = load_checkpoint("temporal-plain")
-    with pytest.raises(VideoContrastError, match=r"the validation loss is not a number at batch 0 .*a lower --rate"):
-        _train(tmp_path, net, processor, _part(4, 2), rate=1e30, evaluate_every=1)
+    with pytest.raises(VideoContrastError, match=r"loss is not a number at batch 0 .*a lower --learning-rate"):
+        _train(tmp_path, net, processor, _part(4, 2), learning_rate=1e30, evaluate_every=1)
     assert not (tmp_path / "state").exists() and not (tmp_path / "best.pt").exists()
 
 
@@ -108,9 +111,23 @@ def test_validation_batches_hold_captions_of_different_clips(tmp_path: Path) -> 
     losses = []
     for contrast in (0.0, 1.0):
         net, processor, _ = load_checkpoint("temporal-plain")
-        given = {"contrast": contrast, "rate": 1e-9, "evaluate_every": 1}
+        given = {"contrast": contrast, "learning_rate": 1e-9, "evaluate_every": 1}
         losses.append(_train(tmp_path / str(contrast), net, processor, _part(6, 8), **given)["best_loss"])
     assert losses[1] > losses[0] + 0.5  # in the set's own order a batch is one clip, and the in-batch term 0
+
+
+def test_a_caption_without_negatives_is_not_counted_as_right(tmp_path: Path) -> None:
+    part = _part(4, 4)
+    for number, row in enumerate(part.rows):
+        # the one negative ties, and every second caption has none
+        row |= (
+            {"negatives": [row["caption"]], "teacher": [1.0, 1.0]}
+            if number % 2
+            else {"negatives": [], "teacher": [1.0]}
+        )
+    net, processor, _ = load_checkpoint("temporal-plain")
+    result = _train(tmp_path, net, processor, part, evaluate_every=1, learning_rate=1e-9)
+    assert result["best_accuracy"] == 0.5
 
 
 def test_the_best_step_tells_most_captions_apart_and_of_those_has_the_lowest_loss(

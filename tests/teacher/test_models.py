@@ -20,8 +20,8 @@ from video_contrast.teacher.store import open_store
 from video_contrast.video import frame_indices
 
 QUICK: dict[str, Any] = {
-    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "rate": 1e-3, "progress": False, "kinds": "5-action",
-    "tagger": "hanta", "frames": 4,
+    "epochs": 1, "batch_size": 6, "evaluate_every": 1, "learning_rate": 1e-3, "progress": False,
+    "negatives": "5-action", "tagger": "hanta", "frames": 4,
 }  # fmt: skip
 
 

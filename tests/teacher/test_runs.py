@@ -76,7 +76,7 @@ def test_two_batches_in_a_step_are_one_of_twice_the_size(place: Path, objective:
 
 
 def test_bfloat16_runs_on_a_cpu_and_is_near_float32(place: Path) -> None:
-    run(place, "bf16", precision="bf16")
+    run(place, "bf16", dtype="bfloat16")
     for a, b in zip(curves(place, "bf16"), curves(place, "first"), strict=True):
         assert a["validation_loss"] == pytest.approx(b["validation_loss"], rel=0.05)
         assert a["validation_loss"] != b["validation_loss"]
@@ -85,15 +85,15 @@ def test_bfloat16_runs_on_a_cpu_and_is_near_float32(place: Path) -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
 def test_fp16_without_an_accelerator_is_refused(place: Path) -> None:
-    with pytest.raises(UsageError, match="--precision fp16 needs a GPU"):
-        run(place, "fp16", precision="fp16")
+    with pytest.raises(UsageError, match="--dtype float16 needs a GPU"):
+        run(place, "fp16", dtype="float16")
 
 
 def test_a_run_without_progress_stops_early_and_stays_stopped(place: Path) -> None:
-    result = run(place, "early", rate=3.0, patience=1, epochs=8)
+    result = run(place, "early", learning_rate=3.0, patience=1, epochs=8)
     assert result["stopped_early"] and result["step"] < result["total"] == 32
     before = (place / "early" / "model" / "model.safetensors").read_bytes()
-    again = run(place, "early", rate=3.0, patience=1, epochs=8)
+    again = run(place, "early", learning_rate=3.0, patience=1, epochs=8)
     assert again["step"] == result["step"] and again["stopped_early"]
     assert (place / "early" / "model" / "model.safetensors").read_bytes() == before
 
@@ -237,7 +237,7 @@ def test_every_generator_feeds_the_training(
     model, options = generators(name)
     given = {
         "generator": name, "generator_model": model, "generator_options": options, "constraints": "lemma",
-        "kinds": "5-action-5-object", "store": place / f"store-{name}",
+        "negatives": "5-action-5-object", "store": place / f"store-{name}",
     }  # fmt: skip
     if name == "mlm":
         given["encoder"] = str(request.getfixturevalue("encoder_folder"))

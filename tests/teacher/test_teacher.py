@@ -3,7 +3,7 @@
 import csv
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,12 +20,13 @@ from video_contrast.seeds import stream
 from video_contrast.teacher import teach
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.negatives import NegativeRecipe, negatives
+from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.similarity import LatentSemantics, cosines
-from video_contrast.teacher.training import Settings, train
+from video_contrast.teacher.training import train
 
-QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 2, "rate": 1e-3, "progress": False}
+QUICK: dict[str, Any] = {"epochs": 1, "batch_size": 16, "evaluate_every": 2, "learning_rate": 1e-3, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_another_configuration_in_the_same_folder_is_refused(
     run: tuple[Path, dict[str, Any]], dataset: Path, store: Path
 ) -> None:
     with pytest.raises(UsageError, match=r"other settings: rate \(0.001 then, 0.1 now\)"):
-        teach("temporal-plain", dataset, output=run[0], store=store, objective="lgt", **(QUICK | {"rate": 0.1}))
+        teach("temporal-plain", dataset, output=run[0], store=store, objective="lgt", **QUICK | {"learning_rate": 0.1})
 
 
 @pytest.mark.parametrize("name", ["temporal", "bag-of-frames"])
@@ -173,7 +174,7 @@ def test_training_sees_the_scores_that_the_runner_gives(name: str, dataset: Path
 
 def test_a_loss_that_is_no_number_stops_and_names_the_batch(tmp_path: Path) -> None:
     class Still:
-        missing: frozenset[int] = frozenset()
+        missing: ClassVar[dict[int, str]] = {}
 
         def pixels(self, clips: Any, device: Any) -> torch.Tensor:
             return torch.zeros(len(clips), 6, 3, 64, 64)
@@ -189,20 +190,28 @@ def test_a_loss_that_is_no_number_stops_and_names_the_batch(tmp_path: Path) -> N
             Tokens(processor.tokenizer, net.config),
             part,
             part,
-            Settings(objective="lgt"),
-            tmp_path,
+            options=TrainingOptions(objective="lgt"),
+            output=tmp_path,
             progress=False,
         )
 
 
-def test_clips_that_cannot_be_read_are_left_out_and_counted(dataset: Path, tmp_path: Path) -> None:
+def test_clips_that_cannot_be_read_are_left_out_and_named_with_the_reason(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     copy = tmp_path / "set"
     shutil.copytree(dataset, copy)
     broken = sorted((copy / "clips").glob("train-*/*.mp4"))[:2]
     broken[0].unlink()
     broken[1].write_bytes(b"nonsense")
-    result = teach("bag-of-frames", copy, output=tmp_path / "run", stop_after=1, **QUICK)
+    result = teach("bag-of-frames", copy, output=tmp_path / "run", stop_after=1, **{**QUICK, "progress": True})
     assert result["missing"] == 2
+    names = {path.relative_to(copy).as_posix() for path in broken}
+    rows = video_contrast.open_set(copy).rows("retrieval", "train")
+    assert set(result["unread"]) == {row["id"] for row in rows if row["video_path"] in names}
+    assert all(reason for reason in result["unread"].values())
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in result["unread"])
 
 
 def test_a_wrong_video_root_is_said_with_the_first_clip(dataset: Path, tmp_path: Path) -> None:

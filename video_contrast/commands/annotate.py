@@ -115,12 +115,12 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: Items, serv
     if not 0 < server.port < 65536:
         raise UsageError(f"--port must be 1 to 65535, not {server.port}")
     from video_contrast.reports.annotate.pages import app, launch_options
-    from video_contrast.reports.annotate.results import rows_of
     from video_contrast.reports.annotate.tasks import Desk
     from video_contrast.reports.annotate.votes import Votes
+    from video_contrast.storage import open_set
 
     root = items.video_root if items.video_root is not None else dataset
-    rows = rows_of(dataset, items.config, items.split)
+    rows = open_set(dataset).choice_rows(items.config, items.split)
     desk = Desk(rows, Votes(server.output, task), per_item=people, seed=items.seed)
     # Who may see the page from elsewhere must not see the truth: without a word, the tab is for this machine alone.
     local = server.host in ("127.0.0.1", "localhost", "::1")

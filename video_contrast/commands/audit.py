@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
-from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
 
@@ -29,7 +29,6 @@ def audit(
 
     Accuracy of scorers that never see the video. Written to set.json and the card.
     """
-    hush(quiet)
     from video_contrast.audit import set_audit as auditing
     from video_contrast.hub_cards import write_card
     from video_contrast.storage import SetFolder

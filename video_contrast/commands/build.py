@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from video_contrast.builders.registry import Builder, all_builders
 from video_contrast.commands.command import Command, Group, names_in
-from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import REQUIRED, Configs, Flag, options_of
 
 SHOWN = 12  # configs named in a help
@@ -47,20 +47,32 @@ def _command(builder: Builder) -> Command:
         as_json: AsJson = False,
         options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
     ) -> None:
-        hush(quiet)
         from video_contrast import builders
         from video_contrast.builders.assembly.sharding import is_writer
+        from video_contrast.builders.build_report import blind_report, blind_warnings, build_report
+        from video_contrast.storage.set_folder import SetFolder
 
         selected = names_in(configs, config)
         root = builders.build(builder.name, selected, output=output, **(options or {}))
         if not is_writer():
             return
+        record = SetFolder.built(root).record
+        built = builder.select(selected)
+        warnings = [*record.get("facts", {}).get("warnings", ()), *blind_warnings(record, built, root)]
         if as_json:
-            print_json(_counted(root, builder.select(selected)))
+            print_json(
+                {
+                    "output": str(root),
+                    "configs": {name: record["configs"][name] for name in built if name in record["configs"]},
+                    "warnings": warnings,
+                }
+            )
             return
-        _report(root, builder.select(selected), quiet)
         if not quiet:
-            print(f"{builder.name}: written to {root}")
+            lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
+            print("\n".join(lines))
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr)
 
     return Command(f"build {builder.name}", build, example, text, options)
 
@@ -73,41 +85,3 @@ def _first_clause(text: str) -> str:
     """
     cuts = [at for mark in (": ", "; ", " (", ", ") if 8 < (at := text.find(mark)) <= LINE]
     return text if len(text) <= LINE or not cuts else text[: min(cuts)]
-
-
-def _counted(root: Path, configs: list[str]) -> dict[str, Any]:
-    """What `--json` prints: the record of every config that was built, and the warnings."""
-    from video_contrast.files import read_json
-
-    record = read_json(root / "set.json")
-    built = {config: record["configs"][config] for config in configs if config in record["configs"]}
-    return {"output": str(root), "configs": built, "warnings": record.get("facts", {}).get("warnings", [])}
-
-
-def _report(root: Path, configs: list[str], quiet: bool) -> None:
-    """Rows of every config that was built, its counts by reason, and warnings, from the set's record."""
-    from video_contrast.files import read_json
-
-    record = read_json(root / "set.json")
-    for warning in record.get("facts", {}).get("warnings", ()):
-        print(f"warning: {warning}", file=sys.stderr)
-    read = {name: n for name, n in record.get("facts", {}).get("counts", {}).items() if isinstance(n, int) and n}
-    if read and not quiet:
-        print(f"read: {'; '.join(f'{name} {n:,}'.replace('_', ' ') for name, n in read.items())}")
-    for config in configs if not quiet else ():
-        entry = record["configs"].get(config)
-        if entry is None:
-            continue  # left out, which the builder said
-        for split, size in entry["splits"].items():
-            facts = entry["facts"].get("splits", {}).get(split, {})
-            print(f"{config} {split}: {size['num_examples']:,} rows{_details(facts)}")
-
-
-def _details(facts: dict[str, Any]) -> str:
-    """Counts by reason and coverage, in brackets; nothing where the builder gave none."""
-    counts = facts.get("counts", {})
-    parts = [f"{name} {share} % of videos" for name, share in facts.get("coverage", {}).items()]
-    parts += [f"{reason} {n:,}" for reason, n in counts.get("captions_tried", {}).items()]
-    if not parts:
-        parts = [f"{reason} {n:,}" for reason, n in counts.items() if isinstance(n, int) and reason != "built"]
-    return f" ({'; '.join(parts)})" if parts else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, Quiet, hush, print_json
+from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import SetPath, VideoRoot
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
@@ -30,7 +30,6 @@ def check(
 
     Missing and unreadable videos are named. Exit code 1 if anything is wrong.
     """
-    hush(quiet)
     from video_contrast.audit import check as checking
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json

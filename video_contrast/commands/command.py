@@ -51,7 +51,7 @@ class Command:
 
     def run(self, given: Mapping[str, Any]) -> None:
         """Calls the function with the options that were given on the command line, by name."""
-        more = {option.name for option in self.more}
+        more = {name for option in self.more for name in (option.name, *option.flag.former)}
         extra = {name: value for name, value in given.items() if name in more}
         values = {name: value for name, value in given.items() if name not in more}
         self.function(**bind(self.function, values | ({"options": extra} if extra else {}), self.name))
@@ -113,7 +113,8 @@ def _call(command: Command) -> Callable[..., None]:
 def _former(option: Option, name: str) -> Option:
     """The option under a name that it had before: taken, not shown, never required."""
     default = None if option.default is REQUIRED else option.default
-    return replace(option, name=name, default=default, flag=Flag(hidden=True), positional=False)
+    kind = str if option.flag.former_values else option.type
+    return replace(option, name=name, type=kind, default=default, flag=Flag(hidden=True), positional=False)
 
 
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
@@ -122,13 +123,15 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     required = option.default is REQUIRED
     # An option that may be given under a former name is looked for by `bind`, which knows that name.
     elsewhere = required and not option.positional and bool(option.flag.former)
-    group = {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
+    group: dict[str, Any] = (
+        {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
+    )
     flag = cyclopts.Parameter(
         **group,
         name=(option.flag.name or None) if option.positional else list(option.names),
         help=option.help + (" [required]" if elsewhere else ""),
         show=False if option.flag.hidden else None,
-        show_default=None if option.default not in (False, ()) else False,
+        show_default=None if option.default not in (False, (), "") else False,
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
     )
     kinds = inspect.Parameter

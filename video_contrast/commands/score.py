@@ -6,7 +6,7 @@ import os
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
-from video_contrast.console import AsJson, Quiet, hush, print_json, print_table
+from video_contrast.console import AsJson, Quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
@@ -42,7 +42,6 @@ def score(
     """Score a model on a set: accuracy by contrast, retrieval, robustness. Resumable; works under torchrun."""
     if request.output is None and not request.dry_run:
         raise UsageError("give --output DIR, where the scores go (or --dry-run)")
-    hush(quiet)
     from video_contrast import api
 
     result = api.score(model, dataset, names_in(config), request=request, progress=not quiet)
