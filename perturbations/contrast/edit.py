@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from video_contrast.rows import edit_record
+from video_contrast.rows import EditRecord, edit_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Edit:
     scores: Mapping[str, float] = field(default_factory=dict)
     also: tuple[tuple[str, str], ...] = ()
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> EditRecord:
         """Returns the edit as a multiple-choice table stores it."""
         return edit_record(
             self.old, self.new, self.start, generator=self.generator, antonym=self.antonym, scores=self.scores

@@ -21,6 +21,7 @@ _OBJECT = ("DT", "PRP$", "PRP", "CD")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
 _BARE = ("NN", "NNS", "NNP", "NNPS", "JJ", "UH", "RB", "IN")
 _BE = ("is", "are", "was", "were", "be", "been", "am", "'re", "'s", "s")
+_NEVER_VERBS = ("video", "videos", "nose", "noses")  # of a caption
 _PLURAL = ("people", "men", "women", "children", "they", "we", "you", "i")
 _ADJECTIVES = (
     "interesting",
@@ -54,13 +55,15 @@ def repair(words: list[str], tags: list[str]) -> list[str]:
     """
     fixed = [_possible(words, tags, place) for place in range(len(words))]
     for place in range(1, len(words)):
+        if words[place].lower() in _NEVER_VERBS:
+            continue
         if fixed[place] in ("NN", "NNS", "JJ", "VBN") and (tag := _clear_case(words, fixed, place)):
             fixed[place] = tag
     if any(tag[:2] == "VB" or tag == "MD" for tag in fixed):
         return fixed
     best: tuple[int, int, str] | None = None  # score, minus the place (the first wins), tag
     for place, (word, tag) in enumerate(zip(words, fixed, strict=True)):
-        if tag not in _BARE:
+        if tag not in _BARE or word.lower() in _NEVER_VERBS:
             continue
         found = _candidate(words, fixed, place, word)
         if found and (best is None or (found[0], -place) > best[:2]):
@@ -74,6 +77,8 @@ def _possible(words: list[str], tags: list[str], place: int) -> str:
     """The tag, or another one where the word cannot be that form of a verb, or stands where no verb can."""
     word, tag = words[place], tags[place]
     can = verb_tags(word) if tag[:2] == "VB" else frozenset()
+    if tag[:2] == "VB" and (word.lower() in _NEVER_VERBS or (not can and is_noun(word) and word.lower() not in _BE)):
+        return "NNS" if lemma(word, "NNS") != word.lower() else "NN"
     if not can or word.lower() in _BE:
         return tag
     before = tags[place - 1] if place else ""

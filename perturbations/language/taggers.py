@@ -20,7 +20,7 @@ from video_contrast.perturbations.language.amr import is_amr
 from video_contrast.perturbations.language.hanta import HantaTagger
 from video_contrast.perturbations.language.repair import repair
 
-RULES = "6"  # rises when tokens, mapping or repair change, so that stored tags are not mixed with new ones
+RULES = "7"  # rises when tokens, mapping or repair change, so that stored tags are not mixed with new ones
 _PERCEPTRON = "taggers/averaged_perceptron_tagger_eng"
 
 

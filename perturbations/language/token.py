@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 # A number with its separators, a word with inner hyphens and apostrophes, or one other visible character.
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)+|\w+(?:[-'’]\w+)*|[^\w\s]")
-_CLITIC = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))$", re.IGNORECASE)
+_CLITIC = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m)|(?<=^can)not)$", re.IGNORECASE)
 
 
 class Token(NamedTuple):

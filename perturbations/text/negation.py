@@ -1,29 +1,37 @@
 """TextStyle: a negated caption loses its negation, any other gets one (robustness paper, A.2)."""
 
 import re
+from itertools import pairwise
 
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, inflect, verb_tags
-from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.language.fitting import article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
 from video_contrast.perturbations.text.words import put
 
 _FEWEST_WORDS = 3
-_NEGATION = re.compile(r"\b(?:not|never)\b\s*|n['’]t\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|never)\b\s*|(?<=\w)n(?:['’]| (?=t\b))t\b", re.IGNORECASE)
 _NOBODY = re.compile(r"\bno( one|body|thing|where)\b", re.IGNORECASE)
-_DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’]t)\s+(\w+)", re.IGNORECASE)
+_DO = re.compile(r"\b(do|does|did)(?:\s+not|n['’ ]t)\s+(\w+)", re.IGNORECASE)
 _DO_TAG = {"do": "VBP", "does": "VBZ", "did": "VBD"}
 _IRREGULAR = {"won't": "will", "can't": "can", "cannot": "can", "shan't": "shall", "won’t": "will", "can’t": "can"}
+_IRREGULAR |= {"won t": "will", "can t": "can"}
+# "there is no water": nouns that take no article.
+_MASS = frozenset(
+    "water music sound audio food hair information talking rice money oil speech light noise dialogue action".split()  # noqa: SIM905
+)
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", needs=("tags",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="2", needs=("tags",))
 def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
         return caption
     positive = _without_negation(caption)
+    if positive == caption:
+        positive = _without_no(caption, tokens)
     if positive != caption:
         return positive
     verb = head_verb(tokens)
@@ -43,9 +51,22 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
         do = "did"
     else:
         do = "do" if token.tag in ("VB", "VBP", "VBN") or is_plural(tokens, place) else "does"
+    negated = f"{do} not {inflect(token.lemma, 'VB')}"
     if place == 0:
-        return put(caption, [(token.start, token.end, like_case(f"{do} not {inflect(token.lemma, 'VB')}", token.text))])
-    return put(caption, [(token.start, token.end, f"{do} not {token.lemma}")])
+        return put(caption, [(0, token.end, like_case(negated, token.text))])
+    joined = tokens[place - 1].end == token.start  # "I've a dog"
+    return put(caption, [(token.start, token.end, " " * joined + negated)])
+
+
+def _without_no(caption: str, tokens: list[Token]) -> str:
+    """The caption with its first "no" before a noun taken out; unchanged without one. "has no hat" is "has a hat"."""
+    for token, after in pairwise(tokens):
+        if token.text.lower() == "no" and token.tag == "DT" and after.tag[:2] in ("NN", "JJ", "VB"):
+            noun = next((t for t in tokens if t.start >= after.start and t.tag[:2] == "NN"), after)
+            counted = noun.tag == "NN" and noun.text.lower() not in _MASS
+            new = f"{article(after.text)} {after.text}" if counted else after.text
+            return put(caption, [(token.start, after.end, like_case(new, token.text))])
+    return caption
 
 
 def _without_negation(caption: str) -> str:

@@ -5,10 +5,10 @@ from functools import cache
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, lemma, verb_tags
-from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.language.morphology import _lemminflect  # its dictionary says what a real word is
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick, put
+from video_contrast.perturbations.text.words import FUNCTION_WORDS, pick
 
 _PREFIXES = """
     ab ac ad af al an ap ar as at auto be bi co col com con contra cor counter de dis em en ex for fore im in inter
@@ -23,7 +23,7 @@ _ENDINGS = ("ing", "ings", "ers", "able")  # "playing" minus "play": no word is 
 _PARTS = {"NN": "NOUN", "JJ": "ADJ", "RB": "ADV"}
 
 
-@text_perturbation("prefix_swap", category="ChangeChar", origin="natural", needs=("tags",))
+@text_perturbation("prefix_swap", category="ChangeChar", origin="natural", version="2", needs=("tags",))
 def prefix_swap(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """The first part of one word becomes another that gives a real word of the same tag ("report", "import")."""
     options = []
@@ -35,7 +35,9 @@ def prefix_swap(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     if not options:
         return caption
     token, found = options[int(rng.random() * len(options))]
-    return put(caption, [(token.start, token.end, like_case(pick(found, rng), token.text))])
+    new = like_case(pick(found, rng), token.text)
+    before = caption[: token.start]
+    return (before if profile == "released" else fix_article(before, new)) + new + caption[token.end :]
 
 
 @cache

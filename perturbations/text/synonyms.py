@@ -10,10 +10,11 @@ from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pi
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
+_SENSES = 3  # commonest senses of a word that are looked at
 _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
-@text_perturbation("swap_syn_wordnet", category="SwapText", origin="synthetic", needs=("tags", "wordnet"))
+@text_perturbation("swap_syn_wordnet", category="SwapText", origin="synthetic", version="2", needs=("tags", "wordnet"))
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
     words = [token for token in tokens if token.text[0].isalnum()]
@@ -47,20 +48,24 @@ def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], prof
 def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> tuple[str, ...]:
     """The other single words of the token's sense; empty if it has none.
 
-    The sense is the one whose gloss shares most words with the caption, the commonest of equals. With `any_sense`
+    The sense is one of the commonest `_SENSES` that are of the lexical class of the commonest (a thing stays a thing),
+    the one whose gloss shares most words with the caption; its words are those that mostly mean it. With `any_sense`
     the words of all senses count, and auxiliaries too.
     """
     part = _PARTS.get(token.tag[:2])
     if part is None or (token.lemma in _AUXILIARIES and not any_sense):
         return ()
-    senses = wordnet.load().senses(token.lemma, part)
+    net = wordnet.load()
+    senses = net.senses(token.lemma, part)
     if senses and not any_sense:
-        senses = (max(senses, key=lambda sense: len(sense.gloss & context - {token.lemma})),)
-    return tuple(
-        dict.fromkeys(
-            word for sense in senses for word in sense.words if word.isalpha() and word.lower() != token.lemma
-        )
-    )
+        alike = [sense for sense in senses[:_SENSES] if sense.lexical_class == senses[0].lexical_class]
+        senses = (max(alike, key=lambda sense: len(sense.gloss & context - {token.lemma})),)
+    words = [
+        (word, sense) for sense in senses for word in sense.words if word.isalpha() and word.lower() != token.lemma
+    ]
+    if not any_sense:
+        words = [(word, sense) for word, sense in words if sense in net.senses(word.lower(), part)[:1]]
+    return tuple(dict.fromkeys(word for word, _ in words))
 
 
 def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str:

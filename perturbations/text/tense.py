@@ -1,49 +1,64 @@
 """TextStyle: the tense of the caption's verb changes (robustness paper, A.2)."""
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.clauses import head_verb, is_plural
 from video_contrast.perturbations.text.words import how_many, pick, put, sample
 
 _MODALS = {"can": "could", "could": "can", "will": "would", "would": "will", "may": "might", "shall": "should"}
+_MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": "would", "’ll": "would"}  # "can't", "won't", "he'll"
+# Negated auxiliaries whose apostrophe is lost: "they don t know".
+_BROKEN = {"don": "didn", "doesn": "didn", "isn": "wasn", "aren": "weren", "hasn": "hadn", "haven": "hadn"}
 
 
-@text_perturbation("tense", category="TextStyle", origin="natural", needs=("tags",))
+@text_perturbation("tense", category="TextStyle", origin="natural", version="2", needs=("tags",))
 def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":
         return _any_form(caption, tokens, rng)
+    for token, after in pairwise(tokens):
+        if token.text.lower() in _BROKEN and after.text.lower() == "t":
+            return put(caption, [(token.start, token.end, like_case(_BROKEN[token.text.lower()], token.text))])
     verb = head_verb(tokens)
     if verb is None:
         return caption
     place = verb.head if verb.auxiliary is None else verb.auxiliary
     if tokens[place].tag == "VBG":
         return caption  # "a man driving a car" has no tense
-    plural = is_plural(tokens, place)
     changes = []
-    for at in (place, *_joined(tokens, place)):
-        token = tokens[at]
-        changes.append((token.start, token.end, like_case(_other_tense(tokens, at, plural), token.text)))
+    for at in sorted({place, *_of_the_same_time(tokens, tokens[place])}):
+        token, new = tokens[at], _other_tense(tokens, at, is_plural(tokens, at))
+        if new == token.text.lower():
+            continue
+        before = " " if at and tokens[at - 1].end == token.start else ""  # "we've" is "we had"
+        joined = at + 1 < len(tokens) and tokens[at + 1].start == token.end and tokens[at + 1].text.lower() == "not"
+        changes.append((token.start, token.end, before + like_case(new, token.text) + (" " if joined else "")))
     return put(caption, changes)
 
 
-def _joined(tokens: list[Token], place: int) -> list[int]:
-    """The verbs that "and" joins to the one at `place`: they share its subject ("sits and describes")."""
-    found = []
-    for at in range(place + 2, len(tokens)):
-        before = at - 2 if tokens[at - 1].tag == "RB" else at - 1
-        if tokens[before].text.lower() == "and" and tokens[at].tag in ("VBZ", "VBP", "VBD"):
-            same_time = (tokens[at].tag == "VBD") == (tokens[place].tag == "VBD")
-            if same_time:
-                found.append(at)
-    return found
+def _of_the_same_time(tokens: list[Token], head: Token) -> list[int]:
+    """The finite verbs in the tense of `head`: a caption stays in one tense."""
+    past = head.tag == "VBD"
+    tags = ("VBD",) if past else ("VBZ", "VBP") if head.tag != "MD" else ("MD",)
+    return [n for n, token in enumerate(tokens) if token.tag in tags and _is_verb(tokens, n)]
+
+
+def _is_verb(tokens: list[Token], place: int) -> bool:
+    """Whether the word is a verb by the dictionary, and does not stand where nouns do ("gives autographs")."""
+    token = tokens[place]
+    if token.tag == "MD" or token.lemma in ("be", "have", "do"):
+        return True
+    noun = place > 0 and tokens[place - 1].tag[:2] in ("VB", "IN", "DT", "JJ") and is_noun(token.text)
+    return token.tag in verb_tags(token.text) and not noun
 
 
 def _other_tense(tokens: list[Token], place: int, plural: bool) -> str:
@@ -56,9 +71,11 @@ def _other_tense(tokens: list[Token], place: int, plural: bool) -> str:
             return "are" if low == "were" else "is"
         return inflect(token.lemma, "VBP" if plural else "VBZ")
     if token.lemma == "be":
-        if low in ("'s", "’s", "'re", "’re", "'m", "’m"):
-            return " were" if low[1:] == "re" else " was"
-        return "were" if low == "are" or (plural and low not in ("is", "am")) else "was"
+        return (
+            "were"
+            if low in ("are", "'re", "’re") or (plural and low not in ("is", "am", "'s", "’s", "'m", "’m"))
+            else "was"
+        )
     return inflect(token.lemma, "VBD")
 
 

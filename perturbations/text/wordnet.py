@@ -17,8 +17,17 @@ FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 @dataclass(frozen=True)
 class Sense:
-    """One sense: the words that share it, and the words of its gloss and examples."""
+    """One sense.
 
+    Attributes:
+        offset: its place in the data file; the name of the sense.
+        lexical_class: number of WordNet's lexicographer file, e.g. 06 for artefacts, 04 for acts.
+        words: those that share it.
+        gloss: the words of its definition and examples.
+    """
+
+    offset: int
+    lexical_class: str
     words: tuple[str, ...]
     gloss: frozenset[str]
 
@@ -69,7 +78,7 @@ def _sense(data: bytes, offset: int) -> Sense:
     count = int(fields[3], 16)
     words = [fields[4 + 2 * n].partition("(")[0] for n in range(count)]  # "(p)" marks where an adjective stands
     plain = "".join(c if c.isalnum() else " " for c in gloss.lower())
-    return Sense(tuple(words), frozenset(plain.split()))
+    return Sense(offset, fields[1], tuple(words), frozenset(plain.split()))
 
 
 def load() -> WordNet:

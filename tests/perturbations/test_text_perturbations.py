@@ -330,7 +330,7 @@ def test_paper_synonyms_are_of_the_sense_that_fits_and_released_ones_of_any(nltk
     caption = "a car"
     paper = {one("swap_syn_wordnet", caption, seed=seed) for seed in range(60)}
     released = {one("swap_syn_wordnet", caption, seed=seed, profile="released") for seed in range(200)}
-    assert paper == {"an auto", "an automobile", "a machine", "a motorcar"}
+    assert paper == {"an auto", "an automobile", "a motorcar"}
     assert {"a auto", "a gondola", "a motorcar"} <= released
 
 
@@ -355,3 +355,43 @@ def test_misspellings_are_spelled_wrong_and_hold_no_markup_and_nothing_offensive
     assert "shirt" in table and "Shit" in _misspellings("released")["shirt"]
     assert {one("spelling_error", "shirt", seed=seed).islower() for seed in range(40)} == {True}
     assert one("spelling_error", "SHIRT").isupper()
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("reverse_neg", "I've a dog", "I do not have a dog"),
+        ("reverse_neg", "there is no man in the room", "there is a man in the room"),
+        ("reverse_neg", "there are no dogs here", "there are dogs here"),
+        ("reverse_neg", "there is no water here", "there is water here"),
+        ("reverse_neg", "he has no umbrella", "he has an umbrella"),
+        ("reverse_neg", "they don t know", "they know"),
+        ("reverse_neg", "a dog isn t barking", "a dog is barking"),
+        ("tense", "we've eaten the cake", "we had eaten the cake"),
+        ("tense", "he cannot swim", "he could not swim"),
+        ("tense", "he can't swim", "he couldn't swim"),
+        ("tense", "he won't go", "he wouldn't go"),
+        ("tense", "you'll see a dog", "you would see a dog"),
+        ("tense", "they don t know", "they didn t know"),
+        ("tense", "a man is singing while a woman plays the piano", "a man was singing while a woman played the piano"),
+        ("tense", "she's playing and he's singing", "she was playing and he was singing"),
+        ("tense", "a man who wears a hat sang", "a man who wears a hat sings"),
+        ("no_nouns", "girls video a dog", "[UNK] [UNK] a [UNK]"),
+    ],
+)
+def test_contractions_negated_nouns_and_all_verbs_of_a_caption(name, before, after):
+    assert one(name, before) == after
+
+
+def test_the_article_fits_the_word_with_another_first_part():
+    for seed in range(60):
+        after = one("prefix_swap", "a person and an import", seed=seed)
+        assert not re.search(r"\ba [aeio]\w", after.replace("a one", "")) and not re.search(r"\ban [^aeiouh ]", after)
+
+
+def test_synonyms_share_the_commonest_lexical_class(nltk_data, monkeypatch):
+    import nltk.data
+
+    monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
+    drawn = {one("swap_syn_wordnet", "a man in a suit talks to a woman", seed=seed) for seed in range(200)}
+    assert not any("courtship" in text or "wooing" in text for text in drawn)
