@@ -1,8 +1,8 @@
 """The files of a metric's Space: the module's folder, with the code that it computes with written out.
 
-In the package a module imports that code (`_core.py` is a few imports, `app.py` one), so there is one copy of it. A
-Space has no package and `evaluate` copies one helper file beside the script and no more, so there both are written out
-from the same sources: the modules that they need, one after another.
+In the package a module imports that code (`_core.py` is a few imports), so there is one copy of it. A Space has no
+package and `evaluate` copies one helper file beside the script and no more, so there it is written out from the same
+sources: the modules that it needs, one after another. All Spaces have the page of `space_app`.
 """
 
 import ast
@@ -12,10 +12,17 @@ from pathlib import Path
 from video_contrast.errors import VideoContrastError
 
 _PACKAGE = "video_contrast."
+_APP = """
+
+demo = page(Path(__file__).resolve().parent)
+
+if __name__ == "__main__":
+    demo.launch()
+"""
 
 
 def space_files(folder: Path) -> dict[str, str]:
-    """The files of a Space, by name: everything in a module's folder, with `_core.py` and `app.py` written out.
+    """The files of a Space, by name: everything in a module's folder, with `_core.py` written out, and the page.
 
     Args:
         folder: the module's folder (`modules.metric_path`).
@@ -25,7 +32,8 @@ def space_files(folder: Path) -> dict[str, str]:
         for path in sorted(folder.iterdir())
         if path.suffix in (".py", ".md", ".txt")
     }
-    return files | {name: written_out(folder / name) for name in ("_core.py", "app.py")}
+    page = written_out(Path(__file__).with_name("space_app.py")) + _APP
+    return files | {"_core.py": written_out(folder / "_core.py"), "app.py": page}
 
 
 def written_out(path: Path) -> str:

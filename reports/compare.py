@@ -181,10 +181,12 @@ def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> 
 
 
 def _row(figure: str, first: np.ndarray, second: np.ndarray, paired: dict[str, Any], left_out: int) -> Row:
+    from video_contrast.metrics.ranks import exact_mean
+
     return {
         "figure": figure,
-        "first": float(np.mean(first)),
-        "second": float(np.mean(second)),
+        "first": exact_mean(first),
+        "second": exact_mean(second),
         "difference": paired["difference"],
         "low": paired["low"],
         "high": paired["high"],

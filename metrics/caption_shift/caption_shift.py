@@ -18,7 +18,7 @@ Args:
     references: `[n]`, the same captions before the perturbation.
     meteor: add METEOR (needs NLTK's WordNet data).
     language_model: add perplexities under a causal language model ("gpt2", or a folder).
-    clusters: optional, `[n]`, the source video of each caption: adds 95 % cluster bootstrap intervals.
+    clusters: optional, `[n]`, the source video of each caption: adds 95 % intervals.
     interval: True or False; by default intervals are given if there are clusters.
     seed: of the bootstrap.
 Returns:

@@ -9,7 +9,7 @@ from ._core import OptionalColumns, compare_choices
 
 _DESCRIPTION = """
 Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with
-its paired cluster bootstrap interval, a cluster-robust p-value, and McNemar's exact test.
+its 95 % interval, a p-value of sign flips by video, and McNemar's exact test.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -17,7 +17,7 @@ Args:
     predictions1, predictions2: `[n][k]`, scores of the two models for the k captions of each item.
     references: `[n]`, the position of the true caption.
     clusters: optional, `[n]`, the source video of each item; without it items count as independent.
-    seed: of the bootstrap.
+    seed: of the signs that are drawn where the test cannot be exact.
 Returns:
     A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
 Examples:

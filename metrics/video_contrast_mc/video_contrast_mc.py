@@ -17,7 +17,7 @@ Args:
     predictions: `[n][k]`, scores of the k captions of each item, higher is better.
     references: `[n]`, the position of the true caption.
     kinds: optional, `[n][k]`, the kind of each caption: adds the accuracy against each kind of contrast.
-    clusters: optional, `[n]`, the source video of each item: adds 95 % cluster bootstrap intervals.
+    clusters: optional, `[n]`, the source video of each item: adds 95 % intervals.
     ks: the Ks of R@K, (1,) by default.
     interval: True or False; by default intervals are given if there are clusters.
     seed: of the bootstrap.

@@ -19,7 +19,7 @@ Args:
     references: `[videos]`, the position of the true caption among the video's own (0 in Feint6K).
     columns: optional, `[videos][k]`, which texts are the video's own. Without it, and with `normalise`, they are
         consecutive blocks in the order of the videos.
-    clusters: optional, `[videos]`, the source video: adds 95 % cluster bootstrap intervals.
+    clusters: optional, `[videos]`, the source video: adds 95 % intervals.
     normalise: "videos" takes the softmax over the videos of each text's similarities first, as the release does.
     scale: factor of the similarities before that softmax.
     ties: "expected" or "released" (every tie counts for the model).

@@ -17,7 +17,7 @@ Args:
     predictions: `[videos][captions]`, the similarities of each video with all captions, higher is better.
     references: `[videos]`, lists of the columns that are captions of the video (an empty list: a video without
         captions, which is only a wrong answer for others). Every column belongs to exactly one video.
-    clusters: optional, `[videos]`, the source video of each clip: adds 95 % cluster bootstrap intervals.
+    clusters: optional, `[videos]`, the source video of each clip: adds 95 % intervals.
     ks: the Ks of R@K; by default those of 1, 5, 10 that both galleries are large enough for.
     interval: True or False; by default intervals are given if there are clusters.
     seed: of the bootstrap.

@@ -20,7 +20,7 @@ Args:
     perturbations: `[rows]`, the perturbation's name.
     severities, categories, origins, modalities: optional, `[rows]`: severity 1..5; its category ("Noise"); "natural",
         "machine" or "synthetic"; "video", "text" or "both".
-    clusters: optional, `[rows]`, the source video where rows are items: adds 95 % cluster bootstrap intervals.
+    clusters: optional, `[rows]`, the source video where rows are items: adds 95 % intervals.
     chance: what guessing scores; adds the chance-corrected gamma.
     percent: the scores are 0..100.
     ddof: of the standard deviations.

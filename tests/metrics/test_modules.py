@@ -169,7 +169,7 @@ def test_ties_are_expected_values_and_nan_is_an_error(mc: Any) -> None:
     for bad in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="item 0, candidate 1"):
             mc.compute(predictions=[[0.5, bad]], references=[0])
-    with pytest.raises(ValueError, match="item 1 has 3 options"):
+    with pytest.raises(ValueError, match="item 1 has 3 candidates"):
         mc.compute(predictions=[[0.5, 0.1], [0.1, 0.2, 0.3]], references=[0, 0])
     # The metric is as good as new afterwards.
     assert mc.compute(predictions=[[0.5, 0.1]], references=[0])["accuracy"] == 1

@@ -1,0 +1,160 @@
+"""Intervals and tests that hold for few items and few videos, and figures that no input may make silently wrong."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from video_contrast import metrics
+from video_contrast.metrics.sign_flip import sign_flip
+
+
+def _hits(rng: np.random.Generator, n_clusters: int, items: int, p: float, correlation: float) -> np.ndarray:
+    """Items of videos that differ: the probability of each is beta distributed around p."""
+    odds = (1 - correlation) / correlation if correlation else math.inf
+    skill = rng.beta(p * odds, (1 - p) * odds, n_clusters) if correlation else np.full(n_clusters, p)
+    return (rng.random(n_clusters * items) < skill.repeat(items)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "items", "correlation"),
+    [
+        (5, 1, 0),
+        (10, 1, 0),
+        (50, 1, 0),
+        (200, 1, 0),
+        (5, 4, 0.2),
+        (10, 4, 0.6),
+        (20, 4, 0.2),
+        (50, 4, 0.2),
+        (100, 2, 0.6),
+    ],
+)
+@pytest.mark.parametrize("p", [0.5, 0.7, 0.9, 0.98])
+def test_intervals_of_shares_hold_the_truth(n_clusters: int, items: int, correlation: float, p: float) -> None:
+    """In at least 92 % of trials; less the error of 400 trials (2.7 points are two standard errors)."""
+    rng, clusters = np.random.default_rng(0), np.arange(n_clusters).repeat(items)
+    intervals = [metrics.share_interval(_hits(rng, n_clusters, items, p, correlation), clusters) for _ in range(400)]
+    assert np.mean([one.low <= p <= one.high for one in intervals]) >= 0.92 - 0.027
+
+
+def test_intervals_of_large_samples_are_not_wider_than_they_must_be() -> None:
+    rng = np.random.default_rng(1)
+    for items, correlation in ((1, 0.0), (4, 0.3)):
+        clusters = np.arange(100).repeat(items)
+        intervals = [metrics.share_interval(_hits(rng, 100, items, 0.7, correlation), clusters) for _ in range(500)]
+        assert np.mean([one.low <= 0.7 <= one.high for one in intervals]) <= 0.98
+
+
+@pytest.mark.parametrize("n", [5, 10, 40])
+def test_no_interval_has_zero_width(n: int) -> None:
+    for hits in (np.ones(n), np.zeros(n)):
+        for clusters in (None, np.arange(n) % 5):
+            interval = metrics.share_interval(hits, clusters)
+            assert interval.high - interval.low > 0.08
+            assert interval.low <= interval.estimate <= interval.high
+            paired = metrics.paired_difference(hits, hits, clusters)
+            assert paired["low"] < 0 < paired["high"]
+    assert math.isnan(metrics.cluster_bootstrap(np.ones((n, 2)), statistic="ratio").low)  # draws that say nothing
+
+
+def test_an_interval_of_independent_items_is_that_of_clopper_and_pearson() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    for right, n in ((5, 5), (0, 7), (9, 10), (49, 50), (120, 200)):
+        interval = metrics.share_interval(np.arange(n) < right)
+        assert (interval.low, interval.high) == pytest.approx(proportion_confint(right, n, method="beta"))
+
+
+def test_items_of_one_video_count_as_one_where_they_are_right_together() -> None:
+    hits = np.repeat([1.0, 0, 1, 1, 0, 1], 50)
+    together, apart = metrics.share_interval(hits, np.arange(6).repeat(50)), metrics.share_interval(hits)
+    alone = metrics.share_interval(hits[::50])
+    assert (together.low, together.high) == pytest.approx((alone.low, alone.high))
+    assert apart.high - apart.low < 0.25 * (alone.high - alone.low)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 4])
+def test_below_five_videos_there_is_no_interval(n_clusters: int) -> None:
+    clusters = np.arange(20) % n_clusters
+    assert math.isnan(metrics.share_interval(np.ones(20), clusters).low)
+    assert math.isnan(metrics.difference_interval(np.ones(20), clusters).low)
+    assert math.isnan(metrics.cluster_bootstrap(np.arange(20), clusters).low)
+    assert metrics.paired_difference(np.arange(20), np.zeros(20), clusters)["low"] is None
+
+
+def test_the_test_of_independent_answers_is_mcnemars_exact_one() -> None:
+    for n in (9, 30, 500):
+        rng = np.random.default_rng(n)
+        first, second = (rng.random(n) < 0.4).astype(float), (rng.random(n) < 0.7).astype(float)
+        expected = metrics.mcnemar(first, second)["p_value"]
+        assert metrics.paired_difference(first, second)["p_value"] == pytest.approx(expected)
+    assert metrics.paired_difference(np.zeros(9), np.arange(9) < 8)["p_value"] == pytest.approx(2 / 2**8)
+
+
+def test_sign_flips_are_all_sets_of_signs() -> None:
+    rng = np.random.default_rng(2)
+    for scale in (1.0, 1 / 3):  # whole numbers by convolution, others one by one
+        change = rng.integers(-3, 4, 24) * scale
+        clusters = np.arange(24) % 8
+        sums = np.bincount(clusters, weights=change)
+        flipped = [abs(np.dot(signs, sums)) for signs in itertools.product((-1, 1), repeat=8)]
+        assert sign_flip(change, clusters) == pytest.approx(np.mean(np.array(flipped) >= abs(sums.sum()) - 1e-9))
+
+
+def test_drawn_signs_agree_with_an_independent_implementation() -> None:
+    from scipy.stats import permutation_test
+
+    change = np.random.default_rng(3).normal(0.25, 1, 60)
+    expected = permutation_test((change,), lambda x, axis: x.mean(axis=axis), permutation_type="samples", rng=0)
+    assert sign_flip(change) == pytest.approx(expected.pvalue, abs=0.015)
+    assert sign_flip(change, seed=1) == sign_flip(change[::-1], seed=1)
+
+
+@pytest.mark.parametrize("n_clusters", [5, 10, 50])
+def test_true_nulls_are_rejected_no_more_often_than_said(n_clusters: int) -> None:
+    """Five videos can reject nothing at 5 %: the least p-value is 1/16. With 50 the level is nearly used up."""
+    rng, clusters = np.random.default_rng(4), np.arange(n_clusters).repeat(10)
+    p_values = np.array(
+        [
+            sign_flip(_hits(rng, n_clusters, 10, 0.6, 0.3) - _hits(rng, n_clusters, 10, 0.6, 0.3), clusters)
+            for _ in range(1000)
+        ]
+    )
+    assert np.mean(p_values <= 0.05) <= 0.065
+    if n_clusters == 5:
+        assert p_values.min() >= 1 / 16
+        assert 0.03 <= np.mean(p_values <= 1 / 16) <= 0.08
+    else:
+        assert np.mean(p_values <= 0.05) >= 0.03
+
+
+def test_scores_of_two_scales_make_no_gamma() -> None:
+    with pytest.raises(ValueError, match=r"the perturbed score is 40.0, not a number from 0 to 1 \(percent=True"):
+        metrics.gamma_relative(0.5, 40)
+    with pytest.raises(ValueError, match=r"the clean score is 50\.0"):
+        metrics.gamma_corrected(50, 0.4, chance=0.2)
+    assert float(metrics.gamma_relative(50, 40, percent=True)) == 0.8
+    assert float(metrics.gamma_corrected(60, 40, chance=20, percent=True)) == 0.5
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda rows: np.array(rows, object)])
+def test_integers_that_a_double_cannot_tell_apart_do_not_tie(kind: object) -> None:
+    rows = [[2**53 + 1, 2**53], [1, 2]]
+    with pytest.raises(ValueError, match=r"scores: 9007199254740993 is beyond 2\*\*53"):
+        metrics.multiple_choice(kind(rows), [0, 0])  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"similarity: 9007199254740993 is beyond 2\*\*53"):
+        metrics.retrieval(np.array(rows))
+    assert metrics.multiple_choice([[2**53 - 1, 2**53 - 2]], [0])["n_ties"] == 0
+
+
+def test_captions_of_fewer_than_four_words_have_a_bleu() -> None:
+    from sacrebleu.metrics import BLEU
+
+    before, after = ["a dog runs", "she sings", "two men"], ["a dog sits", "she sings", "two women"]
+    reference = BLEU(tokenize="none", smooth_method="none", effective_order=True)
+    assert metrics.caption_shift(before, before)["bleu"] == 1
+    for captions in (after, before):
+        expected = reference.corpus_score(captions, [before]).score / 100
+        assert metrics.caption_shift(captions, before)["bleu"] == pytest.approx(expected)
