@@ -71,16 +71,15 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
     place = run.record.get("embeddings") or {}
     if not place or not (Path(place["store"]) / place["space"]).is_dir():
         return None
-    from video_contrast.files import read_json
     from video_contrast.runner.conditions import Visual
-    from video_contrast.runner.keys import Keys
+    from video_contrast.runner.keys import FIRST_VERSION, Keys
     from video_contrast.runner.store import Store
     from video_contrast.runner.views import Sampling
     from video_contrast.video import Clip
 
-    hashes = {path: entry.get("sha256", "") for path, entry in read_json(run.path / "videos.json").items()}
+    hashes = {path: entry.get("sha256", "") for path, entry in run.folder.videos.items()}
     sampling = run.record["sampling"]
-    keys = Keys(hashes, Sampling(sampling["frames"], sampling["policy"]))
+    keys = Keys(hashes, Sampling(**sampling), version=place.get("keys", FIRST_VERSION))
     store = Store(Path(place["store"]), place["space"])
     clips = [
         Clip(row["video_id"], row["video_path"], row["start"], row["end"])

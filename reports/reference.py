@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from video_contrast.files import read_json
 from video_contrast.reports.layout import Cell, Column, Table
-from video_contrast.reports.runs import SetKey
+from video_contrast.reports.runs import SetKey, set_on_disk
+from video_contrast.storage.set_records import Facts, SetRecord
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {
@@ -32,8 +31,7 @@ def human(key: SetKey) -> float | None:
 
     A set that was judged here (`video-contrast annotate judge`) carries its own figure.
     """
-    record = set_record(key.dataset)
-    judged = record.get("configs", {}).get(key.config, {}).get("facts", {}).get("human", {})
+    judged = config_facts(key).get("human", {})
     if isinstance(judged, dict) and judged.get("accuracy") is not None:
         return 100 * float(judged["accuracy"])
     for _, _, lines in _tables():
@@ -45,13 +43,17 @@ def human(key: SetKey) -> float | None:
 
 
 @cache
-def set_record(dataset: str) -> dict:  # type: ignore[type-arg]
-    """The record `set.json` of a set on disk; empty for one on the Hub."""
-    from video_contrast.reports.runs import set_folder
+def set_record(dataset: str) -> SetRecord | None:
+    """The record of a set on disk; None for one on the Hub."""
+    folder = set_on_disk(dataset)
+    return folder.record if folder is not None and folder.is_built else None
 
-    root = set_folder(dataset)
-    path = (root or Path(dataset)) / "set.json"
-    return read_json(path) if path.is_file() else {}
+
+def config_facts(key: SetKey) -> Facts:
+    """What the record of a set says of a config; empty for a set on the Hub."""
+    record = set_record(key.dataset)
+    entry = record["configs"].get(key.config) if record else None
+    return entry["facts"] if entry else {}
 
 
 def published(keys: Sequence[SetKey]) -> list[Table]:
@@ -105,7 +107,8 @@ def _cell(figure: Mapping[str, Any] | None, digits: int) -> Cell:
 
 
 def _builder(key: SetKey) -> str:
-    return str(set_record(key.dataset).get("builder", key.dataset))
+    record = set_record(key.dataset)
+    return record["builder"] if record else key.dataset
 
 
 def _published_name(key: SetKey, data: str) -> str:

@@ -1,7 +1,6 @@
-"""Reading run directories: the record, the stored scores, and the rows of the set they belong to.
+"""The runs of a report: their records, their stored scores, and the rows of the sets they belong to.
 
-This is the only place of the reports that knows how the runner lays a directory out. A directory holds one model on
-one split of one set, with one or several configs; a `Run` is one config of it.
+A run's folder holds one model on one split of one set, with one or several configs; a `Run` is one config of it.
 """
 
 import re
@@ -9,18 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow.parquet as pq
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
-
-Row = dict[str, Any]
-Numbers = dict[str, Any]
-CLEAN = "clean"
+from video_contrast.rows import Layout, Row
+from video_contrast.storage import RunFolder, SetFolder
+from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import Numbers, Robustness, RunRecord, ScoreRow, SimilarityMatrix
 
 
 @dataclass(frozen=True)
@@ -55,41 +48,40 @@ class SetKey:
         return re.sub(r"[^\w.-]+", "-", self.short).strip("-")
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Similarities of a retrieval run: float[clips, captions], the clips' ids, and the row of each caption's clip."""
-
-    values: npt.NDArray[np.floating]
-    rows: Sequence[str]
-    relevant: Sequence[int]
-
-
 @dataclass
 class Run:
     """One model on one config of a set.
 
     Attributes:
-        path: the run's directory.
-        record: its `run.json`.
+        folder: the run's folder.
         model: a short name, unique in a report.
         key: the items.
         layout: "multiple_choice" or "retrieval".
-        metrics: condition -> the numbers of `metrics.json`, shares from 0 to 1.
+        metrics: condition -> its numbers, shares from 0 to 1.
         robustness: score -> gammas a condition and group; empty without perturbed conditions.
-        choices: condition -> item id -> its line of `scores.parquet` (scores, label, kinds, cluster ...).
+        choices: condition -> item id -> its scores, label, kinds, cluster ...
         root: where the clips lie, or None.
     """
 
-    path: Path
-    record: dict[str, Any]
+    folder: RunFolder
     model: str
     key: SetKey
-    layout: str
+    layout: Layout
     metrics: dict[str, Numbers]
-    robustness: dict[str, Any] = field(default_factory=dict)
-    choices: dict[str, dict[str, Row]] = field(default_factory=dict)
+    robustness: Robustness = field(default_factory=dict)
+    choices: dict[str, dict[str, ScoreRow]] = field(default_factory=dict)
     root: Path | None = None
     number: int = 0  # of the model in the report: its colour on every plot
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.folder.path
+
+    @property
+    def record(self) -> RunRecord:
+        """What made the run's numbers."""
+        return self.folder.record
 
     @property
     def conditions(self) -> list[str]:
@@ -104,7 +96,7 @@ class Run:
     @property
     def is_baseline(self) -> bool:
         """Whether the model knows nothing of videos: random, constant, blind."""
-        return self.model in ("random", "constant", "blind") or self.record.get("model", {}).get("family") == "text"
+        return self.model in ("random", "constant", "blind") or self.record["model"].get("family") == "text"
 
     @cached_property
     def set_rows(self) -> dict[str, Row]:
@@ -114,21 +106,19 @@ class Run:
     @cached_property
     def captions(self) -> list[str]:
         """The captions that the columns of `matrix` stand for."""
-        texts = [text for name in self.matrix().rows for text in self.set_rows[name]["captions"]]
+        rows = (self.set_rows[name] for name in self.matrix().rows)
+        texts = [text for row in rows if "captions" in row for text in row["captions"]]
         if len(texts) != len(self.matrix().relevant):
             raise VideoContrastError(f"{self.path}: the set's captions are not those that were scored; was it rebuilt?")
         return texts
 
-    def matrix(self, condition: str = CLEAN) -> Matrix:
+    def matrix(self, condition: str = CLEAN) -> SimilarityMatrix:
         """The similarities of a retrieval run under a condition; memory-mapped."""
-        stem = self.path / "retrieval" / self.key.config / condition.replace(":", ".")
-        ids = read_json(f"{stem}.json")
-        values = np.load(f"{stem}.npy", mmap_mode="r", allow_pickle=False)
-        return Matrix(values, ids["rows"], ids["relevant"])
+        return self.folder.matrix(self.key.config, condition)
 
     def has_matrix(self, condition: str = CLEAN) -> bool:
         """Whether the matrix of a condition was kept (large runs keep the clean one only)."""
-        return (self.path / "retrieval" / self.key.config / f"{condition.replace(':', '.')}.npy").is_file()
+        return self.folder.has_matrix(self.key.config, condition)
 
 
 def load_runs(
@@ -150,12 +140,12 @@ def load_runs(
     for path in paths:
         if not path.is_dir():
             raise UsageError(f"{path} is not a folder; give the --output folder of `video-contrast score`")
-        found = [path] if (path / "run.json").exists() else sorted(p.parent for p in path.rglob("run.json"))
-        if not found:
+        folders = RunFolder.find(path)
+        if not folders:
             raise UsageError(f"{path} holds no finished run (no run.json); give the --output of `video-contrast score`")
-        for folder in found:
-            if folder.resolve() not in seen:
-                seen.add(folder.resolve())
+        for folder in folders:
+            if folder.path.resolve() not in seen:
+                seen.add(folder.path.resolve())
                 runs += _load(folder, video_root, dataset)
     _tell_apart(runs)
     _mark_sets(runs)
@@ -173,71 +163,67 @@ def read_rows(key: SetKey) -> list[Row]:
     Raises:
         VideoContrastError: the set is not where the run's record says.
     """
-    root = set_folder(key.dataset)
-    if root is not None:
-        files = sorted((root / key.config).glob(f"{key.split}-*.parquet"))
-        if files:
-            return [row for file in files for row in pq.read_table(file).to_pylist()]
-        raise VideoContrastError(
-            f"{root} holds no {key.config}/{key.split}-*.parquet: was the set moved or rebuilt? Give it with --set"
-        )
+    folder = set_on_disk(key.dataset)
+    if folder is not None:
+        return folder.rows(key.config, key.split)
     import datasets
 
     try:
-        return datasets.load_dataset(key.dataset, key.config, split=key.split).to_list()
+        return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
     except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(
             f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --set"
         ) from error
 
 
-def _load(path: Path, video_root: str | Path | None, dataset: str | Path | None) -> list[Run]:
-    record, metrics = read_json(path / "run.json"), read_json(path / "metrics.json")
-    scored = record["set"]
-    name = str(dataset if dataset is not None else _found_from(path, str(scored["dataset"])))
-    root = Path(video_root) if video_root is not None else _video_root(record, name)
-    choices = _choices(path / "scores.parquet")
+def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path | None) -> list[Run]:
+    if not folder.is_finished:
+        raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
+    scored = folder.record["set"]
+    name = str(dataset if dataset is not None else _seen_from(folder.path, scored["dataset"]))
+    choices: dict[str, dict[str, dict[str, ScoreRow]]] = {}
+    for row in folder.score_rows():
+        choices.setdefault(row["config"], {}).setdefault(row["condition"], {})[row["id"]] = row
     return [
         Run(
-            path,
-            record,
-            _short(str(record["model"]["name"])),
-            SetKey(name, config, str(scored["split"]), str(scored["fingerprints"].get(config, ""))),
-            entry["layout"],
-            entry["conditions"],
-            entry.get("robustness", {}),
-            choices.get(config, {}),
-            root,
+            folder=folder,
+            model=_short(folder.model),
+            key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config, "")),
+            layout=entry["layout"],
+            metrics=entry["conditions"],
+            robustness=entry.get("robustness", {}),
+            choices=choices.get(config, {}),
+            root=Path(video_root) if video_root is not None else _video_root(folder.record, name),
         )
-        for config, entry in sorted(metrics["configs"].items())
+        for config, entry in sorted(folder.metrics["configs"].items())
     ]
 
 
-def _found_from(run: Path, name: str) -> str:
+def _seen_from(run: Path, name: str) -> str:
     """A relative folder as the run saw it, also when the report is made from elsewhere: looked for above the run."""
-    if set_folder(name) is None and not Path(name).is_absolute():
+    if set_on_disk(name) is None and not Path(name).is_absolute():
         for above in run.resolve().parents:
-            if (above / name / "set.json").is_file():
+            if SetFolder(above / name).is_built:
                 return str(above / name)
     return name
 
 
-def set_folder(name: str) -> Path | None:
-    """The folder of a set: itself, or the cached one of a builder that needs no data; None for one on the Hub."""
+def set_on_disk(name: str) -> SetFolder | None:
+    """A set: its folder, or the cached one of a builder that needs no data; None for one on the Hub."""
     path = Path(name).expanduser()
     if path.is_dir():
-        return path
+        return SetFolder(path)
     if "/" not in name:
         from video_contrast.builders import all_builders, dataset_dir
 
         if name in all_builders():
-            return dataset_dir(name)
+            return SetFolder(dataset_dir(name))
     return None
 
 
-def _video_root(record: dict[str, Any], dataset: str) -> Path | None:
-    given = record.get("request", {}).get("video_root")
-    root = Path(given) if given else set_folder(dataset)
+def _video_root(record: RunRecord, dataset: str) -> Path | None:
+    given, folder = record["request"].get("video_root"), set_on_disk(dataset)
+    root = Path(given) if given else None if folder is None else folder.path
     return root if root is not None and root.is_dir() else None
 
 
@@ -271,12 +257,3 @@ def _mark_sets(runs: Sequence[Run]) -> None:
         marked = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
         for run in runs:
             run.key = marked.get(run.key, run.key)
-
-
-def _choices(file: Path) -> dict[str, dict[str, dict[str, Row]]]:
-    found: dict[str, dict[str, dict[str, Row]]] = {}
-    if not file.exists():
-        raise VideoContrastError(f"{file} is missing: the run is not finished; run the same `score` command again")
-    for line in pq.read_table(file).to_pylist():
-        found.setdefault(line["config"], {}).setdefault(line["condition"], {})[line["id"]] = line
-    return found

@@ -8,7 +8,7 @@ import numpy as np
 from video_contrast.hub_cards.dataset import BLIND
 from video_contrast.reports.figures import drawing, finish, shaded, tidy
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
-from video_contrast.reports.reference import set_record
+from video_contrast.reports.reference import config_facts
 from video_contrast.reports.runs import Run
 
 _SHOWN = 60  # clips of a similarity matrix, at most
@@ -25,8 +25,7 @@ def audits(runs: Sequence[Run]) -> Section:
     )
     rows = []
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
-        facts = set_record(key.dataset).get("configs", {}).get(key.config, {}).get("facts", {})
-        audit = facts.get("audit")
+        audit = config_facts(key).get("audit")
         if not audit:
             rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND)])
             continue

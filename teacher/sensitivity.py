@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
+from video_contrast.storage import open_run
 
 # what is swapped -> the kinds of candidates that swap it
 SWAPS = {"action": ("antonym", "counterfactual", "verb_lexical", "verb_mlm", "verb_llm"), "object": ("object",)}
@@ -17,19 +17,14 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
     """Change of similarity s(v, swapped) - s(v, caption) of every clean contrast in a run of the runner.
 
     Args:
-        run: the run's directory (its `scores.parquet` is read).
+        run: the run's folder.
 
     Returns:
         "action" and "object" -> float64[n]; negative where the model notices the swap.
     """
-    import pyarrow.parquet as pq
-
-    path = run / "scores.parquet"
-    if not path.exists():
-        raise VideoContrastError(f"{path} is missing: score a multiple-choice config first")
     by_swap: dict[str, list[float]] = {name: [] for name in SWAPS}
-    for row in pq.read_table(path).to_pylist():
-        if str(row.get("condition", "clean")) != "clean":
+    for row in open_run(run).score_rows():
+        if row["condition"] != "clean":
             continue
         true = row["scores"][row["label"]]
         for score, kind in zip(row["scores"], row["kinds"], strict=True):

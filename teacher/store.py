@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
-from video_contrast.rows import Row
+from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
 from video_contrast.video import BrokenVideo, decode, index_of
 
@@ -24,12 +24,12 @@ class FrameStore:
 
     Attributes:
         frames: an array on disk, mapped into memory.
-        missing: numbers of the clips that could not be read.
+        missing: numbers of the clips that could not be read, and why.
         key: digest of what the frames were made from.
     """
 
     frames: np.ndarray
-    missing: frozenset[int]
+    missing: dict[int, str]
     key: str
     scale: torch.Tensor
     offset: torch.Tensor
@@ -41,7 +41,7 @@ class FrameStore:
 
 
 def open_store(
-    path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, *, progress: bool = True
+    path: Path, rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, *, progress: bool = True
 ) -> FrameStore:
     """The store of these rows, made on first use.
 
@@ -57,15 +57,16 @@ def open_store(
         UsageError: the processor does not give pictures.
     """
     parts = [digest(row["video_path"], row["start"], row["end"]).hex()[:12] for row in rows]
-    key = digest(str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
+    key = digest(2, str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
     scale, offset = _affine(images)
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists() and read_json(record)["key"] == key):
         missing = _fill(path, rows, root, images, frames, progress)
-        write_json(record, {"key": key, "missing": missing, "clips": len(rows)})
+        write_json(record, {"key": key, "unread": missing, "clips": len(rows)})
     store = np.load(path, mmap_mode="r")
-    return FrameStore(store, frozenset(read_json(record)["missing"]), key, scale, offset)
+    missing = {int(number): why for number, why in read_json(record)["unread"].items()}
+    return FrameStore(store, missing, key, scale, offset)
 
 
 def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -89,31 +90,31 @@ def _channels(values: np.ndarray) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
 
 
-def _fill(path: Path, rows: Sequence[Row], root: Path, images: Any, frames: int, progress: bool) -> list[int]:
+def _fill(
+    path: Path, rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, progress: bool
+) -> dict[int, str]:
     array: Any = None
-    missing: list[int] = []
-    first_reason = ""
+    missing: dict[int, str] = {}
     with atomic_path(path) as temporary, tqdm(total=len(rows), desc="frames", unit="clip", disable=not progress) as bar:
         for number, clip in enumerate(_clips(rows, root, images, frames)):
             bar.update(1)
             if isinstance(clip, BrokenVideo):
-                missing.append(number)
-                first_reason = first_reason or str(clip)
+                missing[number] = str(clip)
                 continue
             if array is None:
                 shape = (len(rows), *clip.shape)
                 array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
             array[number] = clip
         if array is None:
-            raise VideoContrastError(f"none of the {len(rows)} videos can be read; the first: {first_reason}")
+            raise VideoContrastError(f"none of the {len(rows)} videos can be read; the first: {missing[0]}")
         array.flush()
     return missing
 
 
-def _clips(rows: Sequence[Row], root: Path, images: Any, frames: int) -> Iterator[np.ndarray | BrokenVideo]:
+def _clips(rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int) -> Iterator[np.ndarray | BrokenVideo]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
 
-    def clip(row: Row) -> np.ndarray | BrokenVideo:
+    def clip(row: RetrievalRow) -> np.ndarray | BrokenVideo:
         try:
             return _clip(row, root, images, frames)
         except BrokenVideo as error:
@@ -125,7 +126,7 @@ def _clips(rows: Sequence[Row], root: Path, images: Any, frames: int) -> Iterato
             yield from pool.map(clip, rows[begin : begin + 16 * workers])
 
 
-def _clip(row: Row, root: Path, images: Any, frames: int) -> np.ndarray:
+def _clip(row: RetrievalRow, root: Path, images: Any, frames: int) -> np.ndarray:
     video = resolve_under(root, row["video_path"])
     index = index_of(video)
     pictures = decode(video, index.sample(index.span(row["start"], row["end"]), frames).tolist())

@@ -7,31 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, resolve_under, write_json
+from video_contrast.files import resolve_under
+from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.judging import judged, valid_items
 from video_contrast.reports.annotate.votes import Votes
 from video_contrast.reports.annotate.writing import written_rows
-from video_contrast.rows import Row
+from video_contrast.storage import SetDraft, SetFolder, open_set
 
 Task = Literal["judge", "write"]
-
-
-def rows_of(folder: str | Path, config: str, split: str = "test") -> list[Row]:
-    """The rows of a multiple-choice config of a built set.
-
-    Raises:
-        UsageError: no such set, config or split, or it is not a multiple-choice config.
-    """
-    import pyarrow.parquet as pq
-
-    root = Path(folder)
-    files = sorted((root / config).glob(f"{split}-*.parquet"))
-    if not files:
-        raise UsageError(f"{root} has no config {config!r} with a split {split!r}")
-    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
-    if rows and "candidates" not in rows[0]:
-        raise UsageError(f"{config} is not a multiple-choice config; people judge and write on those")
-    return rows
 
 
 def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task) -> dict[str, Any]:
@@ -41,7 +24,7 @@ def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str,
         UsageError: no such file of answers.
         VideoContrastError: no item has an answer yet.
     """
-    rows = rows_of(folder, config, split)
+    rows = open_set(folder).choice_rows(config, split)
     done = _votes(votes, task).done()
     if task == "judge":
         return judged(rows, done)
@@ -66,7 +49,7 @@ def export_set(
     from video_contrast.builders.writing import write_set
 
     root = Path(folder)
-    rows = rows_of(root, config, split)
+    rows = open_set(root).choice_rows(config, split)
     done = _votes(votes, task).done()
     if task == "write":
         name, made = "verb_human_mc", written_rows(rows, done)
@@ -77,7 +60,7 @@ def export_set(
         how["checks"] = _said(judged(rows, done))
     if not made:
         raise VideoContrastError("no item is left: on none did the majority choose the true caption")
-    former = read_json(root / "set.json").get("facts", {}) if (root / "set.json").exists() else {}
+    former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in made if resolve_under(root, r["video_path"]).is_file()})
     files: dict[str, Callable[[Any], None]] = {path: partial(_copied, resolve_under(root, path)) for path in present}
@@ -86,15 +69,11 @@ def export_set(
 
 def record_in_card(folder: str | Path, config: str, found: Mapping[str, Any]) -> None:
     """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line."""
-    from video_contrast.builders.writing import write_card
-
-    root = Path(folder)
-    record = read_json(root / "set.json")
-    facts = record["configs"][config]["facts"]
+    draft = SetDraft(folder)
+    facts = draft.record["configs"][config]["facts"]
     facts["human"] = dict(found)
     facts["checks"] = _said(found)
-    write_json(root / "set.json", record)
-    write_card(root)
+    write_card(draft.save())
 
 
 def _copied(source: Path, target: Any) -> None:

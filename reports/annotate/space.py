@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, resolve_under, write_json, write_text
-from video_contrast.reports.annotate.results import rows_of
+from video_contrast.files import resolve_under, write_json, write_text
+from video_contrast.storage import open_set
 from video_contrast.version import __version__
 
 _GRADIO = "6.20.0"
@@ -43,7 +43,8 @@ def write_space(
     """
     root, target = Path(folder), Path(output)
     clips_from = Path(video_root) if video_root is not None else root
-    rows = rows_of(root, config, split)
+    source = open_set(root)
+    rows = source.choice_rows(config, split)
     if target.exists() and any(target.iterdir()):
         raise UsageError(f"--output {target} is not empty; give a new folder")
     clips = {row["video_path"]: resolve_under(clips_from, row["video_path"]) for row in rows}
@@ -52,16 +53,15 @@ def write_space(
         raise VideoContrastError(
             f"{len(missing)} of {len(clips)} clips are not in {clips_from}, the first {missing[0]}; give --video-root"
         )
-    for file in sorted((root / config).glob(f"{split}-*.parquet")):
+    for file in source.files(config, split):
         _copy(file, target / "set" / config / file.name)
     for path, file in sorted(clips.items()):
         _copy(file, target / "set" / path)
-    record = read_json(root / "set.json") if (root / "set.json").exists() else {}
-    facts = record.get("facts", {})
+    facts = source.record["facts"] if source.is_built else {}
     write_json(target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": seed})
     write_text(target / "app.py", (files(__package__) / "space_app.txt").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
-    name = str(facts.get("pretty_name") or record.get("builder") or root.name)
+    name = str(facts.get("pretty_name") or source.builder or root.name)
     write_text(target / "README.md", _card(name, task, config, len(rows), str(facts.get("licence") or "not recorded")))
     return target
 

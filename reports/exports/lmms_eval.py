@@ -10,10 +10,10 @@ set's folder or its repository; the videos from `VIDEO_CONTRAST_ROOT`, or from w
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError
-from video_contrast.files import read_json, write_text
+from video_contrast.files import write_text
+from video_contrast.storage import SetFolder
 
 
 def lmms_eval(
@@ -30,9 +30,9 @@ def lmms_eval(
     Raises:
         UsageError: not a built set, or it has no multiple-choice config.
     """
-    record, configs = choice_configs(folder)
+    built, configs = choice_configs(folder)
     target = Path(output)
-    stem = re.sub(r"\W+", "_", str(record["builder"]))
+    stem = re.sub(r"\W+", "_", built.builder)
     names = []
     for config, splits in configs.items():
         for split in splits:
@@ -54,24 +54,21 @@ def functions(template: str, video_root: Path) -> str:
     return source.replace("@LETTERS@\n", letters).replace("@VIDEO_ROOT@", root)
 
 
-def choice_configs(folder: str | Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The record of a set, and its multiple-choice configs with their splits.
+def choice_configs(folder: str | Path) -> tuple[SetFolder, dict[str, list[str]]]:
+    """A built set, and its multiple-choice configs with their splits.
 
     Raises:
         UsageError: not a built set, or it has none.
     """
-    root = Path(folder)
-    if not (root / "set.json").is_file():
-        raise UsageError(f"{root} is not a built set (no set.json)")
-    record = read_json(root / "set.json")
+    built = SetFolder.built(folder)
     configs = {
-        name: sorted(entry["splits"])
-        for name, entry in sorted(record["configs"].items())
-        if entry["layout"] == "multiple_choice"
+        config: sorted(built.splits(config))
+        for config in sorted(built.configs)
+        if built.layout(config) == "multiple_choice"
     }
     if not configs:
-        raise UsageError(f"{root} has no multiple-choice config; retrieval sets have no place in these formats")
-    return record, configs
+        raise UsageError(f"{folder} has no multiple-choice config; retrieval sets have no place in these formats")
+    return built, configs
 
 
 def _task(name: str, dataset: str, config: str, split: str) -> str:

@@ -7,15 +7,13 @@ only sets of mp4 files can be exported.
 
 import csv
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.reports.exports.lmms_eval import choice_configs, functions
+from video_contrast.rows import MultipleChoiceRow
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CLASS = "video_contrast_sets.py"
@@ -41,19 +39,18 @@ def vlmevalkit(folder: str | Path, output: str | Path, *, video_root: str | Path
         VideoContrastError: a video is not an mp4 file.
     """
     root = Path(folder)
-    record, configs = choice_configs(root)
+    built, configs = choice_configs(root)
     written = []
     for config, splits in configs.items():
         for split in splits:
-            files = sorted((root / config).glob(f"{split}-*.parquet"))
-            rows = [row for file in files for row in pq.read_table(file).to_pylist()]
-            path = Path(output) / f"{record['builder']}_{config}_{split}.tsv"
+            rows = built.choice_rows(config, split)
+            path = Path(output) / f"{built.builder}_{config}_{split}.tsv"
             written.append(write_text(path, _tsv([_line(number, row, config) for number, row in enumerate(rows)])))
     source = functions("vlmevalkit_sets.txt", Path(video_root or root)).replace("@EXAMPLE@", written[0].stem)
     return [*written, write_text(Path(output) / CLASS, source.replace("THIS_FILE", CLASS.removesuffix(".py")))]
 
 
-def _line(number: int, row: Mapping[str, Any], config: str) -> dict[str, Any]:
+def _line(number: int, row: MultipleChoiceRow, config: str) -> dict[str, Any]:
     if not row["video_path"].endswith(".mp4"):
         raise VideoContrastError(
             f"{config}, row {number} (id {row['id']!r}): VLMEvalKit reads mp4 files only, not {row['video_path']!r}"

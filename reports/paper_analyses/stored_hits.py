@@ -7,27 +7,23 @@ from typing import Any
 from video_contrast.errors import UsageError
 from video_contrast.metrics import choice_ranks
 from video_contrast.metrics.checks import choices
+from video_contrast.storage import RunFolder
 
 Row = Mapping[str, Any]
 NOT_EDITED = ("true", "random")
 
 
 def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
-    """Item id -> 1 right, 0 wrong, between them on a tie, from a run's `scores.parquet`.
+    """Item id -> 1 right, 0 wrong, between them on a tie, from a run's scores.
 
     Raises:
         UsageError: there is no run, or none of this config and condition.
     """
-    import pyarrow.parquet as pq
-
-    path = Path(run) / "scores.parquet"
-    if not path.is_file():
-        raise UsageError(f"{run} holds no scores.parquet: give the --output folder of `video-contrast score`")
-    rows = pq.ParquetFile(path).read().to_pylist()
+    rows = RunFolder.open(run).score_rows()
     scored = [row for row in rows if row["config"] == config and row["condition"] == condition]
     if not scored:
         known = sorted({f"{row['config']} ({row['condition']})" for row in rows})
-        raise UsageError(f"{path} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
+        raise UsageError(f"{run} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
     scores, labels, _ = choices([row["scores"] for row in scored], [row["label"] for row in scored], ragged=True)
     return dict(zip([row["id"] for row in scored], choice_ranks(scores, labels).hit(1).tolist(), strict=True))
 

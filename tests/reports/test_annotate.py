@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports.annotate import Desk, Vote, Votes, judged, problem_with, wilson
-from video_contrast.reports.annotate.results import export_set, record_in_card, rows_of
+from video_contrast.reports.annotate.results import export_set, record_in_card
 from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.storage import open_set
 
 
 def test_nobody_sees_an_item_twice_and_each_gets_enough_answers(rows: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -216,7 +217,7 @@ def test_written_answers_come_out_as_a_set(made: Path, tmp_path: Path, capsys: p
     import datasets
 
     path = tmp_path / "w.jsonl"
-    desk = Desk(rows_of(made, "random_mc"), Votes(path, "write"), per_item=1)
+    desk = Desk(open_set(made).choice_rows("random_mc", "test"), Votes(path, "write"), per_item=1)
     while (task := desk.next("ann")) is not None:
         start, end = task.phrase
         assert desk.answer("ann", task.row["id"], f"{task.caption[:start]}paints{task.caption[end:]}", 9.0) == ""
@@ -239,7 +240,7 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
 
     root = tmp_path / "copy"
     shutil.copytree(made, root)
-    rows = rows_of(root, "random_mc")
+    rows = open_set(root).choice_rows("random_mc", "test")
     desk = Desk(rows, Votes(tmp_path / "v.jsonl", "judge"), per_item=1)
     for number in range(4):
         task = desk.next("ann")
@@ -248,7 +249,7 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
         wrong = next(n for n in task.shown if n != right)
         desk.answer("ann", task.row["id"], wrong if number == 0 else right, 3.0)
     export_set(root, tmp_path / "v.jsonl", tmp_path / "valid", config="random_mc", task="judge")
-    assert len(rows_of(tmp_path / "valid", "random_mc")) == 3
+    assert len(open_set(tmp_path / "valid").choice_rows("random_mc", "test")) == 3
     record_in_card(root, "random_mc", judged(rows, desk.votes.done()))
     assert "majority right in 75.0 %" in (root / "README.md").read_text()
     from video_contrast.reports.reference import human
@@ -258,9 +259,9 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
 
 
 def test_no_answers_and_no_such_config_are_said(made: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no config 'nothing'"):
-        rows_of(made, "nothing")
+    with pytest.raises(UsageError, match="no table nothing/test"):
+        open_set(made).choice_rows("nothing", "test")
     with pytest.raises(UsageError, match="not a multiple-choice"):
-        rows_of(made, "retrieval")
+        open_set(made).choice_rows("retrieval", "test")
     with pytest.raises(VideoContrastError, match="no item has an answer"):
-        judged(rows_of(made, "random_mc"), {})
+        judged(open_set(made).choice_rows("random_mc", "test"), {})

@@ -12,8 +12,9 @@ from annotations import made  # noqa: F401  fixtures
 
 from video_contrast.cli import main
 from video_contrast.reports.annotate import Desk, Votes, judged
-from video_contrast.reports.annotate.results import export_set, rows_of
+from video_contrast.reports.annotate.results import export_set
 from video_contrast.reports.annotate.votes import UNCLEAR
+from video_contrast.storage import open_set
 
 
 def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_path: Path, monkeypatch: Any) -> None:
@@ -79,7 +80,9 @@ def test_a_page_serves_its_clips_and_not_the_tables_that_hold_the_truth(made: Pa
     pytest.importorskip("gradio", reason="Gradio is not installed")
     from video_contrast.reports.annotate.pages import app, launch_options
 
-    desk = Desk(rows_of(made, "random_mc"), Votes(tmp_path / "new" / "v.jsonl", "judge"), per_item=1)
+    desk = Desk(
+        open_set(made).choice_rows("random_mc", "test"), Votes(tmp_path / "new" / "v.jsonl", "judge"), per_item=1
+    )
     page = app(desk, made, reviewer=None)
     assert "Review" not in [part["props"].get("label") for part in page.get_config_file()["components"]]
     _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(desk, made))
@@ -116,7 +119,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
     from video_contrast.reports.annotate.pages import app, launch_options
 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    rows = rows_of(made, "random_mc")
+    rows = open_set(made).choice_rows("random_mc", "test")
     desk = Desk(rows, Votes(tmp_path / "v.jsonl", task), per_item=1)
     page = app(desk, made, reviewer="between us")
     _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(desk, made))
@@ -176,7 +179,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
     assert len(votes.latest()) == 4
     out = export_set(made, votes.path, tmp_path / "out", config="random_mc", task="write") if task == "write" else None
     if out is not None:
-        assert len(rows_of(out, "verb_human_mc")) == 4
+        assert len(open_set(out).choice_rows("verb_human_mc", "test")) == 4
     else:
         assert votes.of("ann")[rows[0]["id"]].answer == UNCLEAR
         assert judged(rows, votes.done())["n_items"] == 4

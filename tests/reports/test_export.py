@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from video_contrast.cli import main
-from video_contrast.reports.annotate.results import rows_of
 from video_contrast.reports.exports import lmms_eval, vlmevalkit
+from video_contrast.storage import open_set
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_a_vlmevalkit_tsv_holds_the_items(made: Path, tmp_path: Path) -> None:
     compile(files[2].read_text(encoding="utf-8"), "video_contrast_sets.py", "exec")
     with open(files[1], encoding="utf-8", newline="") as handle:
         lines = list(csv.DictReader(handle, delimiter="\t"))
-    rows = rows_of(made, "verb_mc")
+    rows = open_set(made).choice_rows("verb_mc", "test")
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
         assert int(line["index"]) == number
         assert line[line["answer"]] == row["candidates"][row["label"]]
@@ -120,7 +120,7 @@ def test_vlmevalkit_itself_reads_asks_and_scores_the_set(
     spec.loader.exec_module(module)
     module.register()
     data = known.build_dataset("fabricated_verb_mc_test", nframe=3)
-    rows = rows_of(made, "verb_mc")
+    rows = open_set(made).choice_rows("verb_mc", "test")
     assert len(data) == len(rows) == 12
     shown = data.build_prompt(2, video_llm=True)
     assert Path(shown[0]["value"]).is_file() and rows[2]["candidates"][4] in shown[-1]["value"]

@@ -18,12 +18,12 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.reports import embeddings, reference, write_report
-from video_contrast.reports.annotate.results import rows_of
 from video_contrast.reports.controls import hit, retrieval_hits
 from video_contrast.reports.finding import finding
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import SetKey, load_runs
 from video_contrast.reports.write import left_out
+from video_contrast.storage import open_set
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
 CONDITIONS = {
@@ -294,7 +294,7 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> Non
     again = table(write_report([tmp_path / "run"], tmp_path / "b.html").read_text(), "map-retrieval-temporal")
     assert {row["made from"] for row in again} == {"factors of the similarity matrix"}
     verbs = table(html, "verb-distributions")  # of 14 items, by hand
-    new = [edit["new"] for row in rows_of(root, "verb_mc") for edit in row["edits"] if edit]
+    new = [edit["new"] for row in open_set(root).choice_rows("verb_mc", "test") for edit in row["edits"] if edit]
     rises = sum(phrase.split()[0] in ("rises", "rise") for phrase in new)
     assert sum(float(row["verb_mc, %"]) for row in verbs) == pytest.approx(100)
     assert sum(float(row["verb_mc, %"]) for row in verbs if row["verb"] == "rise") == pytest.approx(100 * rises / 14)

@@ -6,7 +6,7 @@ from typing import Any
 import fabricate
 import pytest
 
-from video_contrast.reports.annotate.results import rows_of
+from video_contrast.storage import open_set
 
 CAPTIONS = (
     "a woman is singing <b>loudly</b>",
@@ -23,7 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def rows(made: Path) -> list[dict[str, Any]]:
-    return rows_of(made, "random_mc")
+    return open_set(made).choice_rows("random_mc", "test")
 
 
 def label(rows: list[dict[str, Any]], item: str) -> int:
