@@ -18,27 +18,27 @@ from video_contrast.storage.set_folder import SetFolder
 def perturbed(
     configs: list[str],
     *,
-    from_: Annotated[Path, "folder of the set (as `build` writes it)"],
-    from_config: Annotated[
+    dataset: Annotated[Path, "folder of the set (as `build` writes it)", Flag(former=("from_",))],
+    dataset_config: Annotated[
         str | None, "which of its configs; default the only one, or retrieval", Flag(former=("config",))
     ] = None,
     splits: Annotated[str | None, "comma-separated; default all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs."""
-    folder = SetFolder.open(existing(from_, "give the folder of a set", "--from"))
+    folder = SetFolder.open(existing(dataset, "give the folder of a set", "--dataset"))
     if not folder.is_built:
-        raise UsageError(f"--from {from_} holds no set.json: give a folder that `video-contrast build` wrote")
-    clean = _clean_config(folder, from_config)
+        raise UsageError(f"--dataset {dataset} holds no set.json: give a folder that `video-contrast build` wrote")
+    clean = _clean_config(folder, dataset_config)
     known = folder.splits(clean)
     tables = {}
     for split in select_splits(splits or ",".join(known), dict.fromkeys(known)):
         tables[split] = folder.rows(clean, split)
-        validate_rows(tables[split], f"{from_}, config {clean}, split {split}")
+        validate_rows(tables[split], f"{dataset}, config {clean}, split {split}")
     facts = folder.record.get("facts", {})
     about: dict[str, Any] = {
-        "summary": f"The config {clean} of {facts.get('pretty_name') or from_.name}, perturbed.",
-        "sources": [f"{from_.name}, config {clean}"],
+        "summary": f"The config {clean} of {facts.get('pretty_name') or dataset.name}, perturbed.",
+        "sources": [f"{dataset.name}, config {clean}"],
         **{key: facts[key] for key in ("licence", "licence_id") if key in facts},
         "citations": [*facts.get("citations", []), CITATION],
     }
@@ -57,8 +57,10 @@ def _clean_config(folder: SetFolder, config: str | None) -> str:
     clean = config or (known[0] if len(known) == 1 else "retrieval")
     if clean not in known:
         if config is None:
-            raise UsageError(f"--from {folder.path} has several configs ({', '.join(known)}): choose one with --from-config")
+            raise UsageError(
+                f"--dataset {folder.path} has several configs ({', '.join(known)}): choose one with --from-config"
+            )
         raise unknown_name(f"config of {folder.path}", clean, known)
     if folder.record["configs"][clean].get("perturbed"):
-        raise UsageError(f"--from {folder.path}, config {clean}: is perturbed already; give the clean set")
+        raise UsageError(f"--dataset {folder.path}, config {clean}: is perturbed already; give the clean set")
     return clean

@@ -58,8 +58,9 @@ def test_the_command_builds_what_load_dataset_loads(tmp_path, capsys):
     command = ["build", "captions", "retrieval", "random_mc", "gender_mc", "verb_mc", "--captions", str(table)]
     columns = ["--video-column", "file", "--caption-column", "text", "--tagger", "hanta"]
     assert main([*command, *columns, "--output", str(tmp_path / "set")]) == 0
-    said = capsys.readouterr().out
-    assert "gender_mc test: 40 rows" in said and "no_gender_noun" in said
+    printed = capsys.readouterr().out
+    assert "gender_mc test: 40 rows (" in printed and "captions tried 40 gave a contrast" in printed
+    assert "have no gendered noun" in printed and "no_gender_noun" not in printed
     for config, kind in (("gender_mc", "gender"), ("verb_mc", "verb_lexical")):
         for row in rows(tmp_path / "set", config):
             assert sorted(row["kinds"]) == sorted(["true", kind, "random", "random", "random"])
@@ -68,6 +69,23 @@ def test_the_command_builds_what_load_dataset_loads(tmp_path, capsys):
             assert row["candidates"][contrast][edit["start"] : edit["end"]] == edit["new"]
             assert row["candidates"][row["label"]].startswith("a ")
     assert len(rows(tmp_path / "set", "retrieval")[0]["captions"]) == 3
+
+
+def test_a_build_ends_with_its_blind_audit_and_warns_of_what_text_alone_wins(tmp_path, capsys):
+    table = tmp_path / "captions.csv"
+    who = ["a man", "a man", "a man", "a man", "a woman"]  # "man" is the better guess
+    lines = [f"v{n}.mp4,{who[n % 5]} is {VERBS[n % 6]} in place {n}" for n in range(60)]
+    table.write_text("video,caption\n" + "\n".join(lines))
+    command = ["build", "captions", "gender_mc", "--captions", str(table), "--tagger", "hanta"]
+    assert main([*command, "--output", str(tmp_path / "set")]) == 0
+    printed = capsys.readouterr()
+    written, audit = printed.out.split("captions: written to")
+    assert "without the video" not in written and "without the video, the strongest text-only model:" in audit
+    assert "chance 50.0 %" in audit and "by blind classifier" in audit
+    assert "warning: gender_mc can be won without the video: blind classifier reaches" in printed.err
+    assert "--config gender_mc --refine" in printed.err
+    assert main([*command, "--output", str(tmp_path / "set"), "--json"]) == 0
+    assert any("can be won without" in text for text in json.loads(capsys.readouterr().out)["warnings"])
 
 
 def test_every_kind_of_table_gives_the_same_clips(tmp_path):
@@ -121,7 +139,8 @@ def test_no_contrast_says_what_a_sibling_caption_says(tmp_path):
     lines = [f"v{n}.mp4,a man eats" for n in range(6)] + ["v0.mp4,A woman eats.", "v0.mp4,a woman eats"]
     table.write_text("file,text\n" + "\n".join(lines))
     # Other videos' captions say the same as the clip's own, so there is nothing to distract with.
-    with pytest.raises(VideoContrastError, match="no item could be built"):
+    message = r"no item could be built\. test: 6 clips lack other videos to take captions from$"
+    with pytest.raises(VideoContrastError, match=message):
         built(tmp_path, ["random_mc"], captions=str(table))
     lines += [f"w{n}.mp4,thing number {n} falls" for n in range(6)]
     table.write_text("file,text\n" + "\n".join(lines))
@@ -278,7 +297,7 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
     [
         ({"generator": "lexcal"}, "unknown value of --generator 'lexcal': did you mean 'lexical'"),
         ({"constraints": "has_verb,nothing"}, "unknown verb constraint 'nothing'"),
-        ({"settings": "frequency_limit"}, "--settings: 'frequency_limit' must be name=value"),
+        ({"settings": "frequency_limit"}, "--constraint-options: 'frequency_limit' must be name=value"),
         ({"settings": "frequency=3"}, "frequency"),
         ({"caption": "first"}, "unknown value of --caption 'first'"),
     ],

@@ -323,13 +323,19 @@ def test_feint6k_leaves_random6_out_where_there_are_too_few_videos(tmp_path, cap
     assert "left out: feint6k random6_msrvtt: no item could be built" in capsys.readouterr().err
 
 
-def test_feint6k_leaves_out_blocks_without_one_right_answer(tmp_path):
+def test_feint6k_leaves_out_blocks_without_one_right_answer_and_no_others(tmp_path):
     path = feint_file(tmp_path / "f.csv", {f"v{k}": f"person {k} walks" for k in range(8)})
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:3], lines[2], *lines[4:]]))
+    lines[3] = lines[2]  # two equal negatives of the first video
+    lines[8] = lines[7].upper().replace("TESTVIDEO/V1", "TestVideo/v1")  # a negative that is the truth of the second
+    path.write_text("\n".join(lines))
     root = build("feint6k", ["rcad_msrvtt"], output=tmp_path / "set", msrvtt=path)
+    made = {row["id"]: row for row in open_set(root).rows("rcad_msrvtt", "test")}
+    assert "TestVideo/v1" not in made and len(made) == 7
+    assert len(made["TestVideo/v0"]["candidates"]) == 5 and len(made["TestVideo/v2"]["candidates"]) == 6
     counts = facts_of(root, "rcad_msrvtt")["splits"]["test"]["counts"]
-    assert counts == {"built": 7, "two_equal_captions": 1}
+    assert counts == {"built": 7, "negative_equals_truth": 1, "repeated_negatives": 1}
+    assert "Ma, Li, Jiang, Meshry, Liu, Wang, Häne, Yuille" in (root / "README.md").read_text(encoding="utf-8")
 
 
 def test_counterfactuals_change_the_action_five_times_and_no_sibling_uses_it(msrvtt_folder, tmp_path):

@@ -47,7 +47,7 @@ def test_a_valid_table_is_counted() -> None:
         ({"candidates": ["a man sits", "a dog runs", "a dog runs"]}, "candidates", "2 equals 1"),
         ({"candidates": ["a man sits"]}, "candidates", "at least 2"),
         ({"kinds": ["true", "gender"]}, "kinds", "one kind a candidate"),
-        ({"kinds": ["true", "gendr", "random"]}, "kinds", "'gendr' is unknown"),
+        ({"kinds": ["true", "Gender contrast", "random"]}, "kinds", "'Gender contrast' must be a name"),
         ({"edits": [None]}, "edits", "one entry"),
         ({"video_path": "../secret.mp4"}, "video_path", "without '..'"),
         ({"video_path": "/etc/passwd"}, "video_path", "must be relative"),
