@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import datasets
 
 SCHEMA_VERSION = 1
+_KIND = re.compile(r"[a-z][a-z0-9_]*")
 Layout = Literal["multiple_choice", "retrieval"]
 
 
@@ -72,7 +74,7 @@ class MultipleChoiceRow(ClipColumns):
 
     candidates: list[str]
     label: int
-    kinds: list[str]  # one a candidate, of `KINDS`
+    kinds: list[str]  # one a candidate, of `KINDS` or a name of its own
     edits: list[EditRecord | None]  # one a candidate, null where nothing was edited
     replaced: str | None  # the random distractor that the contrast negative displaced; null if none
     cluster: str  # the source video
@@ -87,6 +89,7 @@ class RetrievalRow(ClipColumns):
 
 Row = MultipleChoiceRow | RetrievalRow  # `"captions" in row` tells a type checker which
 
+# The kinds that builders make. A set may have others of its own: any name that `_KIND` matches.
 KINDS = (
     "true", "random", "gender", "person_id", "verb_lm", "verb_mlm", "verb_llm", "verb_lexical", "verb_human",
     "entity", "object", "role", "antonym", "counterfactual",
@@ -223,12 +226,14 @@ def edit_record(
     }  # fmt: skip
 
 
-def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set") -> int:
+def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, any_path: bool = False) -> int:
     """Checks every row of a multiple-choice or retrieval set, and returns how many there are.
 
     Args:
         rows: dicts with the columns of `table_columns(...)`; the layout is taken from the first row.
         where: what to call the table in the message (a file, a config).
+        any_path: let video paths pass that lead out of the video root; whoever reads the videos counts them as
+            unreadable.
 
     Raises:
         VideoContrastError: names `where`, the row (number and id), the column, and what is wrong with it.
@@ -239,11 +244,15 @@ def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set") -> 
     for n, row in enumerate(rows, 1):
         if layout is None:
             layout = layout_of(row)
-        problem = _problem(row, layout, seen, n)
+        problem = _problem(row, layout, seen, n) or (None if any_path else _path_problem(row["video_path"]))
         if problem:
             column, what = problem
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
     return n
+
+
+def _path_problem(path: str) -> tuple[str, str] | None:
+    return None if is_safe_relative(path) else ("video_path", f"{path!r} must be relative, with '/' and without '..'")
 
 
 def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: int) -> tuple[str, str] | None:
@@ -256,8 +265,6 @@ def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: in
     first = seen.setdefault(row["id"], n)
     if first != n:
         return "id", f"is a duplicate of row {first - 1}; ids must be unique"
-    if not is_safe_relative(row["video_path"]):
-        return "video_path", f"{row['video_path']!r} must be relative, with '/' and without '..'"
     start, end = row["start"], row["end"]
     for name, value in (("start", start), ("end", end)):
         if value is not None and not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
@@ -293,8 +300,8 @@ def _choice_problem(row: Mapping[str, Any]) -> tuple[str, str] | None:
     if kinds is None or len(kinds) != len(candidates):
         return "kinds", f"needs one kind a candidate ({len(candidates)}), not {kinds!r}"
     for position, kind in enumerate(kinds):
-        if kind not in KINDS:
-            return "kinds", f"{kind!r} is unknown; known: {', '.join(KINDS)}"
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+            return "kinds", f"{kind!r} must be a name of lower-case letters, digits and _: {', '.join(KINDS[:4])} ..."
         if (kind == "true") != (position == label):
             return "kinds", f"candidate {position} is {kind!r} but the label is {label}"
     if row["edits"] is None or len(row["edits"]) != len(candidates):
