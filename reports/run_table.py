@@ -57,6 +57,9 @@ def remarks(result: RunResult) -> list[str]:
             f"{record['n_missing']} clips are missing; every figure is over the clips that all conditions have:"
         )
         lines += [f"  {path}: {why}" for path, why in list(record["missing"].items())[:5]]
+    if record.get("damaged"):
+        lines.append(f"{len(record['damaged'])} damaged videos are scored all the same (--accept-damaged):")
+        lines += [f"  {path}: {why}" for path, why in list(record["damaged"].items())[:5]]
     return lines
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from video_contrast import seeds
@@ -18,14 +19,14 @@ from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.job import Job, RunResult, identity, model_facts, read_result
 from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
-from video_contrast.runner.keys import Keys
+from video_contrast.runner.keys import VERSION, Keys
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
 from video_contrast.runner.pairs import PairResults, ScoreRequest, all_requests, score_pairs
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.store import Store
-from video_contrast.runner.video_files import hashed, paths_of
+from video_contrast.runner.video_files import hashed, root_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ScoreRow
 from video_contrast.video import Clip
@@ -44,6 +45,8 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     if in_memory and processes.count > 1:
         raise UsageError("several processes meet in the run's directory; give --output")
     device, dtype = _device(job, processes)
+    if job.kind.family != "text":
+        root_of(job)  # a call that is refused leaves no files behind
     began = time.time()
     folder = RunFolder(job.output)
     with record.locked(folder, processes.rank), record.room_on(job.output, job.store):
@@ -102,10 +105,11 @@ class _Run:
         """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
-        paths = paths_of(self.plan, self.job)
-        self.videos = self.processes.from_first(lambda: hashed(paths, RunFolder(self.job.output)))
+        root = root_of(self.job)
+        names = dict.fromkeys(clip.video_path for clip in self.plan.views)
+        self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
         keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
-        reader = ClipReader(paths, self.job.sampling, self._workers(), self.counts)
+        reader = ClipReader(root, self.job.sampling, self._workers(), self.counts)
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)
@@ -252,7 +256,9 @@ def _facts(run: _Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
             "items": sum(len(group.items) for group in job.loaded.groups),
         },
         "sampling": asdict(job.sampling),
-        "embeddings": {"store": str(job.store.resolve()), "space": run.space} if isinstance(run.model, Encoder) else {},
+        "embeddings": {"store": str(job.store.resolve()), "space": run.space, "keys": VERSION}
+        if isinstance(run.model, Encoder)
+        else {},
         "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
         "skipped": plan.skipped,
         "seed": job.options.seed,
@@ -261,6 +267,7 @@ def _facts(run: _Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
+        **({"damaged": _damaged(run)} if job.sampling.accept_damaged else {}),
         "counters": {
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,
@@ -275,6 +282,12 @@ def _facts(run: _Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         },
         "notes": counts.notes,
     }
+
+
+def _damaged(run: _Run) -> dict[str, str]:
+    """Video path -> what is wrong, of the damaged videos that were accepted."""
+    root = root_of(run.job)
+    return {Path(file).relative_to(root).as_posix(): why for file, why in sorted(run.counts.decode.damaged.items())}
 
 
 def _model_counts(run: _Run) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def score(
             kind_options=kind_options,
             loaded=loaded,
             conditions=tuple(conditions),
-            sampling=Sampling(_frames(kind, source, options.frames), options.sampling),
+            sampling=Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged),
             video_root=video_root,
             output=output,
             store=options.store if options.store is not None else cache_dir() / "embeddings",
@@ -206,7 +206,7 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "seed": job.options.seed,
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
-    }
+    } | ({"accept_damaged": True} if job.sampling.accept_damaged else {})
 
 
 def model_facts(job: Job, model: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip
 
-VERSION = "1"  # of decoding and sampling: raise it when equal inputs may give other pixels
+VERSION = "2"  # of decoding and sampling: raise it when equal inputs may give other pixels. 2: frames by their times
+FIRST_VERSION = "1"  # of runs whose record does not say it
 
 
 @dataclass(frozen=True)
@@ -20,19 +21,22 @@ class Keys:
 
     Attributes:
         contents: video path -> sha256 of the file; "" where it cannot be read.
-        sampling: frames and policy.
+        sampling: which frames.
+        version: of decoding and sampling.
     """
 
     contents: Mapping[str, str]
     sampling: Sampling
+    version: str = VERSION
 
     def video(self, clip: Clip, visual: Visual) -> str:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""
         if visual.name == "blind":
-            return seeds.digest("video", VERSION, "blind", self.sampling.frames).hex()[:32]
+            return seeds.digest("video", FIRST_VERSION, "blind", self.sampling.frames).hex()[:32]
+        accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
         return seeds.digest(
-            "video", VERSION, self.contents[clip.video_path], clip.start, clip.end,
-            self.sampling.frames, self.sampling.policy, *_visual(visual, clip),
+            "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
+            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted,
         ).hex()[:32]  # fmt: skip
 
     def request(self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int) -> str:
@@ -42,7 +46,7 @@ class Keys:
     @staticmethod
     def text(text: str) -> str:
         """The key of a text."""
-        return seeds.digest("text", VERSION, text).hex()[:32]
+        return seeds.digest("text", FIRST_VERSION, text).hex()[:32]
 
 
 def _visual(visual: Visual, clip: Clip) -> tuple[Any, ...]:

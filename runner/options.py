@@ -53,6 +53,7 @@ class SamplingOptions:
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
     sampling: Annotated[Policy, "where they lie"] = "uniform"
+    accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,4 +97,6 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
     def request(self) -> dict[str, Any]:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
+        if not self.accept_damaged:  # as runs of versions that did not know it
+            del record["accept_damaged"]
         return record | {"output": None, "conditions": self.condition_names}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import resolve_under
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.feed import feed
@@ -26,13 +27,13 @@ class ClipReader:
     """Reads the views of clips.
 
     Attributes:
-        paths: video path of the set -> file.
-        sampling: how many frames, and where.
+        root: the folder that the clips' video paths are relative to.
+        sampling: how many frames, where, and whether of damaged files too.
         workers: decoding threads at most.
         counts: is told of decoded frames and of broken clips.
     """
 
-    paths: Mapping[str, Path]
+    root: Path
     sampling: Sampling
     workers: int
     counts: RunCounts
@@ -53,7 +54,8 @@ class ClipReader:
             counter = Counter()
             previous: Any = None
             try:
-                for view in views_of(self.paths[clip.video_path], clip, views[clip], self.sampling, counter):
+                file = resolve_under(self.root, clip.video_path)
+                for view in views_of(file, clip, views[clip], self.sampling, counter):
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip))
                     previous = view.frames
@@ -79,7 +81,7 @@ class ClipReader:
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
         try:
-            held = held_bytes(self.paths[clip.video_path], clip, visuals, self.sampling)
+            held = held_bytes(resolve_under(self.root, clip.video_path), clip, visuals, self.sampling)
         except VideoContrastError:  # it is recorded when its turn comes
             return self.workers
         return min(self.workers, max(1, FRAMES_HELD // max(1, held)))

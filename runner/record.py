@@ -25,7 +25,10 @@ from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
 # What may not change within a directory. Conditions and configs may: more of them are added to what is there.
-FIXED = ("model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "dtype", "seed", "limit")
+FIXED = (
+    "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "accept_damaged", "dtype", "seed",
+    "limit",
+)  # fmt: skip
 
 
 def finished(

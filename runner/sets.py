@@ -97,7 +97,7 @@ def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: 
     fingerprints: dict[str, str] = {}
     for config in configs or known:
         rows = _rows(name, folder, config, split)
-        validate_rows(rows, f"{name}, config {config}, split {split}")
+        validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
         fingerprints[config] = fingerprint(rows)
         groups.extend(_grouped(config, rows[:limit] if limit else rows))
     if not groups:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from video_contrast import files
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
-from video_contrast.runner.plan import Plan
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
+from video_contrast.video.open import regular
 
 
-def paths_of(plan: Plan, job: Job) -> dict[str, Path]:
-    """Video path of the set -> file, for every clip of the plan.
+def root_of(job: Job) -> Path:
+    """The folder of the videos.
 
     Raises:
         UsageError: there is no folder of videos.
@@ -23,27 +24,36 @@ def paths_of(plan: Plan, job: Job) -> dict[str, Path]:
         raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
-    return {path: files.resolve_under(job.video_root, path) for path in dict.fromkeys(c.video_path for c in plan.views)}
+    return job.video_root
 
 
-def hashed(paths: dict[str, Path], folder: RunFolder) -> dict[str, VideoFile]:
+def hashed(names: Collection[str], root: Path, folder: RunFolder) -> dict[str, VideoFile]:
     """Digest, size and time of change of the files, also kept in `videos.json`.
 
-    Those that are unchanged since the last attempt are not read again.
+    Args:
+        names: video paths of the set.
+        root: the folder that they are relative to.
+        folder: of the run; files that are unchanged since the last attempt are not read again.
+
+    Returns:
+        Video path -> what is known of the file; `error` where it cannot be read or leads out of `root`.
     """
     former = folder.videos
 
     def entry(name: str) -> VideoFile:
+        file = root / name
         try:
-            stat = paths[name].stat()
+            stat = regular(files.resolve_under(root, name))
             known = former.get(name, {})
             if known.get("size") == stat.st_size and known.get("changed") == stat.st_mtime_ns:
                 return known
-            return {"sha256": files.sha256(paths[name]), "size": stat.st_size, "changed": stat.st_mtime_ns}
+            return {"sha256": files.sha256(file), "size": stat.st_size, "changed": stat.st_mtime_ns}
+        except VideoContrastError as error:
+            return {"error": str(error).removeprefix(f"{file}: ")}
         except OSError as error:
             return {"error": error.strerror or str(error)}
 
     with ThreadPoolExecutor(4) as pool:
-        videos = dict(zip(paths, pool.map(entry, paths), strict=True))
+        videos = dict(zip(names, pool.map(entry, names), strict=True))
     folder.write_videos({**former, **videos})
     return videos

@@ -188,7 +188,7 @@ def test_broken_videos_are_recorded_and_the_rest_is_scored(place: Path, tmp_path
     result = run(place, "clip", tmp_path / "run", video_root=tmp_path / "videos", conditions="clean,control:reversed")
     assert result.record["n_missing"] == 3
     assert sorted(result.record["missing"]) == ["clips/02.mp4", "clips/04.mp4", "clips/05.mp4"]
-    assert "No such file" in result.record["missing"]["clips/02.mp4"]
+    assert "no such file" in result.record["missing"]["clips/02.mp4"]
     assert "cannot be read as a video" in result.record["missing"]["clips/04.mp4"]
     for condition in ("clean", "control:reversed"):
         assert result["verb_mc"]["conditions"][condition]["n"] == 4
@@ -360,7 +360,7 @@ def test_a_dry_run_prints_the_cost_and_writes_nothing(place: Path, tmp_path: Pat
 
 def test_a_perturbed_sets_recipes_are_conditions_of_their_own(place: Path, tmp_path: Path) -> None:
     folder = runner_set.write(tmp_path / "set", n_clips=2)
-    video_contrast.build("perturbed", ["visual"], output=tmp_path / "p", from_=folder, config="retrieval")
+    video_contrast.build("perturbed", ["visual"], output=tmp_path / "p", dataset=folder, dataset_config="retrieval")
     given: dict[str, Any] = {"video_root": folder, "store": tmp_path / "store", "progress": False}
     stored = score(str(place / "clip"), tmp_path / "p", "visual", output=tmp_path / "stored", **given)
     assert len(stored["visual"]["conditions"]) == 90

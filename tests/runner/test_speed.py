@@ -130,12 +130,12 @@ def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
     visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], Clip("v", "long.mp4")
     held = held_bytes(long_clip, clip, visuals, Sampling(8))
 
-    def workers(file: Path) -> int:
-        reader = reading.ClipReader({"long.mp4": file}, Sampling(8), 16, RunCounts())
+    def workers(folder: Path) -> int:
+        reader = reading.ClipReader(folder, Sampling(8), 16, RunCounts())
         return reader.affordable_workers(clip, visuals)
 
-    assert workers(long_clip) == 16
+    assert workers(long_clip.parent) == 16
     for budget, threads in ((5 * held, 5), (held, 1), (held // 2, 1)):
         monkeypatch.setattr(reading, "FRAMES_HELD", budget)
-        assert workers(long_clip) == threads
-    assert workers(place / "none.mp4") == 16
+        assert workers(long_clip.parent) == threads
+    assert workers(place / "none") == 16
