@@ -44,11 +44,9 @@ def main() -> None:
 
 def by_action(run: Path | None) -> dict[str, float]:
     """Antonym accuracy by the action that the clip shows."""
-    import pyarrow.parquet as pq
-
     assert run is not None
     right: dict[str, list[float]] = defaultdict(list)
-    for row in pq.read_table(run / "scores.parquet").to_pylist():
+    for row in video_contrast.open_run(run).score_rows():
         if row["config"] == "antonym_mc":
             name = row["id"].removeprefix("antonym_mc-")
             best = row["scores"][row["label"]] > row["scores"][1 - row["label"]]

@@ -43,7 +43,7 @@ from video_contrast.runner.kinds import TextScorer
 from video_contrast.runner.kinds.base import kind
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import load_set
-from video_contrast.storage import open_run
+from video_contrast.storage import SetFolder, open_run
 from video_contrast.video import write_video
 
 CODECS = ("codec1", "codec2")
@@ -56,7 +56,7 @@ QUICK = (
 
 def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
     """Clips at 25 frames a second, 4:3: a field of coloured squares that drifts."""
-    if (folder / "set.json").exists():
+    if SetFolder(folder).is_built:
         return folder
     rows = []
     for n in range(clips):

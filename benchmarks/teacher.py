@@ -4,7 +4,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import torch
 
 import video_contrast
@@ -28,7 +27,7 @@ def main() -> None:
     tokens = Tokens(processor.tokenizer, net.config)
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", ["retrieval"], output=folder, items=20, gallery=4, train=BATCH * STEPS)
-        rows = pq.read_table(root / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
+        rows = video_contrast.open_set(root).retrieval_rows("retrieval", "train")
         made, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus=[], say=_silent)
         documents = [row["captions"] for row in rows]
         made = with_similarities(made, "lsa", Path(folder) / "s", documents=documents, say=_silent)

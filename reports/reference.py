@@ -52,7 +52,7 @@ def set_record(dataset: str) -> SetRecord | None:
 def config_facts(key: SetKey) -> Facts:
     """What the record of a set says of a config; empty for a set on the Hub."""
     record = set_record(key.dataset)
-    entry = record["configs"].get(key.config) if record else None
+    entry = record.get("configs", {}).get(key.config) if record else None
     return entry["facts"] if entry else {}
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import read_json
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult, score
+from video_contrast.storage import SetFolder
 
 NAMES = ("contrast_sets", "robustness", "rcad")
 
@@ -170,8 +170,7 @@ def _split_in(dataset: str | Path, config: str, split: str) -> str:
 
 
 def _builder(dataset: str | Path) -> str:
-    record = Path(dataset) / "set.json"
-    return str(read_json(record).get("builder", "")) if record.exists() else ""
+    return SetFolder(Path(dataset)).builder
 
 
 def _key(name: str, part: str, config: str, dataset: str | Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError
+from video_contrast.storage import SetFolder
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def find_set(
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
     """
     folder = kept / annotations.builder
-    if data_dir is None and (folder / "set.json").exists():
+    if data_dir is None and SetFolder(folder).is_built:
         return folder
     places = [Path(data_dir)] if data_dir is not None else []
     if data_dir is None and video_root is not None:

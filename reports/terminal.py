@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from video_contrast.errors import VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ConfigMetrics
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,17 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]]) -> list[Line]:
     return lines
 
 
-def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
+def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:
     """Metrics by model name from run directories; several runs of one model are put together.
 
     Raises:
-        VideoContrastError: a folder holds no finished run.
+        UsageError: a folder holds no finished run.
     """
-    found: dict[str, dict[str, Any]] = {}
+    configs: dict[str, dict[str, ConfigMetrics]] = {}
     for folder in folders:
-        if not (folder / "metrics.json").exists():
-            raise VideoContrastError(f"{folder} holds no finished run (no metrics.json); score it first")
-        model = Path(str(read_json(folder / "run.json")["model"]["name"])).name
-        found.setdefault(model, {}).update(read_json(folder / "metrics.json")["configs"])
-    return found
+        run = RunFolder.open(folder)
+        configs.setdefault(Path(run.model).name, {}).update(run.metrics["configs"])
+    return configs
 
 
 def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:

@@ -4,8 +4,6 @@ import json
 from collections import Counter
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from video_contrast.builders import build
@@ -14,7 +12,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.reports import paper_analyses as analyses
 from video_contrast.reports.paper_analyses.edit_agreement import edit_agreement
 from video_contrast.rows import edit_record, multiple_choice_row
-from video_contrast.storage import open_set
+from video_contrast.storage import RunFolder, open_set
 
 NAMES = ["Ann", "Ann Lee", "Bea"]
 
@@ -115,10 +113,13 @@ def world(tmp_path_factory):
     for config in ("person_id_mc", "verb_mc"):
         for n, row in enumerate(open_set(root / "set").rows(config, "test")):
             values = [float(place == row["label"]) * (1 if n % 2 else -1) for place in range(5)]
-            scores.append({"config": config, "condition": "clean", "id": row["id"], "label": row["label"],
-                           "scores": values})  # fmt: skip
-    (root / "run").mkdir()
-    pq.write_table(pa.Table.from_pylist(scores), root / "run/scores.parquet")
+            scores.append({"config": config, "condition": "clean", "id": row["id"], "video_id": row["video_id"],
+                           "cluster": row["cluster"], "label": row["label"], "kinds": row["kinds"], "scores": values,
+                           "replaced_score": None, "parts": None, "frames": []})  # fmt: skip
+    run = RunFolder(root / "run")
+    run.write_scores(scores)
+    run.write_metrics({"configs": {}})
+    run.finish({"version": "0.1.0"})
     return root
 
 
@@ -152,11 +153,11 @@ def test_proximity_takes_a_dual_encoder(world, capsys, tmp_path):
 
 def test_what_does_not_belong_together_is_said(world, capsys):
     folder, run = str(world / "set"), str(world / "run")
-    assert main(["analyse", "rarity", folder, "--run", folder, "--config", "verb_mc"]) == 1  # no train split either
+    assert main(["analyse", "rarity", folder, "--run", folder, "--config", "verb_mc"]) == 2  # no train split either
     assert "no table retrieval/train" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"no scores of gender_mc \(clean\); it has person_id_mc"):
         analyses.read_hits(run, "gender_mc")
-    with pytest.raises(UsageError, match=r"holds no scores\.parquet"):
+    with pytest.raises(UsageError, match="holds no finished run"):
         analyses.read_hits(folder, "gender_mc")
     with pytest.raises(UsageError, match="do set, config and run belong together"):
         analyses.rare_ids(open_set(folder).rows("verb_mc", "test"), {"other": 1.0}, [])

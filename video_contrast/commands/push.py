@@ -37,8 +37,9 @@ def push(
     the same command. Videos stay where they are unless asked for.
     """
     from video_contrast.hub_cards.publishing import plan_set, push_set
+    from video_contrast.storage import RunFolder
 
-    if (folder / "run.json").is_file():
+    if RunFolder(folder).is_finished:
         _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, as_json=as_json)
         return
     planned = plan_set(folder, with_videos=with_videos, video_root=video_root)

@@ -66,7 +66,7 @@ class SetFolder:
         """
         folder = cls(Path(path).expanduser())
         if not folder.is_built:
-            raise UsageError(f"{folder.path} holds no {RECORD}: not a set that `video-contrast build` wrote")
+            raise UsageError(f"{folder.path} is not a built set: it holds no {RECORD}; build one with `video-contrast build`")
         return folder
 
     @property
