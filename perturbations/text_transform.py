@@ -7,6 +7,7 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language.taggers import edition
 from video_contrast.perturbations.registry import text_spec
+from video_contrast.perturbations.text.checkpoints import produced_by
 
 
 @dataclass(frozen=True)
@@ -14,21 +15,23 @@ class TextPerturbation:
     """Perturbs the captions of a table: `ds.map(TextPerturbation("keyboard", seed=0))`, batched or not.
 
     The result does not depend on batch size or number of processes, and an `IterableDataset` is changed as it is read.
-    `version` is the version of the rule and, where it reads tags, the tagger's; since `Dataset.map` names its cache by
-    the transform's fields, a new version never meets an old cache.
+    `version` is the version of the rule, with the tagger's where it reads tags, and with "rules" or the checkpoints and
+    their revisions where models make the text; since `Dataset.map` names its cache by the transform's fields, a text
+    made by something else never meets an old cache.
 
     Attributes:
         name: one of the 35 (`video-contrast list perturbations`).
         seed: any integer.
         columns: the columns to change: text, or lists of text. Captions of one row are counted through all of them.
-            In a multiple-choice set `("candidates",)` changes all options.
+            In a multiple-choice set `("candidates",)` changes all candidates, and the spans in `edits` with them.
         id_column: the column that names the item.
         profile: "paper" or "released".
         models: checkpoints in place of the named ones, as `perturb_captions` takes them.
+        allow_equal: let candidates of an item become the same text (by default such an item is refused).
 
     Raises:
         UsageError: unknown name or profile.
-        VideoContrastError: on a call, a column is missing or holds no text.
+        VideoContrastError: on a call, a column is missing or holds no text, or two candidates become the same.
 
     >>> swap = TextPerturbation("gender_male", columns=("captions",))
     >>> swap({"id": "a", "captions": ["a girl sings", "she sings"]})
@@ -41,6 +44,7 @@ class TextPerturbation:
     id_column: str = "id"
     profile: str = "paper"
     models: Mapping[str, str | Sequence[str]] | None = None
+    allow_equal: bool = False
     version: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,13 +57,18 @@ class TextPerturbation:
             object.__setattr__(self, "columns", (self.columns,))
         object.__setattr__(self, "columns", tuple(self.columns))
         spec = text_spec(self.name)
-        tagger = f"+{edition()}" if "tags" in spec.needs else ""
-        object.__setattr__(self, "version", spec.version + tagger)
+        parts = [spec.version]
+        if "tags" in spec.needs:
+            parts.append(edition())
+        if spec.batched:
+            parts.append(produced_by(self.name, (self.models or {}).get(self.name)))
+        object.__setattr__(self, "version", "+".join(parts))
 
     def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
         """The changed columns of one row, or of a batch of rows."""
         self._check_columns(rows)
-        rows = {name: _plain(rows[name]) for name in (self.id_column, *self.columns)}
+        of_candidates = ("label", "edits") if "candidates" in self.columns and "edits" in rows else ()
+        rows = {name: _plain(rows[name]) for name in (self.id_column, *self.columns, *of_candidates)}
         if not isinstance(rows[self.id_column], list):
             batch = self({name: [value] for name, value in rows.items()})
             return {name: values[0] for name, values in batch.items()}
@@ -94,7 +103,25 @@ class TextPerturbation:
             for name in self.columns:
                 value = rows[name][row]
                 done[name].append(next(changed) if isinstance(value, str) else [next(changed) for _ in value])
+        if "candidates" in self.columns:
+            self._settle_candidates(rows, done)
         return done
+
+    def _settle_candidates(self, rows: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """Refuses items whose candidates became the same text, and brings the spans of `edits` up to date."""
+        for item, before, after in zip(rows[self.id_column], rows["candidates"], done["candidates"], strict=True):
+            if not self.allow_equal and isinstance(after, list) and len(set(after)) < len(set(before)):
+                text = next(text for text in after if after.count(text) > 1)
+                raise VideoContrastError(
+                    f"item {str(item)!r}: two candidates become the same text under {self.name} ({text!r}), so it has "
+                    "no answer: leave such items out, or set allow_equal=True"
+                )
+        if "edits" in rows:
+            done["edits"] = [
+                edits
+                and [edit and edit | _difference(texts[label], text) for edit, text in zip(edits, texts, strict=True)]
+                for edits, texts, label in zip(rows["edits"], done["candidates"], rows["label"], strict=True)
+            ]
 
     def _check_columns(self, rows: Mapping[str, Any]) -> None:
         present = ", ".join(rows.keys())
@@ -106,6 +133,30 @@ class TextPerturbation:
         for name in self.columns:
             if name not in rows:
                 raise VideoContrastError(f"no column {name!r} to perturb (there are: {present}): name it with columns=")
+        if "candidates" in self.columns and "edits" in rows and "label" not in rows:
+            raise VideoContrastError("the spans in 'edits' need the column 'label' to be brought up to date")
+
+
+def _renewed(edits: list[Any], candidates: list[str], label: int) -> list[Any]:
+    """The edit records of an item's candidates, with their spans as the candidates are now."""
+    true = candidates[label]
+    return [edit and edit | _difference(true, text) for edit, text in zip(edits, candidates, strict=True)]
+
+
+def _difference(true: str, text: str) -> dict[str, Any]:
+    """What distinguishes `text` from the true candidate, in whole words: the span of an edit record.
+
+    >>> _difference("a girl sings a song", "a girl hums a song")
+    {'old': 'sings', 'new': 'hums', 'start': 7, 'end': 11}
+    """
+    before, after = true.split(" "), text.split(" ")
+    shortest = min(len(before), len(after))
+    first = next((n for n in range(shortest) if before[n] != after[n]), shortest)
+    most = shortest - first
+    last = next((n for n in range(most) if before[-1 - n] != after[-1 - n]), most)
+    start = len("".join(f"{word} " for word in after[:first]))
+    new = " ".join(after[first : len(after) - last])
+    return {"old": " ".join(before[first : len(before) - last]), "new": new, "start": start, "end": start + len(new)}
 
 
 def _plain(value: Any) -> Any:

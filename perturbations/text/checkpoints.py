@@ -21,6 +21,8 @@ DEFAULTS: dict[str, tuple[str, ...]] = {
     "active_to_passive": ("prithivida/active_to_passive_styletransfer", "prithivida/parrot_adequacy_model"),
 }
 BATCH = 64  # texts a forward pass
+RULES = "rules"  # in place of a checkpoint: the rules of a perturbation that has them
+WITH_RULES = ("active_to_passive",)
 _Item = TypeVar("_Item")
 
 
@@ -40,6 +42,34 @@ def chosen(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
     if len(names) > len(default):
         raise UsageError(f"{name} takes {len(default)} checkpoint(s), but {len(names)} were given: {', '.join(names)}")
     return names + default[len(names) :]
+
+
+def stored_revision(checkpoint: str) -> str | None:
+    """The commit of a checkpoint in the Hub cache, or the newest change of a folder; None where it is neither."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    if Path(checkpoint).exists():
+        files = [path for path in Path(checkpoint).rglob("*") if path.is_file()] or [Path(checkpoint)]
+        return str(max(path.stat().st_mtime_ns for path in files))
+    try:
+        return Path(snapshot_download(checkpoint, local_files_only=True)).name
+    except (LocalEntryNotFoundError, ValueError):
+        return None
+
+
+def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
+    """What makes the text of a perturbation with models: "rules", or its checkpoints as `NAME@REVISION`.
+
+    Args:
+        name: a perturbation with checkpoints.
+        models: checkpoints in place of the default ones, as of `perturb_captions`.
+    """
+    names = () if models in (RULES, (RULES,)) else chosen(name, models)
+    revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
+    if not names or (name in WITH_RULES and models is None and None in revisions.values()):
+        return RULES
+    return ",".join(f"{checkpoint}@{(revision or 'absent')[:12]}" for checkpoint, revision in revisions.items())
 
 
 @lru_cache(4)

@@ -18,7 +18,6 @@ from video_contrast.seeds import stream
 
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
-RULES = "rules"
 _LONGEST = 64  # tokens of a rewriting, at most
 _PROMPTS = {
     "casual_to_formal": "transfer Casual to Formal: ",
@@ -67,7 +66,7 @@ def active_to_passive(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
 ) -> list[str]:
     """The caption in the passive, by a style-transfer checkpoint, or by rules where the checkpoint is not there."""
-    if models != RULES and models != (RULES,):
+    if models != checkpoints.RULES and models != (checkpoints.RULES,):
         try:
             return _transfer("active_to_passive", captions, rngs, models)
         except checkpoints.MissingCheckpoint as error:

@@ -1,5 +1,6 @@
 """Camera perturbations: a turned or shaken camera."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import cv2
@@ -12,6 +13,7 @@ Frame = npt.NDArray[np.uint8]
 
 DEGREES = (7.5, 15.0, 30.0, 45.0, 90.0)  # not in the paper
 SHORT_SIDE, CROP = 256, 224
+MIDDLE = (SHORT_SIDE - CROP) // 2
 
 
 @video_perturbation("static_rotate", category="Camera", acts="frame")
@@ -27,12 +29,23 @@ def rotate(frame: Frame, severity: int, rng: np.random.Generator, extra: int = 1
     return _turn(frame, float(rng.integers(-most, most + 1)))
 
 
-@video_perturbation("translate", category="Camera", acts="frame", profiles={"released": {"stream": "clip"}})
-def translate(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
+@video_perturbation(
+    "translate",
+    category="Camera",
+    acts="frame",
+    version="2",
+    # The paper's offsets start at the corner and end at the picture's edge; `monotone` shakes about the middle.
+    profiles={"released": {"stream": "clip"}, "monotone": {"reach": (3, 6, 9, 12, 16)}},
+)
+def translate(frame: Frame, severity: int, rng: np.random.Generator, reach: Sequence[int] | None = None) -> Frame:
     """A shaking camera: short side to 256, then a 224x224 crop at a random offset of 0..8 severity - 1 a frame.
 
     An offset that would leave the picture (short sides, severity 5) stops at its edge. Released: one offset a clip.
+    With `reach`, the offset is up to so many pixels to either side of the middle of a square picture.
     """
+    if reach is not None:
+        shift = (2 * rng.random(2) - 1) * reach[severity - 1]
+        return crop_at(frame, *(MIDDLE + round(pixels) for pixels in shift))
     down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
     return crop_at(frame, down, right)
 

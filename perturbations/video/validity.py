@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.perturbations.registry import VIDEO
-from video_contrast.perturbations.video.camera import crop_at
+from video_contrast.perturbations.video.camera import MIDDLE, crop_at
 from video_contrast.perturbations.video.clip import index_map, resolve
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.perturbations.video.condition import VideoCondition
@@ -138,13 +138,13 @@ def _pictures(name: str, severity: int, references: Sequence[Reference], profile
         done = condition.frames(
             one.frames, one.indices, one.indices, one.length, video_id=one.video_id, start=one.start, end=one.end
         )
-        clean = _reference_view(one.frames, severity) if name == "translate" else one.frames
+        clean = _reference_view(one.frames, severity, profile) if name == "translate" else one.frames
         values.append(psnr(clean, done))
         unchanged.append(np.array_equal(clean, done))
     return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}
 
 
-def _reference_view(frames: Frames, severity: int) -> Frames:
+def _reference_view(frames: Frames, severity: int, profile: str) -> Frames:
     """The steady crop that a shaken one is held against: at the mean of the offsets that `translate` draws."""
-    offset = round((8 * severity - 1) / 2)
+    offset = MIDDLE if profile == "monotone" else round((8 * severity - 1) / 2)
     return np.stack([crop_at(frame, offset, offset) for frame in frames])

@@ -176,3 +176,50 @@ def test_command_notes_that_rules_stand_in_for_the_checkpoint(perturb, monkeypat
     code, out, error = perturb(b"a man opens the door\n", "--name", "active_to_passive")
     assert (code, out) == (0, "the door is opened by a man\n")
     assert error.startswith("note: active_to_passive uses rules") and "hf download prithivida/" in error
+
+
+EDITED = {
+    "id": ["q"],
+    "candidates": [["a boy sings a song", "a boy hums a song", "two dogs run"]],
+    "label": [0],
+    "edits": [
+        [
+            None,
+            {"old": "sings", "new": "hums", "start": 6, "end": 10, "antonym": False, "generator": "g", "scores": "{}"},
+            None,
+        ]
+    ],
+}
+
+
+def test_spans_of_edits_follow_the_changed_candidates():
+    done = TextPerturbation("gender_female", columns=("candidates",))(EDITED)
+    (_, edit, other), (_, text, _) = done["edits"][0], done["candidates"][0]
+    assert text == "a girl hums a song" and other is None
+    assert (edit["old"], edit["new"], text[edit["start"] : edit["end"]]) == ("sings", "hums", "hums")
+    assert edit["generator"] == "g"
+    with pytest.raises(VideoContrastError, match="column 'label'"):
+        TextPerturbation("gender_female", columns=("candidates",))({n: v for n, v in EDITED.items() if n != "label"})
+
+
+def test_candidates_that_become_the_same_text_are_refused_unless_they_are_allowed():
+    with pytest.raises(VideoContrastError, match="item 'q': two candidates become the same text"):
+        TextPerturbation("no_verbs", columns=("candidates",))(EDITED)
+    done = TextPerturbation("no_verbs", columns=("candidates",), allow_equal=True)(EDITED)
+    assert done["candidates"][0][0] == done["candidates"][0][1] and done["edits"][0][1]["new"] == ""
+    same_before = {"id": "q", "candidates": ["a boy sings", "a boy sings"]}
+    assert TextPerturbation("no_verbs", columns=("candidates",))(same_before)
+
+
+def test_the_cache_name_holds_what_makes_the_text(monkeypatch):
+    from video_contrast.perturbations.text import checkpoints
+
+    with_rules = TextPerturbation("active_to_passive")
+    assert "rules" in with_rules.version
+    monkeypatch.setattr(checkpoints, "stored_revision", lambda checkpoint: "1234567890abcdef")
+    with_checkpoint = TextPerturbation("active_to_passive")
+    assert "active_to_passive_styletransfer@1234567890ab" in with_checkpoint.version
+    assert Hasher.hash(with_rules) != Hasher.hash(with_checkpoint)
+    assert TextPerturbation("active_to_passive", models={"active_to_passive": "rules"}).version == with_rules.version
+    monkeypatch.setattr(checkpoints, "stored_revision", lambda checkpoint: "fedcba")
+    assert TextPerturbation("mlm_suggestion").version.endswith("google-bert/bert-base-uncased@fedcba")

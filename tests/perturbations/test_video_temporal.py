@@ -80,3 +80,11 @@ def test_paper_severities_of_jumble_fall_and_sampled_boxes_are_not_shuffled() ->
     assert moved == sorted(moved, reverse=True)
     # eight frames are one box of nine: with sample_then_perturb box_jumble does nothing from severity 2 on
     assert [row["unchanged"] for row in damage("box_jumble", nominal(8))][1:] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("size", [(120, 160), (160, 120), (256, 256)])
+def test_translate_rises_with_severity_on_every_clip_under_monotone(size: tuple[int, int], seed: int) -> None:
+    reference = Reference(f"v{seed}", 4, frames=clip(4, *size), indices=np.arange(4))
+    values = [row["psnr"] for row in damage("translate", [reference], profile="monotone", seed=seed)]
+    assert values == sorted(values, reverse=True) and len(set(values)) == 5

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.ndimage
 import scipy.stats
 
-from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.video import VIDEO
 from video_contrast.seeds import NoiseStreams
 
 TEMPORAL = [name for name, spec in VIDEO.items() if spec.acts == "temporal"]
