@@ -58,7 +58,7 @@ def _clean_config(folder: SetFolder, config: str | None) -> str:
     if clean not in known:
         if config is None:
             raise UsageError(
-                f"--dataset {folder.path} has several configs ({', '.join(known)}): choose one with --from-config"
+                f"--dataset {folder.path} has several configs ({', '.join(known)}): choose one with --dataset-config"
             )
         raise unknown_name(f"config of {folder.path}", clean, known)
     if folder.record["configs"][clean].get("perturbed"):

@@ -21,7 +21,7 @@ from video_contrast.perturbations.video import NAMES
 
 
 def test_a_perturbed_set_holds_the_stated_conditions(clean: Path, tmp_path: Path) -> None:
-    root = build("perturbed", ["clean", "keyboard", "visual", "pairs"], output=tmp_path / "p", from_=clean)
+    root = build("perturbed", ["clean", "keyboard", "visual", "pairs"], output=tmp_path / "p", dataset=clean)
     visual = rows_of(root, "visual")
     recipes = Counter((r["video_perturbation"]["name"], r["video_perturbation"]["severity"]) for r in visual)
     assert set(recipes) == {(name, severity) for name in NAMES for severity in range(1, 6)}
@@ -36,7 +36,7 @@ def test_a_perturbed_set_holds_the_stated_conditions(clean: Path, tmp_path: Path
 
 
 def test_stored_captions_are_those_of_the_perturbation(clean: Path, tmp_path: Path) -> None:
-    root = build("perturbed", ["keyboard"], output=tmp_path / "p", from_=clean, seed=5)
+    root = build("perturbed", ["keyboard"], output=tmp_path / "p", dataset=clean, seed=5)
     rows = rows_of(root, "keyboard")
     expected = perturb_captions(CAPTIONS, "keyboard", ids=[row["id"] for row in rows], seed=5)
     assert [row["captions"] for row in rows] == [[text] for text in expected]
@@ -48,7 +48,7 @@ def test_stored_captions_are_those_of_the_perturbation(clean: Path, tmp_path: Pa
 def test_all_options_are_perturbed_and_equal_ones_are_counted(tmp_path: Path) -> None:
     clean = build("shapes", ["verb_mc"], output=tmp_path / "s")
     before = {row["id"]: row for row in rows_of(clean, "verb_mc")}
-    root = build("perturbed", ["drop_first", "only_nouns"], output=tmp_path / "p", from_=clean)
+    root = build("perturbed", ["drop_first", "only_nouns"], output=tmp_path / "p", dataset=clean)
     rows = rows_of(root, "drop_first")
     assert all(option.startswith("[UNK] ") for row in rows for option in row["candidates"])
     assert all(row["label"] == before[row["id"]]["label"] for row in rows)
@@ -60,18 +60,18 @@ def test_all_options_are_perturbed_and_equal_ones_are_counted(tmp_path: Path) ->
 def test_a_config_without_an_item_left_is_an_error(tmp_path: Path) -> None:
     clean = build("shapes", ["gender_mc"], output=tmp_path / "s")
     with pytest.raises(VideoContrastError, match="no item has different options left under gender_neutral"):
-        build("perturbed", ["gender_neutral"], output=tmp_path / "p", from_=clean)
+        build("perturbed", ["gender_neutral"], output=tmp_path / "p", dataset=clean)
 
 
 def test_the_card_shows_damage_and_what_is_equal(clean: Path, videos: Path, tmp_path: Path) -> None:
-    root = build("perturbed", ["visual"], output=tmp_path / "p", from_=clean, video_root=videos)
+    root = build("perturbed", ["visual"], output=tmp_path / "p", dataset=clean, video_root=videos)
     card = (root / "README.md").read_text()
     assert "measured on 3 clips" in card and "PSNR in dB" in card
     assert "severities 2, 3, 4, 5 are equal" in card and "frames moved by" in card
-    bare = build("perturbed", ["visual"], output=tmp_path / "b", from_=clean, video_root=tmp_path)
+    bare = build("perturbed", ["visual"], output=tmp_path / "b", dataset=clean, video_root=tmp_path)
     assert "temporal perturbations only" in (bare / "README.md").read_text()
     few = build(
-        "perturbed", ["visual"], output=tmp_path / "f", from_=clean, video_root=tmp_path, order="sample_then_perturb"
+        "perturbed", ["visual"], output=tmp_path / "f", dataset=clean, video_root=tmp_path, order="sample_then_perturb"
     )
     checks = read_json(few / "set.json")["configs"]["visual"]["facts"]["checks"]
     assert checks["box_jumble"].endswith("100 / 100 / 100 / 100 %")
@@ -111,11 +111,11 @@ def test_what_cannot_run_is_an_error_when_asked_for_by_name(
 
     monkeypatch.setattr(perturbed_texts, "perturb_captions", missing)
     with pytest.raises(VideoContrastError, match="hf download x"):
-        build("perturbed", ["mlm_suggestion"], output=tmp_path, from_=clean)
+        build("perturbed", ["mlm_suggestion"], output=tmp_path, dataset=clean)
     with pytest.raises(UsageError, match=r"holds no set\.json"):
-        build("perturbed", ["clean"], output=tmp_path, from_=tmp_path)
+        build("perturbed", ["clean"], output=tmp_path, dataset=tmp_path)
     with pytest.raises(UsageError, match="needs --video-root"):
-        build("perturbed", ["clean"], output=tmp_path / "p", from_=clean, files=tmp_path)
+        build("perturbed", ["clean"], output=tmp_path / "p", dataset=clean, files=tmp_path)
 
 
 def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_path: Path, nltk_data: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_p
     nltk.data.path.insert(0, str(nltk_data))
     try:
         built = video_contrast.build(
-            "perturbed", ["keyboard"], output=tmp_path / "p", from_=source, meteor=True, language_model=str(model)
+            "perturbed", ["keyboard"], output=tmp_path / "p", dataset=source, meteor=True, language_model=str(model)
         )
     finally:
         nltk.data.path[:] = before

@@ -23,7 +23,7 @@ from video_contrast.video import Clip, read_video
 
 def test_files_hold_what_the_recipes_say_and_point_at_themselves(clean: Path, videos: Path, tmp_path: Path) -> None:
     root = tmp_path / "p"
-    build("perturbed", ["clean", "pairs"], output=root, from_=clean, video_root=videos, files=root, quality="lossless")
+    build("perturbed", ["clean", "pairs"], output=root, dataset=clean, video_root=videos, files=root, quality="lossless")
     for row in rows_of(root, "pairs")[:20] + rows_of(root, "clean"):
         assert row["video_perturbation"] is None and row["start"] is None
         recipe = json.loads(row["meta"])["perturbed_file"]
@@ -40,7 +40,7 @@ def test_any_number_of_processes_writes_the_same_set_and_a_second_run_writes_not
 ) -> None:
     def make(root: Path, num_proc: int) -> Path:
         return build(
-            "perturbed", ["clean", "pairs"], output=root, from_=clean, video_root=videos, files=root / "videos",
+            "perturbed", ["clean", "pairs"], output=root, dataset=clean, video_root=videos, files=root / "videos",
             num_proc=num_proc,
         )  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_torchrun_shares_the_files(clean: Path, videos: Path, tmp_path: Path) ->
         check=True, env=environment, timeout=180, capture_output=True,
     )  # fmt: skip
     one = tmp_path / "one"
-    build("perturbed", ["clean"], output=one, from_=clean, video_root=videos, files=one / "videos")
+    build("perturbed", ["clean"], output=one, dataset=clean, video_root=videos, files=one / "videos")
     assert tree(out) == tree(one)
 
 
@@ -107,13 +107,13 @@ def test_an_unreadable_video_is_left_out_and_counted(clean: Path, videos: Path, 
     broken = tmp_path / "videos"
     shutil.copytree(videos, broken)
     (broken / "v1.mp4").write_bytes((broken / "v1.mp4").read_bytes()[:700])
-    root = build("perturbed", ["clean"], output=tmp_path / "p", from_=clean, video_root=broken, files=tmp_path / "p")
+    root = build("perturbed", ["clean"], output=tmp_path / "p", dataset=clean, video_root=broken, files=tmp_path / "p")
     assert [row["video_id"] for row in rows_of(root, "clean")] == ["v0", "v2"]
     facts = read_json(root / "set.json")["facts"]
     assert facts["counts"]["clips whose video could not be read"] == 1
     assert "v1.mp4" in facts["warnings"][0]
     with pytest.raises(VideoContrastError, match="no video could be read"):
-        build("perturbed", ["clean"], output=tmp_path / "q", from_=clean, video_root=tmp_path, files=tmp_path / "q")
+        build("perturbed", ["clean"], output=tmp_path / "q", dataset=clean, video_root=tmp_path, files=tmp_path / "q")
 
 
 def test_scope_video_perturbs_the_whole_file_and_cuts_it(videos: Path) -> None:

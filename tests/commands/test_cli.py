@@ -133,3 +133,10 @@ def test_the_help_loads_nothing_heavy() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_refused_run_leaves_no_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["score", "--model", "temporal", "--dataset", "shapes", "--config", "antonym_mc", "--quiet"]
+    for wrong in (["--video-root", str(tmp_path / "no")], ["--frames", "99"], ["--conditions", "no"]):
+        assert cli.main([*call, *wrong, "--output", str(tmp_path / "run")]) == 2
+        assert not list(tmp_path.iterdir()), wrong
