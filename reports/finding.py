@@ -1,92 +1,143 @@
-"""The report's first sentence: what the runs say, in words that a reader may quote."""
+"""The report's first sentence: what the runs show, with items and intervals, and nothing that a test does not support.
+
+A share is called above or below chance only where its interval leaves chance out. The intervals of shares invert an
+exact binomial test at the effective number of items (`metrics.interval`), so this is that test. One model is said to
+be better than another only where the sign-flip test on their common items says so.
+"""
 
 from collections.abc import Sequence
 
+from video_contrast.metrics import sign_flip
+from video_contrast.reports.controls import hit
 from video_contrast.reports.runs import Numbers, Run
 from video_contrast.reports.summary import above_chance
 
+SIGNIFICANT = 0.05
+WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
+
 
 def finding(runs: Sequence[Run]) -> str:
-    """How far models fall from random options to the hardest contrasts; else robustness, retrieval, accuracy; or ""."""
+    """How far models fall from random candidates to the hardest contrasts; else robustness, retrieval, accuracy; or "".
+
+    Args:
+        runs: the runs of the report; baselines are left out.
+    """
     models = [run for run in runs if not run.is_baseline]
     return _fall(models) or _robustness(models) or _retrieval(models) or _accuracy(models)
 
 
+def against_chance(numbers: Numbers, name: str = "accuracy", chance: str = "chance") -> str:
+    """What the interval of a share says about chance, as the end of a sentence.
+
+    >>> numbers = {"n": 200, "chance": 0.5, "accuracy": 0.51, "accuracy_low": 0.44, "accuracy_high": 0.58}
+    >>> against_chance(numbers)
+    'which cannot be told from chance (50 %)'
+    >>> against_chance(numbers | {"n": 5, "accuracy_low": 0.05, "accuracy_high": 0.85})
+    'too few items to tell from chance (50 %)'
+    >>> against_chance(numbers | {"accuracy": 0.8, "accuracy_low": 0.74, "accuracy_high": 0.85})
+    'above chance (50 %)'
+    """
+    low, high, level = numbers.get(f"{name}_low"), numbers.get(f"{name}_high"), numbers[chance]
+    at = f"chance ({_percent(level)})"
+    if low is None or high is None:
+        return f"too few items to tell from {at}"
+    if low > level:
+        return f"above {at}"
+    if high < level:
+        return f"below {at}"
+    return f"too few items to tell from {at}" if high - low > WIDE else f"which cannot be told from {at}"
+
+
 def _fall(runs: Sequence[Run]) -> str:
-    drops: dict[str, tuple[float, Run]] = {}
+    """From random candidates to the set on which a model is nearest to chance."""
+    drops: dict[str, tuple[Numbers, str, Run]] = {}
     for model in dict.fromkeys(run.model for run in runs):
-        mine = [run for run in runs if run.model == model and run.layout == "multiple_choice"]
-        easy = [run for run in mine if run.key.config.startswith("random")]
-        hard = [run for run in mine if run not in easy]
+        scored = [run for run in runs if run.model == model and run.layout == "multiple_choice"]
+        easy = [run for run in scored if run.key.config.startswith("random")]
+        hard = [run for run in scored if run not in easy]
         worst = min(hard, key=lambda run: above_chance(_numbers(run)), default=None)
         if worst is None:
             continue
-        # without a config of random options: the same items with the contrast exchanged for one
-        start = _numbers(easy[0])["accuracy"] if easy else _numbers(worst).get("random_option_accuracy")
-        if start is not None:
-            drops[model] = (start, worst)
+        # without a config of random candidates: the same items with the contrast exchanged for one
+        if easy:
+            drops[model] = (_numbers(easy[0]), "accuracy", worst)
+        elif "random_option_accuracy" in _numbers(worst):
+            drops[model] = (_numbers(worst), "random_option_accuracy", worst)
     if not drops:
         return ""
-    model = min(drops, key=lambda name: above_chance(_numbers(drops[name][1])))
-    start, worst = drops[model]
+    model = min(drops, key=lambda name: above_chance(_numbers(drops[name][2])))
+    start, name, worst = drops[model]
     numbers = _numbers(worst)
-    said = (
-        f"{model} picks the true caption in {_percent(start)} of items with random options, "
-        f"and in {_percent(numbers['accuracy'])} of {worst.key.short}"
+    sentence = (
+        f"{model} picks the true caption in {_share(start, name)} of items with random candidates, "
+        f"and in {_share(numbers)} of {worst.key.short}, {against_chance(numbers)}"
     )
-    low, high = numbers.get("accuracy_low"), numbers.get("accuracy_high")
-    at_chance = low is not None and high is not None and low <= numbers["chance"] <= high
-    said += ", no more than chance" if at_chance else f", where chance is {_percent(numbers['chance'])}"
-    # the best of the others on the same items
-    others = {run.model: _numbers(run)["accuracy"] for run in runs if run.key == worst.key and run.model in drops}
-    best = max(others, key=lambda name: others[name])
-    if others[best] > numbers["accuracy"]:
-        said += f", while {best} keeps {_percent(others[best])}"
-    return f"{said}."
+    rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
+    best = max(rivals, key=lambda run: _numbers(run)["accuracy"], default=None)
+    if best is not None and _is_better(best, worst):
+        sentence += f", while {best.model} keeps {_share(_numbers(best))}"
+    return f"{sentence}."
+
+
+def _is_better(first: Run, second: Run) -> bool:
+    """Whether the first run is right more often on the common items, by the sign-flip test over clusters."""
+    scored, others = first.choices.get(first.main, {}), second.choices.get(second.main, {})
+    names = [name for name in scored if name in others]
+    if not names:
+        return False
+    change = [hit(scored[name]) - hit(others[name]) for name in names]
+    if sum(change) <= 0:
+        return False
+    return sign_flip(change, [scored[name]["cluster"] for name in names]) < SIGNIFICANT
 
 
 def _robustness(runs: Sequence[Run]) -> str:
     """The group of perturbations that costs a model most."""
-    found = []
+    gammas = []
     for run in runs:
         score = next((name for name in ("accuracy", "t2v_R@5", "t2v_R@1") if name in run.robustness), "")
         for group in ("visual", "text", "pairs"):
             gamma = (run.robustness.get(score, {}).get(group) or {}).get("gamma_relative")
             if gamma is not None:
-                found.append((gamma, run.model, group, {"accuracy": "accuracy"}.get(score, score[4:]), run.key.short))
-    if not found:
+                gammas.append((gamma, run.model, group, score.removeprefix("t2v_"), run))
+    if not gammas:
         return ""
-    gamma, model, group, score, config = min(found)
+    gamma, model, group, score, run = min(gammas, key=lambda entry: entry[0])
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}[group]
-    return f"{model} keeps {_percent(gamma)} of its {score} on {config} under {words}, on average."
+    n = int(_numbers(run).get("n") or _numbers(run)["n_captions"])
+    return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({n:,} items) under {words}, on average."
 
 
 def _retrieval(runs: Sequence[Run]) -> str:
-    mine = [run for run in runs if run.layout == "retrieval"]
-    if not mine:
+    scored = [run for run in runs if run.layout == "retrieval"]
+    if not scored:
         return ""
-    run = max(mine, key=lambda one: _numbers(one)["t2v_R@1"])
+    run = max(scored, key=lambda one: _numbers(one)["t2v_R@1"])
     numbers = _numbers(run)
     return (
-        f"{run.model} puts the right clip first for {_percent(numbers['t2v_R@1'])} of captions of {run.key.short}, "
-        f"where chance is {_percent(numbers['t2v_chance_R@1'])}."
+        f"{run.model} puts the right clip first for {_share(numbers, 't2v_R@1', n='n_captions')} of captions of "
+        f"{run.key.short}, {against_chance(numbers, 't2v_R@1', 't2v_chance_R@1')}."
     )
 
 
 def _accuracy(runs: Sequence[Run]) -> str:
-    mine = [run for run in runs if run.layout == "multiple_choice"]
-    if not mine:
+    scored = [run for run in runs if run.layout == "multiple_choice"]
+    if not scored:
         return ""
-    run = max(mine, key=lambda one: above_chance(_numbers(one)))
+    run = max(scored, key=lambda one: above_chance(_numbers(one)))
     numbers = _numbers(run)
-    return (
-        f"{run.model} picks the true caption in {_percent(numbers['accuracy'])} of {run.key.short}, "
-        f"where chance is {_percent(numbers['chance'])}."
-    )
+    return f"{run.model} picks the true caption in {_share(numbers)} of {run.key.short}, {against_chance(numbers)}."
 
 
 def _numbers(run: Run) -> Numbers:
     return run.metrics[run.main]
+
+
+def _share(numbers: Numbers, name: str = "accuracy", n: str = "n") -> str:
+    """A share with its interval and the number of items: "51 % (44 to 58, n = 200)"."""
+    low, high = numbers.get(f"{name}_low"), numbers.get(f"{name}_high")
+    interval = "" if low is None or high is None else f"{100 * low:.0f} to {100 * high:.0f}, "
+    return f"{_percent(numbers[name])} ({interval}n = {int(numbers[n]):,})"
 
 
 def _percent(share: float) -> str:

@@ -21,7 +21,7 @@ from video_contrast.reports import embeddings, reference, write_report
 from video_contrast.reports.controls import hit, retrieval_hits
 from video_contrast.reports.finding import finding
 from video_contrast.reports.reproduce import published
-from video_contrast.reports.runs import SetKey, load_runs
+from video_contrast.reports.runs import Run, SetKey, load_runs
 from video_contrast.reports.write import left_out
 from video_contrast.storage import open_set
 
@@ -237,29 +237,53 @@ def test_people_are_drawn_where_a_paper_measured_them(
     assert reference.human(SetKey("somewhere", config, "test", "")) == accuracy
 
 
-def test_the_first_sentence_tells_the_finding(world: Path, page: str, tmp_path: Path) -> None:
+def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
     sentence = re.sub(r"<[^>]+>", "", re.search(r'<p class="finding">(.*?)</p>', page, re.S)[1])  # type: ignore[index]
+    sentence = sentence.replace("\u202f", " ")
     easy, hard = (
         read_json(world / "runs/poor/metrics.json")["configs"][c]["conditions"]["clean"]
         for c in ("random_mc", "verb_mc")
     )
-    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.0f}\u202f% of items")
-    assert f"{100 * hard['accuracy']:.0f}\u202f% of verb_mc" in sentence and "while good keeps" in sentence
+    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.0f} % (")
+    low, high = 100 * hard["accuracy_low"], 100 * hard["accuracy_high"]
+    assert f"{100 * hard['accuracy']:.0f} % ({low:.0f} to {high:.0f}, n = {hard['n']}) of verb_mc" in sentence
     assert sentence.count(".") == 1
     runs = load_runs([world / "runs"])
     retrieval = [run for run in runs if run.layout == "retrieval"]
-    assert re.match(r"(good|poor) keeps \d+ % of its R@5 on retrieval under", finding(retrieval))
-    for run in retrieval:
-        run.robustness = {}
-    assert re.match(r"good puts the right clip first for \d+ % of captions", finding(retrieval))
+    assert re.match(r"(good|poor) keeps \d+ % of its R@5 on retrieval \(\d+ items\) under", finding(retrieval))
     for run in runs:
         run.robustness = {}
-    # without a config of random options the same items with random options stand in
+    assert re.match(r"good puts the right clip first for \d+ % \(.* n = \d+\) of captions", finding(retrieval))
+    # without a config of random candidates the same items with random candidates stand in
     contrasts = [run for run in runs if run.key.config == "verb_mc"]
-    assert re.match(r"poor picks the true caption in \d+ % of items with random options", finding(contrasts))
+    assert re.match(r"poor picks the true caption in \d+ % .* of items with random candidates", finding(contrasts))
     easy_only = [run for run in runs if run.key.config == "random_mc"]
-    assert re.match(r"good picks the true caption in \d+ % of random_mc, where chance is 20 %", finding(easy_only))
+    assert re.match(r"good picks the true caption in \d+ % .* of random_mc, above chance \(20 %\)", finding(easy_only))
     assert finding([]) == ""
+
+
+def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
+    runs = [run for run in load_runs([world / "runs"]) if run.key.config == "verb_mc"]
+    good, poor = (next(run for run in runs if run.model == name) for name in ("good", "poor"))
+    right = [1.0, 0.0, 0.0, 0.0, 0.0]
+
+    def answers(run: Run, share: float) -> None:
+        rows = run.choices["clean"].values()
+        for number, row in enumerate(rows):
+            row["scores"] = right if number < share * len(rows) else right[::-1]
+            row["label"] = 0
+        run.metrics["clean"]["accuracy"] = share
+
+    answers(poor, 0.4)
+    answers(good, 0.95)
+    assert "while good keeps 95 %" in finding([good, poor])
+    answers(good, 0.425)  # one item more is no finding
+    assert "good" not in finding([good, poor])
+    few = poor.metrics["clean"]
+    few |= {"n": 5, "accuracy": 0.4, "accuracy_low": 0.0, "accuracy_high": 0.8}
+    assert "(0 to 80, n = 5) of verb_mc, too few items to tell from chance (20 %)" in finding([poor])
+    few |= {"accuracy_low": None, "accuracy_high": None}
+    assert "too few items to tell" in finding([poor])
 
 
 def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(world: Path) -> None:
