@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, Scores, blind_scores, too_few
+from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, Scores, audited_negatives, blind_scores, too_few
 from video_contrast.errors import UsageError
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
@@ -41,8 +41,7 @@ def audited_items(rows: Sequence[MultipleChoiceRow]) -> list[AuditedItem]:
     for row in rows:
         if "candidates" not in row:
             raise UsageError("only multiple-choice sets are audited; this table has no candidates")
-        contrasts = [n for n, kind in enumerate(row["kinds"]) if kind not in ("true", "random")]
-        others = contrasts or [n for n in range(len(row["candidates"])) if n != row["label"]]
+        others = audited_negatives(row["label"], row["kinds"])
         texts = tuple(row["candidates"][n] for n in (row["label"], *others))
         kinds = sorted({row["kinds"][n] for n in others})
         items.append(AuditedItem(row["id"], row["cluster"], texts, "+".join(kinds)))

@@ -203,3 +203,52 @@ BLIND_MODELS = {
     "classifier": BlindModel("blind", "word n-grams (1-3) and length, logistic regression", fit_ngrams),
     "trigrams": BlindModel("language_model", "word trigrams of the set's true captions", fit_trigrams),
 }
+
+
+def audited_negatives(label: int, kinds: Sequence[str]) -> list[int]:
+    """Returns the negatives that an item was built for: its contrasts, or all of them where none is a contrast.
+
+    >>> audited_negatives(1, ["random", "true", "gender"]), audited_negatives(0, ["true", "random"])
+    ([2], [1])
+    """
+    contrasts = [n for n, kind in enumerate(kinds) if kind not in ("true", "random")]
+    return contrasts or [n for n in range(len(kinds)) if n != label]
+
+
+def strongest_blind_scores(
+    candidates: Sequence[Sequence[str]],
+    labels: Sequence[int],
+    kinds: Sequence[Sequence[str]],
+    *,
+    clusters: Sequence[str],
+    seed: int = 0,
+) -> tuple[str, Scores]:
+    """Scores all candidates by the blind model that tells most true captions from the contrasts of their items.
+
+    Args:
+        candidates: of each item.
+        labels: which of them is true.
+        kinds: of each candidate.
+        clusters: source video of each item.
+        seed: of the folds.
+
+    Returns:
+        What the model is, and float64[k] for each item in the order of its candidates, higher for what looks true.
+
+    Raises:
+        UsageError: too few items to cross-validate.
+    """
+    against = [audited_negatives(label, of_item) for label, of_item in zip(labels, kinds, strict=True)]
+    learned = [
+        [texts[n] for n in (label, *others)] for texts, label, others in zip(candidates, labels, against, strict=True)
+    ]
+    results = []
+    for name, model in BLIND_MODELS.items():
+        scores = blind_scores(learned, clusters, name, scored=candidates, seed=seed)
+        won = [
+            of_item[label] > of_item[others].max()
+            for of_item, label, others in zip(scores, labels, against, strict=True)
+        ]
+        results.append((float(np.mean(won)), model.summary, scores))
+    _, summary, scores = max(results, key=lambda result: result[0])
+    return summary, scores

@@ -47,6 +47,11 @@ class Checked:
         """Whether nothing was found wrong."""
         return not any((self.problems, self.missing, self.unreadable, self.damaged, self.changed, self.short))
 
+    @property
+    def readable(self) -> int:
+        """How many videos are whole, as far as their files tell."""
+        return len(self.videos) - len(self.unreadable) - len(self.damaged)
+
     def manifest(self) -> dict[str, Any]:
         """The manifest: every video with its sha256, and those that are missing or cannot be read."""
         return {
@@ -187,7 +192,10 @@ def _check_videos(
             facts = {"frames": index.n_frames, "seconds": round(index.end, 3)}
             why, damaged = "", False
         except VideoContrastError as error:
-            why, damaged = str(error).removeprefix(f"{full}: "), isinstance(error, DamagedVideo)
+            why, damaged = (
+                str(error).removeprefix(f"{full}: ").removeprefix("damaged: "),
+                isinstance(error, DamagedVideo),
+            )
         if full.is_file():
             facts |= {"bytes": full.stat().st_size, "sha256": sha256(full)}
         return path, facts, why, damaged

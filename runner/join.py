@@ -9,7 +9,7 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import Encoder, TextScorer
+from video_contrast.runner.kinds.base import Encoder, LabelledItem, TextScorer
 from video_contrast.runner.pairs import PairResults, table_requests
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.results import TableScores
@@ -116,6 +116,15 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
             matrix = np.asarray(model.similarity([item.clip.video_id for item in items], names, texts))
             return TableScores(table, kept, matrix=_checked(matrix, table), columns=columns)
+        config, condition = table.name
+        model.begin_items(
+            [
+                LabelledItem(item.id, item.cluster, own, label=item.label, kinds=item.kinds)
+                for item, own in zip(items, table.texts, strict=True)
+            ],
+            config=config,
+            condition=condition,
+        )
         rows = tuple(
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, table.texts, strict=True)

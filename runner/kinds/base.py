@@ -143,11 +143,13 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 
     Attributes:
         frames: the exact number of frames a clip must have; None where any number will do.
+        tokens: how texts are read (`loading.Tokens`); its `longer(texts)` counts those that are cut.
         facts: JSON-able facts for the run's record (the class, the rendered prompt and its hash, counters ...);
             read when the run is written, so it may be filled while scoring.
     """
 
     frames: int | None = None
+    tokens: Any = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
         """How many of the texts are longer than the model reads; None where it does not cut, or does not say."""
-        return None
+        return None if self.tokens is None else int(self.tokens.longer(texts))
 
 
 class Encoder(Model):
@@ -236,11 +238,36 @@ class PairScorer(Model):
         """
 
 
+@dataclass(frozen=True)
+class LabelledItem:
+    """A multiple-choice item as a blind model learns from it.
+
+    Attributes:
+        id: of the item.
+        cluster: its source video.
+        candidates: under the condition.
+        label: which of them is true.
+        kinds: of the candidates.
+    """
+
+    id: str
+    cluster: str
+    candidates: Sequence[str]
+    label: int
+    kinds: Sequence[str]
+
+
 class TextScorer(Model):
     """Scores texts for a clip that is known by name only."""
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
         """Told a condition and the texts of one config under it, before they are asked for."""
+
+    def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
+        """Told the items of a multiple-choice config under a condition, before they are asked for.
+
+        Only a baseline that stands for what a set gives away may learn from their labels.
+        """
 
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:

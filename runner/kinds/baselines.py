@@ -1,22 +1,35 @@
 """Scorers that never look at a video: random, constant, and blind.
 
-They stand beside every table. `blind` is a language model: a caption that reads better is taken for the true one.
-By default it is a word trigram model fitted, without labels, to the captions of the set itself; each caption is scored
-by a model that has not seen it nor the other options of its item. `--lm MODEL` takes a causal language model of
-transformers instead.
+They stand beside every table. `blind` scores a caption by what the texts of the set give away. By default it is the
+stronger of the blind models of a set's audit (`audit.blind_models`): a classifier of word n-grams or a word trigram
+model, learned from the set itself with its labels; no caption is scored by a model that has seen it, or an item of the
+same video. `--lm MODEL` takes a causal language model of transformers instead: what reads better is taken for true.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from video_contrast import seeds
-from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, TextScorer, kind
+from video_contrast.audit.blind_models import (
+    BLIND_MODELS,
+    TrigramModel,
+    cross_fitted,
+    folds_of,
+    strongest_blind_scores,
+    too_few,
+)
+from video_contrast.runner.kinds.base import (
+    KindOption,
+    LabelledItem,
+    LoadOptions,
+    ModelSource,
+    TextScorer,
+    kind,
+)
 
 
 class Random(TextScorer):
@@ -43,89 +56,63 @@ class Constant(TextScorer):
         return np.zeros((len(video_ids), len(text_ids)))
 
 
-class Trigrams:
-    """An interpolated word trigram model from which texts can be taken out again.
-
-    p(w | u v) mixes the trigram, bigram and unigram estimates with weights .5, .3 and .2 and one unseen word.
-    """
-
-    WEIGHTS = (0.2, 0.3, 0.5)
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.grams: Counter[tuple[str, ...]] = Counter()
-        self.contexts: Counter[tuple[str, ...]] = Counter()
-        for text in texts:
-            self._add(text, self.grams, self.contexts)
-        self.words = len({gram for gram in self.grams if len(gram) == 1})
-
-    @staticmethod
-    def tokens(text: str) -> list[str]:
-        """Lower-case words between two boundary marks on the left and one on the right."""
-        return ["<s>", "<s>", *text.lower().split(), "</s>"]
-
-    def _add(self, text: str, grams: Counter[tuple[str, ...]], contexts: Counter[tuple[str, ...]]) -> None:
-        words = self.tokens(text)
-        for at in range(2, len(words)):
-            for order in range(3):
-                gram = tuple(words[at - order : at + 1])
-                grams[gram] += 1
-                contexts[gram[:-1]] += 1
-
-    def score(self, text: str, without: Iterable[str] = ()) -> float:
-        """Mean natural-log probability a word, with the texts `without` taken out of the counts."""
-        grams: Counter[tuple[str, ...]] = Counter()
-        contexts: Counter[tuple[str, ...]] = Counter()
-        for other in without:
-            self._add(other, grams, contexts)
-        words = self.tokens(text)
-        total = 0.0
-        for at in range(2, len(words)):
-            p = 0.0
-            for order, weight in enumerate(self.WEIGHTS):
-                gram = tuple(words[at - order : at + 1])
-                seen = self.contexts[gram[:-1]] - contexts[gram[:-1]]
-                count = self.grams[gram] - grams[gram]
-                p += weight * ((count + 0.1) / (seen + 0.1 * (self.words + 1)) if order == 0 else count / max(seen, 1))
-            total += math.log(p)
-        return total / (len(words) - 2)
-
-
 class Blind(TextScorer):
-    """Scores captions by how well they read."""
+    """Scores captions by the texts of the set alone."""
 
-    def __init__(self, language_model: Any = None) -> None:
+    def __init__(self, language_model: CausalLM | None = None) -> None:
         self.language_model = language_model
-        self.trigrams = Trigrams(())
-        self.known: set[str] = set()
-        self.cache: dict[str, float] = {}
+        self.models: dict[str, str] = {}  # config and condition -> the blind model that was the stronger one
+        self.texts: list[str] = []
+        self.of_text: dict[str, float] = {}  # by the language model
+        self.of_item: dict[str, np.ndarray] = {}  # by the models of the audit
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Which language model it is."""
-        return {"language_model": self.language_model.name if self.language_model else "word trigrams of the set"}
+        """Which model it is."""
+        if self.language_model:
+            return {"language_model": self.language_model.name}
+        return {"blind_models": self.models}
 
     def begin(self, texts: Sequence[str], *, condition: str = "clean") -> None:
-        """Fits the trigrams to all texts of the set (each text once), or scores them in batches."""
-        self.known = set(texts)
+        """Scores the texts in batches where there is a language model."""
+        self.texts, self.of_item = sorted(set(texts)), {}
         if self.language_model:
-            todo = sorted(self.known - self.cache.keys())
-            self.cache.update(zip(todo, self.language_model.score(todo), strict=True))
-        else:
-            self.trigrams = Trigrams(sorted(self.known))
+            todo = [text for text in self.texts if text not in self.of_text]
+            self.of_text.update(zip(todo, self.language_model.score(todo), strict=True))
+
+    def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
+        """Fits the blind models of the audit to the items; too few items leave it at trigrams of the other texts."""
+        clusters = [item.cluster for item in items]
+        if self.language_model or too_few(clusters):
+            return
+        summary, scores = strongest_blind_scores(
+            [item.candidates for item in items],
+            [item.label for item in items],
+            [item.kinds for item in items],
+            clusters=clusters,
+        )
+        self.models[f"{config}, {condition}"] = summary
+        self.of_item = {item.id: of_item for item, of_item in zip(items, scores, strict=True)}
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M]: all rows are equal."""
-        row = [self._score(text, (text,)) for text in texts]
+        """float64[N, M]: all rows are equal; each text by a model that has not seen it."""
+        if self.language_model:
+            row = [self.of_text[text] for text in texts]
+        else:
+            unique = self.texts or sorted(set(texts))
+            fold = folds_of(unique, min(5, len(unique)), 0)
+            scores = cross_fitted([[text] for text in unique], fold, BLIND_MODELS["trigrams"].fit)
+            of_text = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
+            row = [of_text[text] for text in texts]
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k]: mean log-probability a word (or a token)."""
-        return np.array([self._score(caption, captions) for caption in captions], np.float64)
-
-    def _score(self, text: str, together: Sequence[str]) -> float:
+        """float64[k], higher for what looks true; of few items, by trigrams of the other items' texts."""
         if self.language_model:
-            return self.cache[text]
-        return self.trigrams.score(text, [other for other in together if other in self.known])
+            return np.array([self.of_text[text] for text in captions], np.float64)
+        if item_id in self.of_item:
+            return self.of_item[item_id]
+        return TrigramModel([text for text in self.texts if text not in captions]).score(captions)
 
 
 class CausalLM:
@@ -182,7 +169,9 @@ def load_constant(source: ModelSource, settings: LoadOptions) -> Constant:
     names=("blind",),
     tested=("GPT2LMHeadModel",),
     options=(
-        KindOption("lm", str, "", "Causal language model (Hub id or folder) of the blind scorer; trigrams if none."),
+        KindOption(
+            "lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."
+        ),
     ),
 )
 def load_blind(source: ModelSource, settings: LoadOptions) -> Blind:

@@ -12,7 +12,8 @@ from robustness_sets import CAPTIONS, clean, rows_of, videos  # noqa: F401  fixt
 import video_contrast
 from video_contrast.builders import build
 from video_contrast.builders.robustness import perturbed_texts
-from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS
+from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
+from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.robustness.youcook2_p import youcook2_p
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tiny_models
 
+import video_contrast
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import Encoder
@@ -232,6 +233,21 @@ def test_the_blind_scorer_prefers_what_reads_like_the_set_and_never_sees_its_own
     good, bad = blind.score_item("i", "v", ["a man is eating a carrot", "carrot a eating is man a"])
     assert good > bad
     assert np.isfinite([good, bad]).all()
+
+
+def test_the_blind_scorer_finds_what_the_audit_of_a_set_finds(tmp_path: Path) -> None:
+    lines = ["file,right,wrong"]
+    verbs = ["opens", "sees", "takes", "moves", "finds"]
+    lines += [f"v{n}.mp4,a man {verbs[n % 5]} door {n},a man wobbles door {n}" for n in range(60)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    root = video_contrast.build(
+        "pairs", output=tmp_path / "set", captions=str(tmp_path / "pairs.csv"), video_column="file", true="right",
+        false="wrong",
+    )  # fmt: skip
+    audit = video_contrast.open_set(root).record["configs"]["pairs_mc"]["facts"]["audit"]
+    strongest = max(audit[name]["accuracy"] for name in ("blind", "language_model"))
+    result = video_contrast.score("blind", root, "pairs_mc", output=tmp_path / "run", progress=False)
+    assert result["pairs_mc"]["conditions"]["clean"]["accuracy"] == pytest.approx(strongest, abs=1e-4) == 1.0
 
 
 def test_the_blind_scorer_takes_a_language_model(tmp_path: Path) -> None:
