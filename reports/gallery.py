@@ -15,6 +15,7 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.runs import Row, Run, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
+from video_contrast.rows import EditRecord
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
@@ -32,7 +33,7 @@ class Item:
     candidates: list[str]
     label: int
     kinds: list[str]
-    edits: list[dict[str, Any] | None]
+    edits: Sequence[EditRecord | None]
 
     @property
     def strip(self) -> str:

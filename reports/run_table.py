@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from video_contrast.runner.job import RunResult
+from video_contrast.storage.run_records import Numbers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,7 +64,7 @@ def remarks(result: RunResult) -> list[str]:
     return lines
 
 
-def _cells(layout: str, found: dict[str, Any]) -> tuple[str, str, str, str]:
+def _cells(layout: str, found: Numbers) -> tuple[str, str, str, str]:
     """Score, chance, by kind, n."""
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(found, f'{way}_R@1')}" for way in ("t2v", "v2t"))
@@ -73,7 +74,7 @@ def _cells(layout: str, found: dict[str, Any]) -> tuple[str, str, str, str]:
     return f"accuracy {_share(found, 'accuracy')}", f"{found['chance']:.3f}", by_kind, str(found["n"])
 
 
-def _share(found: dict[str, Any], key: str) -> str:
+def _share(found: Numbers, key: str) -> str:
     low, high = found.get(f"{key}_low"), found.get(f"{key}_high")
     # `\[`: rich takes a bracket for the beginning of a style
     interval = f" \\[{low:.3f}, {high:.3f}]" if low is not None and high is not None else ""

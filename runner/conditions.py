@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.rows import TextRecipe, VideoRecipe
 
 SEVERITIES = (1, 2, 3, 4, 5)
 CONTROLS = ("blind", "one_frame", "shuffled", "reversed")
@@ -184,7 +184,7 @@ def _pairs(visual: Visual, text: Text) -> list[Condition]:
     return found
 
 
-def from_recipe(video: Mapping[str, Any] | None, text: Mapping[str, Any] | None) -> Condition | None:
+def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition | None:
     """The condition that a perturbed set's row is in, from its two recipe columns; None where both are empty."""
     v, t = Visual(), Text()
     names = []

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
-from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, ScoreRow, SimilarityMatrix
+from video_contrast.storage.run_records import ConfigMetrics, Numbers, RunMetrics, ScoreRow, SimilarityMatrix
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,14 @@ class TableScores:
         return [self.table.group.items[n] for n in self.kept]
 
 
-def metrics_of(scored: TableScores, *, seed: int) -> dict[str, Any]:
+def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
     """The metrics of one table, from its scores alone."""
     if scored.matrix is not None:
         return _retrieval(scored, seed)
     return _choice(scored, seed)
 
 
-def _choice(scored: TableScores, seed: int) -> dict[str, Any]:
+def _choice(scored: TableScores, seed: int) -> Numbers:
     from video_contrast.metrics import multiple_choice
 
     items = scored.items
@@ -72,7 +71,7 @@ def _choice(scored: TableScores, seed: int) -> dict[str, Any]:
     return found
 
 
-def _rotations(scored: TableScores) -> dict[str, Any]:
+def _rotations(scored: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
     from video_contrast.metrics import right_in_all_rotations
     from video_contrast.metrics.ranks import choice_ranks
@@ -92,7 +91,7 @@ def _rotations(scored: TableScores) -> dict[str, Any]:
     return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
 
 
-def _displaced(scored: TableScores) -> dict[str, Any]:
+def _displaced(scored: TableScores) -> Numbers:
     """Accuracy of the same captions against random options: the contrast's score gives way to the displaced one's."""
     from video_contrast.metrics import multiple_choice
 
@@ -113,7 +112,7 @@ def _displaced(scored: TableScores) -> dict[str, Any]:
     }
 
 
-def _retrieval(scored: TableScores, seed: int) -> dict[str, Any]:
+def _retrieval(scored: TableScores, seed: int) -> Numbers:
     from video_contrast.metrics import retrieval
 
     assert scored.matrix is not None
@@ -155,7 +154,7 @@ def similarities(scored: TableScores) -> SimilarityMatrix:
     )
 
 
-def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, dict[str, Any]]]) -> RunMetrics:
+def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> RunMetrics:
     """`metrics.json`: config -> its layout, its conditions' metrics, and the robustness over them."""
     from video_contrast.runner.robust import robustness_of
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import UNCLEAR, Vote
+from video_contrast.rows import MultipleChoiceRow
 
 
-def judged(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> dict[str, Any]:
+def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> dict[str, Any]:
     """The figures of a judged set.
 
     Args:
@@ -84,7 +85,7 @@ def wilson(successes: float, n: int, z: float = 1.959964) -> tuple[float, float]
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def valid_items(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[Vote]]) -> list[Mapping[str, Any]]:
+def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> list[MultipleChoiceRow]:
     """The judged rows whose majority chose the true caption: the part of a set that people vouch for."""
     from video_contrast.metrics.majority import majority_vote
 
@@ -95,7 +96,7 @@ def valid_items(rows: Iterable[Mapping[str, Any]], votes: Mapping[str, Sequence[
     return [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
 
 
-def _is_false_negative(row: Mapping[str, Any], choice: Any) -> bool:
+def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:
     """Whether people could not tell the contrast from the truth. A random option that they chose is a plain error."""
     if choice is None or choice == UNCLEAR:
         return True

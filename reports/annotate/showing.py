@@ -1,13 +1,12 @@
 """A clip as a browser can show it: right colours, only the item's span, large enough to see."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import cache_dir, resolve_under
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 
 # What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
@@ -21,7 +20,7 @@ def shown_folder() -> Path:
     return cache_dir() / "annotate"
 
 
-def shown_clip(root: Path, row: Mapping[str, Any]) -> Path:
+def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     """The file to show for an item: the clip itself, or a copy that a browser can play, cut to the item's span.
 
     Args:
@@ -49,7 +48,7 @@ def shown_clip(root: Path, row: Mapping[str, Any]) -> Path:
         if times > 1:
             frames = np.repeat(np.repeat(frames, times, axis=1), times, axis=2)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_video(target, frames, clip.fps)
+        write_video(target, frames, clip.fps, times=clip.times)
     return target
 
 

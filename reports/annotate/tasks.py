@@ -2,13 +2,13 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.reports.annotate.votes import UNCLEAR, Vote, Votes
 from video_contrast.reports.annotate.writing import phrase_of, problem_with
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
 LEASE = 900.0  # seconds for which an item that somebody looks at is not given to others
@@ -27,7 +27,7 @@ class Task:
         former: the person's former answer, if it was sent back.
     """
 
-    row: Mapping[str, Any]
+    row: MultipleChoiceRow
     options: tuple[str, ...] = ()
     shown: tuple[int, ...] = ()
     phrase: tuple[int, int] = (0, 0)
@@ -53,7 +53,7 @@ class Desk:
         UsageError: no rows, or `per_item` below 1.
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], votes: Votes, *, per_item: int, seed: int = 0) -> None:
+    def __init__(self, rows: Sequence[MultipleChoiceRow], votes: Votes, *, per_item: int, seed: int = 0) -> None:
         if per_item < 1:
             raise UsageError(f"--people must be at least 1, not {per_item}")
         usable = [row for row in rows if votes.task == "judge" or phrase_of(row) is not None]

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.difference import difference
@@ -25,7 +24,7 @@ BAD = (
 )
 
 
-def phrase_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
+def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
     """Where the verb phrase stands in the true caption: that of the set's own contrast, else the first one found."""
     caption = row["candidates"][row["label"]]
     for edit in row["edits"]:
@@ -38,7 +37,7 @@ def phrase_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
     return (found[0].start, found[0].end) if found else None
 
 
-def problem_with(sentence: str, row: Mapping[str, Any]) -> str:
+def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
     """What is wrong with a person's sentence, as a sentence for that person; "" if it may be kept."""
     caption = row["candidates"][row["label"]]
     span = phrase_of(row)

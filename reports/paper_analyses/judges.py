@@ -7,10 +7,10 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.metrics import agreement, majority_vote
-from video_contrast.reports.paper_analyses.stored_hits import Row
+from video_contrast.rows import MultipleChoiceRow
 
 
-def judges(rows: Sequence[Row], votes: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """Accuracy of judges by majority vote, and how far they agree.
 
     Args:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from video_contrast.metrics import rarity_gap
-from video_contrast.reports.paper_analyses.stored_hits import Row, scored_contrasts
+from video_contrast.reports.paper_analyses.stored_hits import scored_contrasts
+from video_contrast.rows import MultipleChoiceRow
 
 
 def rare_ids(
-    rows: Sequence[Row], hits: Mapping[str, float], training: Iterable[str], *, seed: int = 0
+    rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str], *, seed: int = 0
 ) -> dict[str, Any]:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 

@@ -8,13 +8,18 @@ from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError
 from video_contrast.metrics import proximity as accuracy_by_proximity
-from video_contrast.reports.paper_analyses.stored_hits import Row, scored_contrasts
+from video_contrast.reports.paper_analyses.stored_hits import scored_contrasts
+from video_contrast.rows import MultipleChoiceRow
 
 TextEncoder = Callable[[Sequence[str]], NDArray[np.float32]]  # texts -> one vector a text
 
 
 def proximity(
-    rows: Sequence[Row], hits: Mapping[str, float], encoders: Mapping[str, TextEncoder], *, share: float = 0.15
+    rows: Sequence[MultipleChoiceRow],
+    hits: Mapping[str, float],
+    encoders: Mapping[str, TextEncoder],
+    *,
+    share: float = 0.15,
 ) -> dict[str, Any]:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 

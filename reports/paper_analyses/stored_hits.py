@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.metrics import choice_ranks
 from video_contrast.metrics.checks import choices
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import RunFolder
 
-Row = Mapping[str, Any]
 NOT_EDITED = ("true", "random")
 
 
@@ -28,7 +27,7 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
     return dict(zip([row["id"] for row in scored], choice_ranks(scores, labels).hit(1).tolist(), strict=True))
 
 
-def contrasts_of(rows: Iterable[Row]) -> list[tuple[Row, int]]:
+def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoiceRow, int]]:
     """Each row with the number of its contrast (the first, where there are several); rows without one are left out."""
     pairs = []
     for row in rows:
@@ -38,7 +37,9 @@ def contrasts_of(rows: Iterable[Row]) -> list[tuple[Row, int]]:
     return pairs
 
 
-def scored_contrasts(rows: Sequence[Row], hits: Mapping[str, float]) -> list[tuple[Row, int]]:
+def scored_contrasts(
+    rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float]
+) -> list[tuple[MultipleChoiceRow, int]]:
     """Rows with a contrast that the run scored, each with the number of its contrast.
 
     Raises:

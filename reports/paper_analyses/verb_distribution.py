@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError
-from video_contrast.reports.paper_analyses.stored_hits import Row, contrasts_of
+from video_contrast.reports.paper_analyses.stored_hits import contrasts_of
+from video_contrast.rows import MultipleChoiceRow
 
 
-def verb_counts(rows: Sequence[Row], *, tagger: str = "auto") -> Counter[str]:
+def verb_counts(rows: Sequence[MultipleChoiceRow], *, tagger: str = "auto") -> Counter[str]:
     """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
     from video_contrast.perturbations.language import tag
 

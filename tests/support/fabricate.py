@@ -118,7 +118,7 @@ def make_run(
         if scored.matrix is None:
             tables.append(scored)
         else:
-            run.write_matrix(*table.name, results.similarities(scored))
+            run.write_matrix(*table.name, matrix=results.similarities(scored))
     run.write_scores(row for scored in tables for row in results.score_rows(scored))
     run.write_metrics(results.summary(found))
     record = {
