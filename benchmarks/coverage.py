@@ -88,7 +88,7 @@ def others(trials: int = 1000) -> None:
             ),
             "mean rank": ([metrics.cluster_bootstrap(rank, clusters) for _, _, rank in sampled], float(ranks.mean())),
             "median rank": (
-                [metrics.cluster_bootstrap(rank, clusters, statistic="median") for _, _, rank in sampled],
+                [metrics.median_interval(rank, clusters) for _, _, rank in sampled],
                 float(np.median(ranks)),
             ),
         }

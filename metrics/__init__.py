@@ -15,7 +15,13 @@ from video_contrast.metrics.embedding_ranks import embedding_ranks
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_interval, gamma_relative
 from video_contrast.metrics.group_score import group_score
 from video_contrast.metrics.holm import holm
-from video_contrast.metrics.interval import Interval, difference_interval, interval_keys, share_interval
+from video_contrast.metrics.interval import (
+    Interval,
+    difference_interval,
+    interval_keys,
+    median_interval,
+    share_interval,
+)
 from video_contrast.metrics.majority import majority_vote
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.mean_rank import mean_rank
@@ -63,6 +69,7 @@ __all__ = [
     "matrix_ranks",
     "mcnemar",
     "mean_rank",
+    "median_interval",
     "median_rank",
     "multiple_choice",
     "pair_by_id",

@@ -121,6 +121,42 @@ def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.9
     return Interval(mean, min(float(low), mean), max(float(high), mean), error, n_clusters)
 
 
+def median_interval(values: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
+    """The interval of a median between two of the values: the quantiles at the ends of a share of one half.
+
+    Args:
+        values: `[n]`, finite numbers (ranks, scores).
+        clusters: `[n]`, the source videos; None: every item is its own cluster.
+        level: coverage, between 0 and 1.
+
+    Returns:
+        The median with its interval, of zero width where most items have the same value; NaN ends below
+        `MINIMUM_CLUSTERS` clusters. A median has no standard error here: NaN.
+
+    Raises:
+        ValueError: empty, not finite, not one cluster an item, level out of range; the message names the item.
+
+    Source: Woodruff (1952), "Confidence intervals for medians and other position measures".
+
+    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])[:3]
+    (5.5, 2.0, 9.0)
+    """
+    array, tail = vector(values, "values"), _tail(level)
+    codes, n_clusters = cluster_codes(clusters, len(array))
+    median = float(np.median(array))
+    if n_clusters < MINIMUM_CLUSTERS:
+        return no_interval(median, n_clusters)
+    from scipy.special import betaincinv
+
+    below = (array < median) + 0.5 * (array == median)
+    weight = np.ones(len(array))
+    error = cluster_error(below, codes, n_clusters, weight)
+    half = _effective_size(error, float(below.var()), codes, weight, tail) / 2
+    share = float(betaincinv(half, half + 1, tail))
+    low, high = np.quantile(array, [share, 1 - share], method="inverted_cdf")
+    return Interval(median, float(low), float(high), float("nan"), n_clusters)
+
+
 def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:
     """The cluster-robust standard error of a weighted mean; NaN with one cluster (Miller 2024, section 2.2)."""
     if n_clusters < 2:

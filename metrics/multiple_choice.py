@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import at_most, choices, cluster_codes, listed
-from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 Numbers = dict[str, float | int | None]
@@ -35,8 +35,8 @@ def multiple_choice(
             None): adds the accuracy against the candidates of each kind alone, over the items that have one.
         clusters: `[n]`, the source video of each item, for the intervals.
         ks: the Ks of R@K, from 1 to the number of candidates.
-        interval: add 95 % intervals of every accuracy and R@K (`share_interval`) and of the mean and median rank
-            (`cluster_bootstrap`).
+        interval: add 95 % intervals of every accuracy and R@K (`share_interval`) and of the mean (`cluster_bootstrap`)
+            and median rank (`median_interval`).
         seed: of the bootstrap.
         ragged: allow items with different numbers of candidates (otherwise that is an error).
 
@@ -76,9 +76,9 @@ def multiple_choice(
     result["median_rank"] = float(np.median(ranks.expected))
     if interval:
         result["clusters"] = n_clusters
-        for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
-            bootstrap = cluster_bootstrap(ranks.expected, clusters, statistic=statistic, seed=seed, bounds=(1, np.inf))
-            result.update(interval_keys(name, bootstrap))
+        mean = cluster_bootstrap(ranks.expected, clusters, seed=seed, bounds=(1, np.inf))
+        result.update(interval_keys("mean_rank", mean))
+        result.update(interval_keys("median_rank", median_interval(ranks.expected, groups)))
     for k in ks:
         add(f"R@{k}", ranks.hit(k), *ranks.hit_bounds(k), groups)
     if kinds is not None:

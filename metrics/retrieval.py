@@ -17,7 +17,7 @@ from video_contrast.metrics.checks import (
     rows_of_one_length,
 )
 from video_contrast.metrics.embedding_ranks import embedding_ranks
-from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 from video_contrast.metrics.ranks import Ranks, exact_mean
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 
@@ -49,7 +49,8 @@ def retrieval(
         ks: the Ks of R@K; None: those of 1, 5, 10 that both galleries are large enough for.
         clusters: `[videos]`, the source video of each row (clips of one video belong together), for the intervals;
             None: every row is its own. Captions belong to the cluster of their video.
-        interval: add 95 % intervals of R@K (`share_interval`), mean and median rank (`cluster_bootstrap`).
+        interval: add 95 % intervals of R@K (`share_interval`), mean (`cluster_bootstrap`) and median rank
+            (`median_interval`).
         seed: of the bootstrap.
 
     Returns:
@@ -221,11 +222,9 @@ def _summary(
             result[f"{way}_chance_R@{k}"] = exact_mean(guessed.hit(k))
         result[f"{way}_median_rank"] = float(np.median(ranked.expected))
         if interval:
-            for name, statistic in (("mean_rank", "mean"), ("median_rank", "median")):
-                bootstrap = cluster_bootstrap(
-                    ranked.expected, group, statistic=statistic, seed=seed, bounds=(1, np.inf)
-                )
-                result.update(interval_keys(f"{way}_{name}", bootstrap))
+            mean = cluster_bootstrap(ranked.expected, group, seed=seed, bounds=(1, np.inf))
+            result.update(interval_keys(f"{way}_mean_rank", mean))
+            result.update(interval_keys(f"{way}_median_rank", median_interval(ranked.expected, group)))
         for name, (expected, worst, best) in figures.items():
             result[f"{way}_{name}"] = exact_mean(expected)
             result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = exact_mean(worst), exact_mean(best)

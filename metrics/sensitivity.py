@@ -6,7 +6,7 @@ import numpy as np
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
 from video_contrast.metrics.checks import vector
-from video_contrast.metrics.interval import interval_keys, share_interval
+from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 
 _SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0)))
 
@@ -20,8 +20,8 @@ def sensitivity(
         true_scores: `[n]`, score of each video with its true caption.
         contrast_scores: `[n]`, score of the same video with the contrast, in the same order.
         clusters: `[n]`, the source videos, for the intervals.
-        interval: add 95 % intervals of `change`, `change_std`, `change_median` (`cluster_bootstrap`) and `wrong_sign`
-            (`share_interval`).
+        interval: add 95 % intervals of `change`, `change_std` (`cluster_bootstrap`), `change_median`
+            (`median_interval`) and `wrong_sign` (`share_interval`).
         seed: of the bootstrap.
 
     Returns:
@@ -56,7 +56,7 @@ def sensitivity(
         for name, interval_of in (
             ("change", cluster_bootstrap(change, clusters, seed=seed)),
             ("change_std", cluster_bootstrap(squares, clusters, statistic=_SPREAD, seed=seed, bounds=(0, np.inf))),
-            ("change_median", cluster_bootstrap(change, clusters, statistic="median", seed=seed)),
+            ("change_median", median_interval(change, clusters)),
             ("wrong_sign", share_interval(wrong, clusters)),
         ):
             result.update(interval_keys(name, interval_of))

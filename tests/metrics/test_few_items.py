@@ -158,3 +158,26 @@ def test_captions_of_fewer_than_four_words_have_a_bleu() -> None:
     for captions in (after, before):
         expected = reference.corpus_score(captions, [before]).score / 100
         assert metrics.caption_shift(captions, before)["bleu"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [5, 6, 10, 41, 200])
+def test_an_interval_of_a_median_lies_between_order_statistics(n: int) -> None:
+    """Those of the sign test: a binomial count of items below the median."""
+    from scipy.stats import binom
+
+    values = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
+    interval = metrics.median_interval(values)
+    missed = int(binom.ppf(0.025, n, 0.5))
+    assert abs(interval.low - max(1, missed)) <= 1 and interval.low + interval.high == n + 1
+    assert (interval.low, interval.high) == metrics.median_interval(values.repeat(9), np.arange(n).repeat(9))[1:3]
+
+
+def test_intervals_of_medians_hold_the_truth() -> None:
+    for n_clusters, items in ((5, 1), (10, 4), (50, 4)):
+        rng, clusters = np.random.default_rng(6), np.arange(n_clusters).repeat(items)
+        held = 0
+        for _ in range(300):
+            values = np.exp(rng.standard_normal(n_clusters).repeat(items) + rng.standard_normal(len(clusters)))
+            interval = metrics.median_interval(values, clusters)
+            held += interval.low <= 1 <= interval.high
+        assert held >= (0.92 - 0.03) * 300
