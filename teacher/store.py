@@ -15,7 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
-from video_contrast.video import BrokenVideo, decode, index_of
+from video_contrast.video import decode, index_of
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _fill(
     with atomic_path(path) as temporary, tqdm(total=len(rows), desc="frames", unit="clip", disable=not progress) as bar:
         for number, clip in enumerate(_clips(rows, root, images, frames)):
             bar.update(1)
-            if isinstance(clip, BrokenVideo):
+            if isinstance(clip, VideoContrastError):
                 missing[number] = str(clip)
                 continue
             if array is None:
@@ -111,13 +111,15 @@ def _fill(
     return missing
 
 
-def _clips(rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int) -> Iterator[np.ndarray | BrokenVideo]:
+def _clips(
+    rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int
+) -> Iterator[np.ndarray | VideoContrastError]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
 
-    def clip(row: RetrievalRow) -> np.ndarray | BrokenVideo:
+    def clip(row: RetrievalRow) -> np.ndarray | VideoContrastError:
         try:
             return _clip(row, root, images, frames)
-        except BrokenVideo as error:
+        except VideoContrastError as error:
             return error
 
     workers = min(8, os.cpu_count() or 1)

@@ -22,24 +22,28 @@ def check(
     video_root: VideoRoot = None,
     manifest: Annotated[Path | None, "where the manifest goes; default: DATASET/manifest.json"] = None,
     decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True,
+    sha256: Annotated[Path | None, "videos.json of a run, or a former manifest: name the videos that changed"] = None,
     num_proc: Annotated[int, "files that are read at the same time"] = 1,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Validate a set's tables and its videos, and write a manifest with the sha256 of every video.
 
-    Missing and unreadable videos are named. Exit code 1 if anything is wrong.
+    Missing, unreadable, damaged and changed videos are named. Exit code 1 if anything is wrong.
     """
     from video_contrast.audit import check as checking
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json
 
-    found = checking.check(dataset, video_root=video_root, decode=decode, num_proc=num_proc, progress=_bar)
+    found = checking.check(
+        dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=_bar
+    )
     place = write_json(manifest or dataset / checking.MANIFEST, found.manifest()) if found.looked else None
     if as_json:
         print_json(
-            {"rows": found.rows, "problems": found.problems, "readable": len(found.videos) - len(found.unreadable),
-             "missing": found.missing, "unreadable": found.unreadable, "too_short": found.short, "manifest": place}
+            {"rows": found.rows, "problems": found.problems, "readable": found.readable, "missing": found.missing,
+             "unreadable": found.unreadable, "damaged": found.damaged, "changed": found.changed,
+             "too_short": found.short, "manifest": place}
         )  # fmt: skip
     elif not quiet:
         _print(found, dataset, place)
@@ -48,6 +52,8 @@ def check(
             "problem(s) in the tables": len(found.problems),
             "video(s) missing": len(found.missing),
             "unreadable": len(found.unreadable),
+            "damaged": len(found.damaged),
+            "changed": len(found.changed),
             "clip(s) beyond the end of their video": len(found.short),
         }
         raise VideoContrastError(f"{dataset}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
@@ -59,11 +65,13 @@ def _print(found: Any, folder: Path, manifest: Path | None) -> None:
     for problem in found.problems:
         print(f"problem: {problem}")
     if manifest:
-        print(f"videos: {len(found.videos) - len(found.unreadable)} readable, manifest in {manifest}")
+        print(f"videos: {found.readable} readable, manifest in {manifest}")
     else:
         print(f"videos: none of them lies in {folder}; give --video-root to check them")
     _names("missing", found.missing)
     _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
+    _names("damaged", [f"{path}: {why}" for path, why in found.damaged.items()])
+    _names("changed", [f"{path}: its sha256 is not the expected one" for path in found.changed])
     _names("too short", found.short)
 
 

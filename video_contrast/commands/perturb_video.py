@@ -48,9 +48,9 @@ def video(
         end=end,
         profile=profile,
     )
-    write_video(target, frames, clip.fps, quality=quality)
+    write_video(target, frames, clip.fps, times=clip.times, quality=quality)
     if clean is not None:
-        write_video(clean, clip.frames, clip.fps, quality=quality)
+        write_video(clean, clip.frames, clip.fps, times=clip.times, quality=quality)
     height, width = frames.shape[1:3]
     print(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
 
