@@ -176,7 +176,7 @@ def _amrlib() -> tuple[Parser, str]:
     from importlib.metadata import version
 
     try:
-        import amrlib  # type: ignore[import-not-found]
+        import amrlib
     except ImportError as error:
         raise VideoContrastError(
             "the tagger 'amr' needs amrlib and one of its parsing models: pip install amrlib, then unpack a model as "

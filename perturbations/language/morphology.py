@@ -26,11 +26,11 @@ def _lemminflect() -> Any:
     """lemminflect, without loading spaCy where nobody has loaded it."""
     if "lemminflect" in sys.modules or "spacy" in sys.modules:
         return import_module("lemminflect")
-    sys.meta_path.insert(0, _WithoutSpacy)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _WithoutSpacy)
     try:
         module = import_module("lemminflect")
     finally:
-        sys.meta_path.remove(_WithoutSpacy)  # type: ignore[arg-type]
+        sys.meta_path.remove(_WithoutSpacy)
     # A later `import lemminflect` by someone else runs its __init__ again and registers the extension then.
     del sys.modules["lemminflect"]
     return module

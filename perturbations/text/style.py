@@ -13,6 +13,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
+from video_contrast.perturbations.text.needs import download_command
 from video_contrast.perturbations.text.passive import passive
 from video_contrast.seeds import stream
 
@@ -72,7 +73,7 @@ def active_to_passive(
         except checkpoints.MissingCheckpoint as error:
             if models is not None:
                 raise
-            command = checkpoints.download_command(*checkpoints.DEFAULTS["active_to_passive"])
+            command = download_command(*checkpoints.DEFAULTS["active_to_passive"])
             warnings.warn(
                 f"active_to_passive uses rules, since its checkpoint is not here ({command} gets it)",
                 stacklevel=2,

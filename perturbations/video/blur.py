@@ -42,7 +42,8 @@ def motion_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
         part = cv2.filter2D(window, cv2.CV_16S, kernel, anchor=(0, 0))[:height, :width]
         total = part if total is None else np.add(total, part, out=total)
     assert total is not None
-    return cv2.convertScaleAbs(total, alpha=1 / _STREAK_SCALE)
+    blurred: Frame = cv2.convertScaleAbs(total, alpha=1 / _STREAK_SCALE)
+    return blurred
 
 
 @video_perturbation("defocus_blur", category="Blur", acts="frame")
@@ -56,7 +57,8 @@ def defocus_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame
         padded = cv2.GaussianBlur(padded, (3, 3), softness)
     summed, area = _disk_sum(padded, radius)
     rows = summed.reshape(padded.shape)[pad : pad + height, pad : pad + width]
-    return cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area)
+    blurred: Frame = cv2.convertScaleAbs(np.ascontiguousarray(rows), alpha=1 / area)
+    return blurred
 
 
 @video_perturbation("zoom_blur", category="Blur", acts="frame")
@@ -75,7 +77,8 @@ def zoom_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
         cv2.accumulate(
             cv2.warpAffine(wide, matrix, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE), total
         )
-    return cv2.cvtColor(cv2.convertScaleAbs(total, alpha=1 / (len(factors) + 2)), cv2.COLOR_RGBA2RGB)
+    blurred: Frame = cv2.cvtColor(cv2.convertScaleAbs(total, alpha=1 / (len(factors) + 2)), cv2.COLOR_RGBA2RGB)
+    return blurred
 
 
 _STREAK_SCALE = 128  # weights sum to this: 128 * 255 is the most an int16 holds

@@ -64,10 +64,12 @@ def _turn(frame: Frame, degrees: float) -> Frame:
     if degrees == 0:
         return frame.copy()
     height, width = frame.shape[:2]
-    return cv2.warpAffine(frame, _turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
+    turned: Frame = cv2.warpAffine(frame, _turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
+    return turned
 
 
 @cache
 def _turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
     """The matrix of a turn about the middle of the picture, counter-clockwise."""
-    return cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
+    matrix: npt.NDArray[np.float64] = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
+    return matrix

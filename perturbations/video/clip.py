@@ -53,7 +53,8 @@ def perturb_clip(
         span = {"start": start, "end": end}
         return frames[index_map(name, len(frames), severity, seed=seed, video_id=video_id, profile=profile, **span)]
     if spec.acts == "codec":
-        return spec.function(frames, int(severity), **constants)
+        coded: Frames = spec.function(frames, int(severity), **constants)
+        return coded
     return perturb_frames(
         frames, np.arange(len(frames)), name, severity,
         seed=seed, video_id=video_id, start=start, end=end, profile=profile,
@@ -130,7 +131,8 @@ def index_map(
     if length < 1:
         raise UsageError(f"a clip of {length} frames is empty")
     rng = NoiseStreams().at(*stream_parts(spec, seed, video_id, start, end))
-    return spec.function(int(length), int(severity), rng, **constants)
+    index: npt.NDArray[np.int64] = spec.function(int(length), int(severity), rng, **constants)
+    return index
 
 
 def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, Any], bool]:

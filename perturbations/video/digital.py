@@ -18,7 +18,8 @@ def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     _, data = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
     if _DECODES_RGB is not None:
         return np.asarray(cv2.imdecode(data, _DECODES_RGB))
-    return cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    decoded: Frame = cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    return decoded
 
 
 _DECODES_RGB: int | None = getattr(cv2, "IMREAD_COLOR_RGB", None)  # from OpenCV 4.11 on

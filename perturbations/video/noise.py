@@ -31,7 +31,8 @@ def shot_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     side = np.right_shift(bits, 8).astype(np.uint8)
     chosen = np.negative((side < _lookup(column, threshold)).view(np.uint8))  # 255 where the column's own value holds
     low, high = _lookup(column, below), _lookup(column, above)
-    return np.bitwise_xor(high, np.bitwise_and(np.bitwise_xor(low, high, out=low), chosen, out=low), out=low)
+    noisy: Frame = np.bitwise_xor(high, np.bitwise_and(np.bitwise_xor(low, high, out=low), chosen, out=low), out=low)
+    return noisy
 
 
 @video_perturbation("impulse_noise", category="Noise", acts="frame")
@@ -49,7 +50,8 @@ def impulse_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Fram
 def speckle_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Noise in proportion to the value: x + x N(0, s), s = .15 .2 .25 .3 .35."""
     factor = _lookup(_bits(rng, frame), _factors(SPREAD[severity - 1]))
-    return cv2.multiply(frame, factor, dtype=cv2.CV_8U)
+    noisy: Frame = cv2.multiply(frame, factor, dtype=cv2.CV_8U)
+    return noisy
 
 
 @video_perturbation("gaussian_noise", category="Noise", acts="frame")
@@ -69,7 +71,8 @@ def _bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16]:
 def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """`table[index]` for a table of 65,536 entries: OpenCV's where it takes 16-bit tables, else numpy's."""
     if _has_wide_tables():
-        return cv2.LUT(index, table)
+        values: npt.NDArray[Any] = cv2.LUT(index, table)
+        return values
     return np.take(table, index)
 
 
@@ -91,7 +94,8 @@ def _normal() -> npt.NDArray[np.float64]:
     quantile = NormalDist().inv_cdf
     half = np.array([quantile((i + 0.5) / 65536) for i in range(32768)])
     both = np.concatenate([half, -half[::-1]])
-    return both / both.std()
+    unit_variance: npt.NDArray[np.float64] = both / both.std()
+    return unit_variance
 
 
 @cache
@@ -143,6 +147,6 @@ def _grey_shares(rate: float, photons: int) -> npt.NDArray[np.int64]:
     grey = (510 * np.arange(photons + 1) + photons) // (2 * photons)  # nearest whole number, halves up
     chances = np.bincount(grey, weights=np.append(chances, max(0.0, 1 - chances.sum())), minlength=256)
     exact = chances / chances.sum() * 65536
-    shares = np.floor(exact).astype(np.int64)
+    shares: npt.NDArray[np.int64] = np.floor(exact).astype(np.int64)
     shares[np.argsort(shares - exact, kind="stable")[: 65536 - int(shares.sum())]] += 1
     return shares

@@ -35,9 +35,9 @@ class ClipCaptions:
 
 
 class RankedEdit(NamedTuple):
-    """An edit of caption `index` of a clip; a higher `score` means a surer contrast."""
+    """An edit of the clip's caption number `caption`; a higher `score` means a surer contrast."""
 
-    index: int
+    caption: int
     edit: Edit
     score: float
 
