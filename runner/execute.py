@@ -99,6 +99,7 @@ class _Run:
         return seeds.digest(
             job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
             *(f"{key}={value}" for key, value in sorted(job.kind_options.items())),
+            *(f"{name} {version}" for name, version in record.numeric_versions().items()),
         ).hex()[:32]  # fmt: skip
 
     def encode_or_score(self) -> TableScorer:
@@ -231,7 +232,7 @@ def _write(run: _Run, scorer: TableScorer, *, device: str, seconds: float) -> No
             if scored.matrix is None:
                 rows.extend(results.score_rows(scored))
             elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
-                folder.write_matrix(*table.name, results.similarities(scored))
+                folder.write_matrix(*table.name, matrix=results.similarities(scored))
             advance(1)
     folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))

@@ -174,3 +174,9 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def numeric_versions() -> dict[str, str]:
+    """Versions, to the minor one, of the libraries that make a model's numbers: rows of others are never mixed in."""
+    libraries = ("torch", "transformers", "sentence-transformers", "av", "pillow")
+    return {name: ".".join(full.split(".")[:2]) for name, full in versions().items() if name in libraries}

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 from video_contrast.errors import VideoContrastError
 
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
 
 class AnswerStore:
@@ -88,7 +91,8 @@ class ChatModel:
         api_key: sent as the bearer token; the environment's HF token where not given.
         store: where answers are kept.
         concurrency: requests in flight at most.
-        retries: how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds.
+        retries: how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds, or as
+            long as the server asks for (`Retry-After`).
         parameters: sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
     """
 
@@ -168,13 +172,26 @@ class ChatModel:
                     ) from error
                 with self._lock:
                     self.cost.retries += 1
-                self.sleep(self.backoff * 2**attempt)
+                self.sleep(max(self.backoff * 2**attempt, _retry_after(error)))
         usage = getattr(output, "usage", None)
         with self._lock:
             self.cost.requests += 1
             self.cost.prompt_tokens += getattr(usage, "prompt_tokens", 0) or 0
             self.cost.completion_tokens += getattr(usage, "completion_tokens", 0) or 0
         self.store.put(key, answer)
+
+
+def _retry_after(error: Exception) -> float:
+    """The seconds that a server asks to be left alone (`Retry-After`, a number or a date); 0 where it does not."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
+    if asked.isdigit():
+        return min(float(asked), LONGEST_WAIT)
+    try:
+        wait = (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError):  # no date, or one without a time zone
+        return 0.0
+    return min(max(wait, 0.0), LONGEST_WAIT)
 
 
 def _answer(output: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
 from video_contrast.runner.kinds.base import (
     KINDS,
     ClipFrames,
@@ -82,7 +83,8 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     """The kind that takes a model.
 
     In this order: the override; a name ("random"); `architectures[0]`; a precomputed.json; sentence-transformers'
-    modules.json; `model_type`; code of its own (`auto_map`). Nothing is guessed from weights.
+    modules.json (of an embedder or a reranker); `model_type`; code of its own (`auto_map`). Nothing is guessed from
+    weights.
 
     Raises:
         UsageError: no such kind, or no kind takes the model; the message names the model's class.
@@ -101,7 +103,7 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:
-        return known["sentence_transformers"]
+        return known["reranker" if _is_cross_encoder(source) else "sentence_transformers"]
     for chosen in known.values():
         if source.model_type and source.model_type in chosen.model_types:
             return chosen
@@ -116,6 +118,12 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     raise UsageError(
         f"{source.name}: no kind takes a model of class {what}; give --kind if one of these does: {', '.join(known)}"
     )
+
+
+def _is_cross_encoder(source: ModelSource) -> bool:
+    """Whether sentence-transformers saved the model as a reranker; both sorts have a modules.json."""
+    config = source.path / "config_sentence_transformers.json" if source.path else None
+    return bool(config and config.exists() and read_json(config).get("model_type") == "CrossEncoder")
 
 
 def options_for(chosen: Kind, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.video_metadata import metadata_of
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
@@ -71,10 +70,16 @@ class ChatPrompts:
 
     def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         """The processor's inputs for one question about a clip; None asks without a video."""
+        from transformers.video_utils import VideoMetadata
+
         text = self._question_text(clip, question)
         given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
         if clip is not None and self.takes_video:
-            given |= {"videos": [clip.frames], "do_sample_frames": False, "video_metadata": [metadata_of(clip)]}
+            given |= {
+                "videos": [clip.frames],
+                "do_sample_frames": False,
+                "video_metadata": [VideoMetadata(**metadata_of(clip))],
+            }
         elif clip is not None:
             given["images"] = [list(clip.frames)]
         # The chat template already begins with the model's own first token where it has one.
@@ -153,25 +158,3 @@ class ChatPrompts:
             if isinstance(token, int) and token < len(self.tokenizer):
                 tokens.add(self.tokenizer.convert_ids_to_tokens(token))
         return {token for token in tokens if isinstance(token, str) and token}
-
-
-def metadata_of(clip: ClipFrames) -> Any:
-    """What a video processor is told of the frames: a clip of `len(frames)` frames, each at its own time.
-
-    A frame's number is its time in units of the mean spacing, so number / fps is the time, and fps the rate at which
-    the clip was sampled.
-    """
-    from transformers.video_utils import VideoMetadata
-
-    count, height, width = clip.frames.shape[:3]
-    times = clip.times if len(clip.times) == count else tuple(float(n) for n in range(count))
-    spacing = float(np.mean(np.diff(times))) if count > 1 else 1.0
-    fps = 1.0 / spacing if spacing > 0 else 1.0
-    return VideoMetadata(
-        total_num_frames=count,
-        fps=fps,
-        frames_indices=[time * fps for time in times],  # type: ignore[misc]
-        height=height,
-        width=width,
-        duration=count / fps,
-    )

@@ -67,13 +67,12 @@ class ImageTextEncoder(DualEncoder):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The classes that ran, and how many captions were cut to the text tower's length."""
+        """The classes that ran, and how many tokens the text tower reads."""
         return {
             "class": type(self.model).__name__,
             "image_processor": type(self.images).__name__,
             "pooling": self.pooling,
             "text_limit": self.tokens.limit,
-            "truncated_texts": self.tokens.truncated,
         }
 
     def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
@@ -139,6 +138,7 @@ class ImageTextEncoder(DualEncoder):
         KindOption("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
         KindOption("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
     ),
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     """Loads the class that the config names."""

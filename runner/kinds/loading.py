@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
 
-# Families that were trained on captions padded to one length without an attention mask: padding is part of the text.
-PADDED = ("siglip", "siglip2")
+# Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
+SIGLIP = ("siglip", "siglip2")
 
 
 def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Any:
@@ -132,33 +132,52 @@ def on_device(arrays: dict[str, np.ndarray], model: Any) -> dict[str, Any]:
 class Tokens:
     """Captions to token ids, at their true length where padding does not change the result.
 
+    Args:
+        tokenizer: of the model.
+        config: of the model.
+        padded_to: pad all captions to this many tokens, as the model was trained; None where padding is no matter.
+        clean: how the model's training captions were written; None leaves them as they are.
+
     Attributes:
-        truncated: how many captions were longer than the model's text tower reads.
+        limit: how many tokens the text tower reads; the rest is cut off.
     """
 
-    def __init__(self, tokenizer: Any, config: Any) -> None:
+    def __init__(
+        self, tokenizer: Any, config: Any, *, padded_to: int | None = None, clean: Callable[[str], str] | None = None
+    ) -> None:
         self.tokenizer = tokenizer
         text = getattr(config, "text_config", None) or config
-        self.padded = getattr(config, "model_type", "") in PADDED
+        siglip = getattr(config, "model_type", "") in SIGLIP
+        self.padded = siglip or padded_to is not None
+        self.clean = str.lower if siglip else clean  # its tokenizer lower-cases in some checkpoints, and not in others
         limits = [getattr(text, "max_position_embeddings", None), getattr(tokenizer, "model_max_length", None)]
-        self.limit = min(int(limit) for limit in [*limits, 512] if limit)
+        self.limit = min(int(limit) for limit in [*limits, padded_to, 512] if limit)
         if "roberta" in getattr(text, "model_type", "") or getattr(config, "model_type", "") == "altclip":
             self.limit = min(self.limit, int(text.max_position_embeddings) - 2)  # positions begin after the padding's
-        self.names: tuple[str, ...] = (
-            ("input_ids",) if self.padded else ("input_ids", "attention_mask", "token_type_ids")
-        )
-        self.truncated = 0
+        self.names = ("input_ids", *(() if siglip else ("attention_mask",)))
+        if not self.padded:
+            self.names += ("token_type_ids",)
 
     def __call__(self, texts: Sequence[str], device: Any) -> dict[str, Any]:
         """Tensors for a batch of texts."""
-        found = self.tokenizer(
-            list(texts),
+        tokens = self.tokenizer(
+            self._cleaned(texts),
             padding="max_length" if self.padded else True,
             truncation=True,
             max_length=self.limit,
             return_tensors="pt",
         )
-        if found["input_ids"].shape[1] >= self.limit:
-            whole = self.tokenizer(list(texts), verbose=False)["input_ids"]
-            self.truncated += sum(len(ids) > self.limit for ids in whole)
-        return {name: found[name].to(device) for name in self.names if name in found}
+        return {name: tokens[name].to(device) for name in self.names if name in tokens}
+
+    def longer(self, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than `limit`."""
+        return count_longer(self.tokenizer, self._cleaned(texts), self.limit)
+
+    def _cleaned(self, texts: Sequence[str]) -> list[str]:
+        return [self.clean(text) for text in texts] if self.clean else list(texts)
+
+
+def count_longer(tokenizer: Any, texts: Sequence[str], limit: int) -> int:
+    """How many of the texts make more than `limit` tokens."""
+    blocks = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
+    return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])

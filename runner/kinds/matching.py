@@ -24,7 +24,7 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.loading import load_model, load_processor, unit
+from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, unit
 
 Aggregate = Literal["mean", "max"]
 
@@ -75,11 +75,18 @@ class MatchingScorer(PairScorer):
             raise UsageError("a matching head cannot score a caption without a frame; leave the blind control out")
         import torch
 
-        with torch.inference_mode():
+        # ViLT chooses patches by torch.multinomial: from one stream, so that a score does not depend on company.
+        devices = [self.model.device] if self.model.device.type == "cuda" else []
+        with torch.inference_mode(), torch.random.fork_rng(devices):
+            torch.manual_seed(0)
             found = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
         table = found.double().cpu().numpy()  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
+
+    def truncated_texts(self, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the model reads."""
+        return count_longer(self.processor.tokenizer, texts, _limit(self.model))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -93,10 +100,13 @@ def _pixels(model: Any, processor: Any, frames: list[np.ndarray]) -> Any:
 
 
 def _tokens(model: Any, processor: Any, captions: list[str]) -> Any:
-    limit = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512
     return processor.tokenizer(
-        captions, padding=True, truncation=True, max_length=min(limit, 512), return_tensors="pt"
+        captions, padding=True, truncation=True, max_length=_limit(model), return_tensors="pt"
     ).to(model.device)
+
+
+def _limit(model: Any) -> int:
+    return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
 
 
 def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Any, Any]]:
@@ -263,6 +273,7 @@ COARSE: dict[str, Callable[[Any, Any], Encoder]] = {
         KindOption("itm_prefilter", int, 0, "Retrieval: score only the best K texts a clip by its embeddings; 0: all."),
     ),
     tested=tuple(HEADS),
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> MatchingScorer:
     """Loads the class that the config names: `AutoModel` would load a BLIP checkpoint without its head."""

@@ -10,6 +10,8 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
+from video_contrast.runner.kinds.sentence import PROMPT_TEXT, SAMPLED, given_prompt, loading_arguments, saved_prompt
+from video_contrast.runner.kinds.video_metadata import metadata_of
 
 
 class RerankerScorer(PairScorer):
@@ -18,17 +20,20 @@ class RerankerScorer(PairScorer):
     Args:
         encoder: the `sentence_transformers.CrossEncoder`.
         batch_size: pairs in one forward pass.
+        prompt_text: the instruction instead of the checkpoint's own; "none" leaves it out.
 
     Raises:
         VideoContrastError: the reranker does not take video. (On such a model a video would be read as text.)
     """
 
-    def __init__(self, encoder: Any, batch_size: int = 8) -> None:
+    def __init__(self, encoder: Any, batch_size: int = 8, *, prompt_text: str = "") -> None:
         modalities = list(getattr(encoder, "modalities", ["text"]))
         if "video" not in modalities:
             raise VideoContrastError(f"this reranker takes {', '.join(modalities)}, not video")
         self.encoder = encoder
         self.batch_size = batch_size
+        given = given_prompt(prompt_text)
+        self.prompt = saved_prompt(encoder, ()) if given is None else given
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """float64[k]: the reranker's own score of each (caption, clip) pair.
@@ -40,38 +45,42 @@ class RerankerScorer(PairScorer):
         """
         if clip is None:
             raise UsageError("a reranker cannot score a caption without a video; leave the blind control out")
-        pairs = [({"text": caption}, {"video": clip.frames}) for caption in captions]
-        found = self.encoder.predict(
-            pairs,
-            batch_size=self.batch_size,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            processing_kwargs={"video": {"do_sample_frames": False}},  # the frames are sampled already
-        )
-        return ScoreResult(np.asarray(found, dtype=np.float64).reshape(len(captions)))
+        scores: list[np.ndarray] = []
+        for begin in range(0, len(captions), self.batch_size):
+            batch = captions[begin : begin + self.batch_size]
+            # Pairs have no place for the metadata of a video, so each batch is given its own.
+            videos = SAMPLED["video"] | {"video_metadata": [metadata_of(clip) for _ in batch]}
+            found = self.encoder.predict(
+                [({"text": caption}, {"video": clip.frames}) for caption in batch],
+                prompt=self.prompt or None,
+                batch_size=len(batch),
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                processing_kwargs={"video": videos},
+            )
+            scores.append(np.asarray(found, dtype=np.float64).reshape(len(batch)))
+        return ScoreResult(np.concatenate(scores))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The class that ran."""
-        return {"class": type(self.encoder).__name__}
+        """The class that ran, and its instruction."""
+        return {"class": type(self.encoder).__name__, "prompt_text": self.prompt}
 
 
 @kind(
     "reranker",
     family="pair",
-    summary="sentence-transformers rerankers that take video (--kind reranker)",
+    summary="sentence-transformers rerankers that take video",
     needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
+    model_types=("modules.json of a CrossEncoder",),
     tested=("CrossEncoder",),
+    options=(PROMPT_TEXT,),
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
     """Loads a saved `CrossEncoder`."""
     from sentence_transformers import CrossEncoder
 
     with explained(source):
-        encoder = CrossEncoder(
-            str(source.path),
-            device=settings.device,
-            trust_remote_code=settings.trust_remote_code,
-            local_files_only=True,
-        )
-    return RerankerScorer(encoder, settings.batch_size)
+        encoder = CrossEncoder(str(source.path), **loading_arguments(settings))
+    return RerankerScorer(encoder, settings.batch_size, **settings.options)

@@ -2,6 +2,7 @@
 
 A model that takes video is given the clip; one that takes images is given its frames, whose normalised embeddings are
 averaged. Always arrays: a path string given to a text-and-image model would be embedded as text, without a word.
+Captions are queries and clips are documents, each under the prompt that the checkpoint saved for it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,30 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds.base import DualEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import explained
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.loading import count_longer, explained
+from video_contrast.runner.kinds.video_metadata import metadata_of
+
+NO_PROMPT = "none"
+PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
+PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
+SAMPLED = {"video": {"do_sample_frames": False}}  # the frames are sampled already
 
 
 class SentenceEncoder(DualEncoder):
-    """A `SentenceTransformer` with text and video, or text and images."""
+    """A `SentenceTransformer` with text and video, or text and images.
 
-    def __init__(self, model: Any, name: str) -> None:
+    Args:
+        model: the loaded model.
+        name: what the user calls it.
+        prompt_text: the prompt of captions instead of the checkpoint's query prompt; "none" leaves it out.
+        prompt_video: the prompt of clips instead of the checkpoint's document prompt.
+
+    Raises:
+        UsageError: it takes text only.
+    """
+
+    def __init__(self, model: Any, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
         self.model = model
         self.modalities = [str(one) for one in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
@@ -27,43 +44,82 @@ class SentenceEncoder(DualEncoder):
                 f"{name} embeds {', '.join(self.modalities)} only, so it cannot be shown a video; as a language model "
                 "that never sees the video there is `--model blind`"
             )
+        self.takes_video = "video" in self.modalities
+        self.prompt_text = given_prompt(prompt_text)
+        self.prompt_video = given_prompt(prompt_video)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it takes, and in which way the clips were given."""
-        return {"class": "SentenceTransformer", "modalities": self.modalities, "as_video": self.takes_video}
+        """What it takes, in which way the clips were given, and under which prompts."""
+        return {
+            "class": "SentenceTransformer",
+            "modalities": self.modalities,
+            "as_video": self.takes_video,
+            "prompt_text": saved_prompt(self.model, ("query",)) if self.prompt_text is None else self.prompt_text,
+            "prompt_video": saved_prompt(self.model, ("document", "passage", "corpus"))
+            if self.prompt_video is None
+            else self.prompt_video,
+        }
 
-    @property
-    def takes_video(self) -> bool:
-        """Whether clips go in whole."""
-        return "video" in self.modalities
+    def truncated_texts(self, texts: Sequence[str]) -> int | None:
+        """How many of the texts are longer than the model reads, its prompt not counted."""
+        limit = getattr(self.model, "max_seq_length", None)
+        processor = getattr(self.model, "tokenizer", None)
+        tokenizer = getattr(processor, "tokenizer", processor)
+        return count_longer(tokenizer, texts, int(limit)) if tokenizer is not None and limit else None
 
-    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def prepare(self, clip: ClipFrames) -> ClipFrames:
+        """The clip, with the times of its frames."""
+        return clip
+
+    def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, D], rows of length 1."""
         if self.takes_video:
-            videos = [{"array": frames, "video_metadata": _metadata(frames)} for frames in prepared]
-            rows = self._encode(videos, processing_kwargs={"video": {"do_sample_frames": False}})
+            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in prepared]
+            rows = self._encode(self.model.encode_document, videos, self.prompt_video, processing_kwargs=SAMPLED)
             return _unit(rows.reshape(len(prepared), -1))
         from PIL import Image
 
-        images = [Image.fromarray(frame) for frames in prepared for frame in frames]
-        rows = _unit(self._encode(images).reshape(len(images), -1))
-        clips = np.split(rows, np.cumsum([len(frames) for frames in prepared])[:-1])
+        images = [Image.fromarray(frame) for clip in prepared for frame in clip.frames]
+        rows = _unit(self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1))
+        clips = np.split(rows, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
         return _unit(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips]))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
-        return _unit(self._encode(list(texts)).reshape(len(texts), -1))
+        rows = self._encode(self.model.encode_query, list(texts), self.prompt_text)
+        return _unit(rows.reshape(len(texts), -1))
 
-    def _encode(self, things: list[Any], **extra: Any) -> np.ndarray:
-        found = self.model.encode(
-            things, batch_size=len(things), convert_to_numpy=True, show_progress_bar=False, **extra
+    def _encode(self, encode: Any, inputs: list[Any], prompt: str | None, **more: Any) -> np.ndarray:
+        rows = encode(
+            inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
         )
-        return np.asarray(found, np.float32)
+        return np.asarray(rows, np.float32)
 
 
-def _metadata(frames: np.ndarray) -> dict[str, Any]:
-    return {"total_num_frames": len(frames), "fps": 1.0, "frames_indices": list(range(len(frames)))}
+def given_prompt(option: str) -> str | None:
+    """The prompt that an option names: None leaves it to the checkpoint, "" is none."""
+    return None if option == "" else "" if option == NO_PROMPT else option
+
+
+def saved_prompt(model: Any, names: Sequence[str]) -> str:
+    """The prompt that a checkpoint saved under the first of some names, else its default one, else ""."""
+    prompts = getattr(model, "prompts", None) or {}
+    name = next((name for name in names if name in prompts), getattr(model, "default_prompt_name", None))
+    return str(prompts.get(name) or "")
+
+
+def loading_arguments(settings: LoadOptions) -> dict[str, Any]:
+    """What classes of sentence-transformers are given to load."""
+    import torch
+
+    placed = {"device_map": settings.device_map} if settings.device_map else {}
+    return {
+        "device": None if settings.device_map else settings.device,
+        "trust_remote_code": settings.trust_remote_code,
+        "local_files_only": True,
+        "model_kwargs": {"dtype": getattr(torch, settings.dtype), **placed},
+    }
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
@@ -77,18 +133,13 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     summary="sentence-transformers models that embed text and video, or text and images",
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),
+    options=(PROMPT_TEXT, PROMPT_VIDEO),
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
     """Loads a `SentenceTransformer`."""
-    import torch
     from sentence_transformers import SentenceTransformer
 
     with explained(source):
-        model = SentenceTransformer(
-            str(source.path),
-            device=settings.device,
-            trust_remote_code=settings.trust_remote_code,
-            local_files_only=True,
-            model_kwargs={"dtype": getattr(torch, settings.dtype)},
-        )
-    return SentenceEncoder(model.eval(), source.name)
+        model = SentenceTransformer(str(source.path), **loading_arguments(settings))
+    return SentenceEncoder(model.eval(), source.name, **settings.options)

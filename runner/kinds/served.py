@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,16 +43,13 @@ class ServedScorer(PairScorer):
         scoring: "letter" or "yesno".
         rotations: "none", "rotate" or "latin" (of letter), as for local generative models.
         seed: of latin.
-
-    Attributes:
-        unparseable: answers so far that were no option.
     """
 
     def __init__(
         self,
         chat: ChatModel,
         scoring: Scoring = "yesno",
-        rotations: Literal["none", "rotate", "latin"] = "none",
+        rotations: prompts.Rotations = "none",
         seed: int = 0,
     ) -> None:
         if scoring not in ("yesno", "letter"):
@@ -62,7 +59,6 @@ class ServedScorer(PairScorer):
         self.scoring = scoring
         self.rotations = rotations
         self.seed = seed
-        self.unparseable = 0
         self.together = scoring == "letter"
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
@@ -78,79 +74,63 @@ class ServedScorer(PairScorer):
             `unparseable` = 1: the runner counts the item as wrong.
         """
         images = [] if clip is None else [_image(frame) for frame in clip.frames]
-        return self._yesno(images, captions) if self.scoring == "yesno" else self._letter(images, captions, position)
+        before = asdict(self.chat.cost)
+        yesno = self.scoring == "yesno"
+        result = self._yesno(images, captions) if yesno else self._letter(images, captions, position)
+        cost = {name: number - before[name] for name, number in asdict(self.chat.cost).items()}
+        return replace(result, counts={**cost, **result.counts})
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The endpoint, how it was asked, what that cost, and how many answers were no option."""
+        """The endpoint, and how it was asked."""
         return {
             "endpoint": self.chat.endpoint or "Hugging Face Inference Providers",
             "scoring": self.scoring,
             "rotations": self.rotations,
             "parameters": self.chat.parameters,
-            "cost": asdict(self.chat.cost),
-            "unparseable": self.unparseable,
         }
 
     def _yesno(self, images: list[Any], captions: Sequence[str]) -> ScoreResult:
         answers = self.chat.ask([_message(images, prompts.YESNO.format(caption=c)) for c in captions])
-        scores, parts = [], []
+        scores: list[float] = []
+        parts: list[dict[str, float]] = []
         for answer in answers:
-            part = _choice(answer, {"yes": prompts.YES, "no": prompts.NO})
-            if part is None:
-                self.unparseable += 1
+            logs = _logs(answer, (prompts.YES, prompts.NO))
+            if logs is None:
                 scores.append(math.nan)
                 parts.append({"unparseable": 1.0})
             else:
-                scores.append(
-                    1.0 / (1.0 + math.exp(part["no"] - part["yes"])) if part["no"] - part["yes"] < 700 else 0.0
-                )
-                parts.append(part)
-        return ScoreResult(np.array(scores, dtype=np.float64), parts)
+                yes, no = logs.tolist()
+                scores.append(1.0 / (1.0 + math.exp(no - yes)) if no - yes < 700 else 0.0)
+                parts.append({"yes": yes, "no": no})
+        return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
     def _letter(self, images: list[Any], captions: Sequence[str], position: int) -> ScoreResult:
-        k = len(captions)
-        if k > len(prompts.LETTERS):
-            raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno")
-        rotations = {
-            "none": [0],
-            "rotate": list(range(k)),
-            "latin": [prompts.latin_rotation(position, k, self.seed)],
-        }[self.rotations]
-        orders = [[(i + r) % k for i in range(k)] for r in rotations]
-        questions = [prompts.letter_question([captions[i] for i in order]) for order in orders]
-        answers = self.chat.ask([_message(images, question) for question in questions])
-        letters: dict[str, tuple[str, ...]] = {c: (c, f" {c}") for c in prompts.LETTERS[:k]}
-        parts: list[dict[str, float]] = [{} for _ in captions]
-        total = np.zeros(k)
-        for rotation, order, answer in zip(rotations, orders, answers, strict=True):
-            found = _choice(answer, letters)
-            if found is None:
-                self.unparseable += 1
-                total += math.nan
-                for part in parts:
-                    part["unparseable"] = part.get("unparseable", 0.0) + 1.0
-                continue
-            logs = np.array([found[c] for c in letters])
-            logs -= np.logaddexp.reduce(logs)
-            for place, caption in enumerate(order):
-                parts[caption][f"rotation{rotation}"] = float(logs[place])
-                total[caption] += logs[place]
-        return ScoreResult(total / len(rotations), parts)
+        letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
+
+        def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
+            answers = self.chat.ask([_message(images, question) for question in questions])
+            return [_logs(answer, letters) for answer in answers]
+
+        return prompts.score_letters(
+            captions, log_probabilities, rotations=self.rotations, position=position, seed=self.seed
+        )
 
 
-def _choice(answer: dict[str, Any], options: dict[str, tuple[str, ...]]) -> dict[str, float] | None:
-    """Log-probability of each option, from the alternatives or from the exact answer; None if it is no option."""
+def _logs(answer: dict[str, Any], forms: Sequence[tuple[str, ...]]) -> np.ndarray | None:
+    """Log-probability of each of the answers that were asked for, whose forms are given.
+
+    They are read from the first token's alternatives, or else from the exact answer. None where neither is one of
+    them: the alternatives hold them with almost no probability (a model that thinks aloud begins with "<think>").
+    """
     if answer["logprobs"]:
-        logs = {}
-        for option, forms in options.items():
-            found = [log for token, log in answer["logprobs"] if token in forms]
-            logs[option] = float(np.logaddexp.reduce(found)) if found else MISSING
-        if max(logs.values()) > MISSING:
+        found = [[log for token, log in answer["logprobs"] if token in of_one] for of_one in forms]
+        logs = np.array([float(np.logaddexp.reduce(one)) if one else MISSING for one in found])
+        if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
             return logs
-    said = re.sub(r"^[\s\W]+|[\s\W]+$", "", answer["text"]).lower()
-    chosen = [option for option in options if option.lower() == said]
-    return {option: 0.0 if option == chosen[0] else MISSING for option in options} if chosen else None
+    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", answer["text"]).lower()
+    exact = [text in {form.lower() for form in of_one} for of_one in forms]
+    return np.where(exact, 0.0, MISSING) if any(exact) else None
 
 
 def _message(images: list[dict[str, Any]], question: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ PE-Video's `get_*_features` are out of reach in transformers 5, so neither is us
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from video_contrast.runner.kinds.loading import Tokens, load_model, load_process
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
-FULL_LENGTH = ("VideoPrismClipModel",)  # trained on captions padded to one length
+VIDEOPRISM = "VideoPrismClipModel"
 
 
 class VideoTextEncoder(DualEncoder):
@@ -38,11 +39,8 @@ class VideoTextEncoder(DualEncoder):
             raise VideoContrastError(
                 f"{type(processor).__name__} has neither a video nor an image processor; is torchvision installed?"
             )
-        self.tokens = Tokens(processor.tokenizer, model.config)
-        if self.name in FULL_LENGTH:
-            self.tokens.padded = True
-            self.tokens.limit = min(self.tokens.limit, 64)
-            self.tokens.names = ("input_ids", "attention_mask")
+        trained = {"padded_to": 64, "clean": canonical} if self.name == VIDEOPRISM else {}
+        self.tokens = Tokens(processor.tokenizer, model.config, **trained)
         probed = self.name not in PERCEPTION
         if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
             raise UsageError(
@@ -58,7 +56,6 @@ class VideoTextEncoder(DualEncoder):
             "class": self.name,
             "video_processor": type(self.videos or self.images).__name__,
             "text_limit": self.tokens.limit,
-            "truncated_texts": self.tokens.truncated,
         }
 
     def prepare(self, clip: ClipFrames) -> np.ndarray:
@@ -97,6 +94,16 @@ class VideoTextEncoder(DualEncoder):
         return rows.cpu().numpy()
 
 
+def canonical(text: str) -> str:
+    """A caption as VideoPrism was trained on (`canonicalize_text` of its release).
+
+    >>> canonical("Hello,World..")
+    'hello world.'
+    """
+    spaced = text.translate(str.maketrans(string.punctuation, " " * len(string.punctuation)))
+    return " ".join(spaced.lower().split()) + "."
+
+
 def _pixels(method: Any) -> str:
     """Under which name a model takes its clips, float32[N, T, 3, H, W]."""
     import inspect
@@ -130,7 +137,7 @@ def _usual_frames(config: Mapping[str, Any]) -> int | None:
     architectures=ARCHITECTURES,
     model_types=("videoprism", "pe_video", "pe_audio_video"),
     tested=("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel", "remote code"),
-    version="2",
+    version="3",
     usual_frames=_usual_frames,
 )
 def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder:

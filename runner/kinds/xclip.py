@@ -37,7 +37,6 @@ class XCLIPEncoder(LateJoinEncoder):
             "class": type(self.model).__name__,
             "image_processor": type(self.images).__name__,
             "join": "product (prompt_alpha is 0)" if self.plain else "prompt generator",
-            "truncated_texts": self.tokens.truncated,
         }
 
     def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:

@@ -23,6 +23,7 @@ class Endpoint:
         self.asked: list[dict[str, Any]] = []
         self.failures: list[int | str] = []  # what to answer instead, first come first served
         self.logprobs = True
+        self.retry_after = ""
         self.running = self.most = 0
         self.lock = threading.Lock()
         outer = self
@@ -43,6 +44,8 @@ class Endpoint:
                     outer.running -= 1
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
+                if status == 429 and outer.retry_after:
+                    self.send_header("Retry-After", outer.retry_after)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -131,7 +134,7 @@ def test_an_answer_that_is_no_option_is_counted_never_guessed(endpoint: Endpoint
     scorer = ServedScorer(chat(endpoint), "letter")
     scored = scorer.score(CLIP, ["a cat", "a dog"])
     assert np.isnan(scored.scores).all()
-    assert scorer.unparseable == 1
+    assert scored.counts["unparseable"] == 1
     assert scored.parts is not None and all(part["unparseable"] == 1 for part in scored.parts)
 
 
@@ -145,6 +148,23 @@ def test_a_server_that_fails_now_and_then_is_asked_again(endpoint: Endpoint, tmp
     assert model.cost.retries == 4 and model.cost.requests == 3
     assert waits == [1.0, 2.0, 4.0, 8.0]
     assert model.cost.prompt_tokens == 21
+
+
+def test_a_server_that_says_how_long_to_wait_is_left_alone_for_so_long(endpoint: Endpoint) -> None:
+    endpoint.failures, endpoint.retry_after = [429, 503], "7"
+    waits: list[float] = []
+    model = chat(endpoint, concurrency=1)
+    model.sleep = waits.append
+    ServedScorer(model).score(CLIP, CAPTIONS[:1])
+    assert waits == [7.0, 2.0]
+
+
+def test_an_answer_that_begins_with_thinking_is_no_answer(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = {"<think>": -0.0001, "Yes": -12.0, "No": -11.0}
+    monkeypatch.setattr(endpoint, "reply", lambda request: ("<think> let me see", logs))
+    scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:2])
+    assert np.isnan(scored.scores).all()
+    assert scored.counts["unparseable"] == 2
 
 
 def test_a_run_that_was_cut_off_asks_only_what_is_missing(endpoint: Endpoint, tmp_path: Path) -> None:

@@ -140,3 +140,13 @@ def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: ClipFram
 def test_a_head_without_embeddings_has_no_prefilter(loaded: Any) -> None:
     with pytest.raises(UsageError, match="needs contrastive embeddings, which ViltForImageAndTextRetrieval does not"):
         MatchingScorer(*loaded("ViltForImageAndTextRetrieval"), prefilter=4)
+
+
+def test_vilt_scores_are_the_same_bits_in_any_company(loaded: Any, clip: ClipFrames) -> None:
+    import torch
+
+    one = MatchingScorer(*loaded("ViltForImageAndTextRetrieval"))
+    torch.manual_seed(1)
+    first = one.score(clip, CAPTIONS).scores
+    torch.manual_seed(2)
+    np.testing.assert_array_equal(one.score(clip, CAPTIONS).scores, first)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds import choose
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource
 from video_contrast.runner.kinds.reranker import RerankerScorer, load
+from video_contrast.runner.locate import locate
 
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
 
@@ -47,3 +49,24 @@ def test_a_text_reranker_is_refused() -> None:
 
     with pytest.raises(VideoContrastError, match="takes text, not video"):
         RerankerScorer(TextOnly())
+
+
+def test_a_saved_reranker_is_known_by_its_config_and_never_an_embedder(folder: Path) -> None:
+    assert choose(locate(str(folder))).name == "reranker"
+
+
+def test_a_reranker_is_told_the_true_times_and_its_instruction(folder: Path, clip: ClipFrames) -> None:
+    scorer = load(ModelSource("reranker", folder), LoadOptions(batch_size=2))
+    longer = ClipFrames(clip.frames, (5.0, 15.0, 25.0, 35.0))
+    scores = scorer.score(clip, CAPTIONS).scores
+    assert np.abs(scorer.score(longer, CAPTIONS).scores - scores).max() > 1e-6
+    told = load(ModelSource("reranker", folder), LoadOptions(options={"prompt_text": "Find the clip of a cat."}))
+    assert told.facts["prompt_text"] == "Find the clip of a cat."
+    assert np.abs(told.score(clip, CAPTIONS).scores - scores).max() > 1e-6
+
+
+def test_a_reranker_has_the_dtype_that_the_record_names(folder: Path) -> None:
+    import torch
+
+    scorer = load(ModelSource("reranker", folder), LoadOptions(dtype="bfloat16"))
+    assert {parameter.dtype for parameter in scorer.encoder.parameters()} == {torch.bfloat16}
