@@ -59,14 +59,19 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    module = words[0].replace("-", "_") if words else ""
-    known = any(module in modules for modules in COMMANDS.values())
+    only = _module(words)
     for place, (heading, modules) in enumerate(COMMANDS.items()):
         group = cyclopts.Group(heading, sort_key=place)
-        for name in modules if not known else {module} & set(modules):
-            for command in commands(name):
-                add_to(app, command, heading=group, order=100 * place + modules.index(name))
+        for order, name in enumerate(modules):
+            for command in commands(name) if only in (None, name) else ():
+                add_to(app, command, heading=group, order=order)
     return app
+
+
+def _module(words: Sequence[str]) -> str | None:
+    """The module of the command that stands first on the command line; None where that is no command."""
+    name = words[0].replace("-", "_") if words else ""
+    return name if any(name in modules for modules in COMMANDS.values()) else None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -99,7 +104,8 @@ def _run(words: Sequence[str]) -> None:
     try:
         make_app(words)(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
-        raise UsageError(f"{error} See `video-contrast {' '.join(words[:1])} --help`") from error
+        command = f" {words[0]}" if _module(words) else ""
+        raise UsageError(f"{error} See `video-contrast{command} --help`") from error
 
 
 def _failed(message: str, code: int, debug: bool) -> int:

@@ -243,7 +243,7 @@ def _option(name: str, hint: Any, default: Any) -> Option:
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
     text = next((note for note in reversed(notes) if isinstance(note, str)), "")
     flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
-    return Option(name, kind, default, text, flag, flag.panel)
+    return Option(name=name, type=kind, default=default, help=text, flag=flag, panel=flag.panel)
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ def _kind_options() -> list[Option]:
 
     options = [option for kind in all_kinds().values() for option in kind.options]
     return [
-        Option(option.name, option.type | None, None, option.help, Flag(hidden=True))
+        Option(name=option.name, type=option.type | None, default=None, help=option.help, flag=Flag(hidden=True))
         for option in {option.name: option for option in options}.values()
     ]
 
