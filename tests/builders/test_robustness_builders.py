@@ -116,7 +116,7 @@ def test_what_cannot_run_is_an_error_when_asked_for_by_name(
     with pytest.raises(UsageError, match=r"holds no set\.json"):
         build("perturbed", ["clean"], output=tmp_path, dataset=tmp_path)
     with pytest.raises(UsageError, match="needs --video-root"):
-        build("perturbed", ["clean"], output=tmp_path / "p", dataset=clean, files=tmp_path)
+        perturbed_set("x", ["clean"], {}, PerturbationOptions(files=tmp_path), {})
 
 
 def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_path: Path, nltk_data: Path) -> None:

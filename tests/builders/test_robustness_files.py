@@ -23,7 +23,9 @@ from video_contrast.video import Clip, read_video
 
 def test_files_hold_what_the_recipes_say_and_point_at_themselves(clean: Path, videos: Path, tmp_path: Path) -> None:
     root = tmp_path / "p"
-    build("perturbed", ["clean", "pairs"], output=root, dataset=clean, video_root=videos, files=root, quality="lossless")
+    build(
+        "perturbed", ["clean", "pairs"], output=root, dataset=clean, video_root=videos, files=root, quality="lossless"
+    )
     for row in rows_of(root, "pairs")[:20] + rows_of(root, "clean"):
         assert row["video_perturbation"] is None and row["start"] is None
         recipe = json.loads(row["meta"])["perturbed_file"]
