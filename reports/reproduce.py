@@ -10,7 +10,8 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
-from video_contrast.runner.job import RunResult, score
+from video_contrast.runner.job import RunResult
+from video_contrast.runner.scoring import score
 from video_contrast.storage import SetFolder
 
 NAMES = ("contrast_sets", "robustness", "rcad")

@@ -77,6 +77,7 @@ class _Run:
     """One process's share of a run.
 
     Attributes:
+        video_root: the folder of the videos, once they are looked for.
         videos: what `videos.json` says of the files; empty where none is decoded.
         model_counts: what scoring cost and met, summed over all results whoever computed them.
         planned: how many views and texts were missing when the run began.
@@ -88,6 +89,7 @@ class _Run:
     plan: Plan
     dtype: str
     counts: RunCounts = field(default_factory=RunCounts)
+    video_root: Path = field(default_factory=Path)
     videos: dict[str, Any] = field(default_factory=dict)
     model_counts: dict[str, int] = field(default_factory=dict)
     planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
@@ -106,8 +108,8 @@ class _Run:
         """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
-        root = root_of(self.job)
         names = dict.fromkeys(clip.video_path for clip in self.plan.views)
+        self.video_root = root = self.processes.from_first(lambda: root_of(self.job, names))
         self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
         keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
         reader = ClipReader(root, self.job.sampling, self._workers(), self.counts)
@@ -217,7 +219,7 @@ def _write(run: _Run, scorer: TableScorer, *, device: str, seconds: float) -> No
         if all(item.clip in scorer.missing for item in group.items):
             clip = group.items[0].clip
             raise VideoContrastError(
-                f"no video of the config {group.config} could be read under {job.video_root} (--video-root); the "
+                f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
                 f"first: {missing.get(clip.video_path, 'unknown')}"
             )
     folder.begin()
@@ -232,7 +234,7 @@ def _write(run: _Run, scorer: TableScorer, *, device: str, seconds: float) -> No
             if scored.matrix is None:
                 rows.extend(results.score_rows(scored))
             elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
-                folder.write_matrix(*table.name, matrix=results.similarities(scored))
+                folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
             advance(1)
     folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))
@@ -287,8 +289,10 @@ def _facts(run: _Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
 
 def _damaged(run: _Run) -> dict[str, str]:
     """Video path -> what is wrong, of the damaged videos that were accepted."""
-    root = root_of(run.job)
-    return {Path(file).relative_to(root).as_posix(): why for file, why in sorted(run.counts.decode.damaged.items())}
+    return {
+        Path(file).relative_to(run.video_root).as_posix(): why
+        for file, why in sorted(run.counts.decode.damaged.items())
+    }
 
 
 def _model_counts(run: _Run) -> dict[str, Any]:

@@ -1,30 +1,21 @@
-"""`score`: the engine from a model and a set to a directory of scores, over one or many processes."""
+"""A job: everything that a run was asked for, and what it returns."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
-from video_contrast.options import with_options
-from video_contrast.runner import record
-from video_contrast.runner.conditions import Condition, parse
-from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
+from video_contrast.runner.conditions import Condition
+from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import ModelSource
-from video_contrast.runner.locate import locate, signature
+from video_contrast.runner.locate import signature
 from video_contrast.runner.options import ScoreOptions
-from video_contrast.runner.plan import Plan, make_plan
-from video_contrast.runner.sets import LoadedSet, load_set
+from video_contrast.runner.plan import Plan
+from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
-
-DEFAULT_FRAMES = 8
 
 
 @dataclass(frozen=True)
@@ -72,97 +63,6 @@ class Job:
     store: Path
     options: ScoreOptions
     request: dict[str, Any]
-
-
-@with_options
-def score(
-    model: str | Path,
-    dataset: str | Path,
-    config: str | Sequence[str] | None = None,
-    *,
-    folder: Path | None = None,
-    request: ScoreOptions,
-) -> RunResult:
-    """Scores a model on configs of a set under conditions (see `video_contrast.score`).
-
-    Args:
-        model: Hub id, folder, packaged checkpoint ("temporal"), or baseline ("random", "constant", "blind").
-        dataset: folder of a set, or Hub id; only its name where `folder` is given.
-        config: one or several configs, which share decoding and encodings; all where None.
-        folder: where the set lies, if `dataset` does not say it.
-
-    Returns:
-        Metrics, record and scores of the run; of a dry run the plan, as its record.
-
-    Raises:
-        UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
-        VideoContrastError: something failed; the message says what and what to do.
-    """
-    options = request
-    for name in ("batch_size", "frames", "limit"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
-    configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
-    record_of_call = {"model": str(model), "dataset": str(dataset), "config": configs, **options.request()}
-    source, kind = _model(str(model), options)
-    kind_options = options_for(kind, options.options)
-    loaded = load_set(dataset, configs, options.split, limit=options.limit, folder=folder)
-    video_root = options.video_root if options.video_root is not None else loaded.root
-    with ExitStack() as stack:
-        output = options.output
-        if output is None:
-            output = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-")))
-        elif output.is_file():
-            raise UsageError(f"--output {output} is a file; give a folder")
-        elif not options.dry_run and record.finished(
-            RunFolder(output), request=record_of_call, source=source, loaded=loaded, video_root=video_root
-        ):
-            return read_result(output)
-        conditions = parse(
-            options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order
-        )
-        job = Job(
-            source=source,
-            kind=kind,
-            kind_options=kind_options,
-            loaded=loaded,
-            conditions=tuple(conditions),
-            sampling=Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged),
-            video_root=video_root,
-            output=output,
-            store=options.store if options.store is not None else cache_dir() / "embeddings",
-            options=options,
-            request=record_of_call,
-        )
-        if options.dry_run:
-            return RunResult({"configs": {}}, describe(job, make_plan(loaded, conditions, None)))
-        from video_contrast.runner.execute import execute
-
-        return execute(job, in_memory=options.output is None)
-
-
-def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
-    """Where the model is, and its kind."""
-    kinds = all_kinds()
-    names = [known for kind in kinds.values() for known in kind.names]
-    if _no_files(kinds.get(options.kind or "")):
-        names.append(name)
-    source = locate(name, revision=options.revision, names=tuple(names))
-    return source, choose(source, options.kind)
-
-
-def _no_files(kind: Kind | None) -> bool:
-    """Whether a kind that was asked for by name takes models that are no files here (served ones)."""
-    return kind is not None and any(name.endswith(":") for name in kind.names)
-
-
-def _frames(kind: Kind, source: ModelSource, asked: int | None) -> int:
-    needed = kind.frames(source.config) if kind.frames else None
-    if needed is not None and asked is not None and asked != needed:
-        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {asked}; leave the option out")
-    usual = kind.usual_frames(source.config) if kind.usual_frames else None
-    return needed or asked or usual or DEFAULT_FRAMES
 
 
 def describe(job: Job, plan: Plan) -> dict[str, Any]:

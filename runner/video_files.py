@@ -8,23 +8,63 @@ from pathlib import Path
 
 from video_contrast import files
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.hub import commit
 from video_contrast.runner.job import Job
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video.open import regular
 
 
-def root_of(job: Job) -> Path:
-    """The folder of the videos.
+def root_of(job: Job, names: Collection[str]) -> Path:
+    """The folder of the videos; for a set of the Hub that was published with videos, the Hub's cache.
+
+    Args:
+        job: says where the set and its videos lie.
+        names: the video paths that are needed; only these are fetched.
 
     Raises:
         UsageError: there is no folder of videos.
     """
     if job.video_root is None:
-        raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
+        fetched = from_hub(job.loaded.name, names)
+        if fetched is None:
+            raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
+        return fetched
     if not job.video_root.is_dir():
         raise UsageError(f"--video-root {job.video_root}: no such folder")
     return job.video_root
+
+
+def from_hub(repository: str, names: Collection[str]) -> Path | None:
+    """Fetches videos of a data set of the Hub, or finds them in its cache where the Hub cannot be reached.
+
+    Args:
+        repository: owner/name of the data set.
+        names: paths in the repository; those that it does not hold are left out.
+
+    Returns:
+        The folder that the paths are relative to; None where the repository holds none of them.
+    """
+    from huggingface_hub import HfApi, hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
+    revision = commit(repository, repo_type="dataset")
+    present = [name for name in names if files.is_safe_relative(name)]
+    if revision is not None:
+        held = set(HfApi().list_repo_files(repository, repo_type="dataset", revision=revision))
+        present = [name for name in present if name in held]
+
+    def fetch(name: str) -> Path | None:
+        try:
+            file = hf_hub_download(
+                repository, name, repo_type="dataset", revision=revision, local_files_only=revision is None
+            )
+        except EntryNotFoundError:
+            return None
+        return Path(file).parents[name.count("/")]
+
+    with ThreadPoolExecutor(8) as pool:
+        return next((folder for folder in list(pool.map(fetch, present)) if folder is not None), None)
 
 
 def hashed(names: Collection[str], root: Path, folder: RunFolder) -> dict[str, VideoFile]:

@@ -15,8 +15,8 @@ from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
 from video_contrast.options import with_options
 from video_contrast.runner.job import RunResult
-from video_contrast.runner.job import score as score_folder
 from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.scoring import score as score_folder
 
 if TYPE_CHECKING:
     import datasets

@@ -169,9 +169,7 @@ def load_constant(source: ModelSource, settings: LoadOptions) -> Constant:
     names=("blind",),
     tested=("GPT2LMHeadModel",),
     options=(
-        KindOption(
-            "lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."
-        ),
+        KindOption("lm", str, "", "Causal language model (Hub id or folder) that scores; else models of the set."),
     ),
 )
 def load_blind(source: ModelSource, settings: LoadOptions) -> Blind:
