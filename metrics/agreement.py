@@ -75,10 +75,10 @@ def _columns(counted: list[Counter[Hashable]]) -> NDArray[np.float64]:
 
 def _kappa(means: NDArray[np.float64]) -> NDArray[np.float64]:
     by_chance = ((means[:, 3:] / means[:, 1:2]) ** 2).sum(axis=1)
-    return (means[:, 0] - by_chance) / (1 - by_chance)
+    return np.asarray((means[:, 0] - by_chance) / (1 - by_chance), np.float64)
 
 
 def _alpha(means: NDArray[np.float64], items: int) -> NDArray[np.float64]:
     votes, total = items * means[:, 3:], items * means[:, 1]
     expected = 1 - (votes * (votes - 1)).sum(axis=1) / (total * (total - 1))
-    return 1 - means[:, 2] / means[:, 1] / expected
+    return np.asarray(1 - means[:, 2] / means[:, 1] / expected, np.float64)

@@ -91,8 +91,8 @@ def bootstrap_weights(n_clusters: int, draws: int, seed: int = 0) -> Iterator[Fl
 def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
     clusters = stream(seed, "cluster_bootstrap", n_clusters, first).integers(0, n_clusters, (rows, n_clusters))
     clusters += np.arange(rows)[:, None] * n_clusters
-    weights = np.bincount(clusters.reshape(-1), minlength=rows * n_clusters).reshape(rows, n_clusters)
-    weights = weights.astype(np.float64)
+    counts = np.bincount(clusters.reshape(-1), minlength=rows * n_clusters)
+    weights = counts.reshape(rows, n_clusters).astype(np.float64)
     weights.flags.writeable = False
     return weights
 

@@ -117,4 +117,4 @@ class _Nearly:
 
 def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """The inner product of each row on the left with that on the right."""
-    return np.einsum("ij,ij->i", left, right)
+    return np.asarray(np.einsum("ij,ij->i", left, right), np.float64)

@@ -60,7 +60,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) ->
 
 
 def _beats(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (right > wrong) + 0.5 * (right == wrong)
+    return np.asarray((right > wrong) + 0.5 * (right == wrong), np.float64)
 
 
 def _all_beat_all(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -81,4 +81,4 @@ def _std_of_ratios(means: NDArray[np.float64]) -> NDArray[np.float64]:
     ratios = np.divide(right, here, out=np.zeros_like(right), where=here > 0)
     n = (here > 0).sum(axis=1)
     mean = ratios.sum(axis=1) / n
-    return np.sqrt((((ratios - mean[:, None]) ** 2) * (here > 0)).sum(axis=1) / n)
+    return np.asarray(np.sqrt((((ratios - mean[:, None]) ** 2) * (here > 0)).sum(axis=1) / n), np.float64)

@@ -51,7 +51,7 @@ class Ranks(NamedTuple):
         it is one minus the chance that the `k - greater` places left all go to wrong answers.
         """
         left = np.maximum(k - self.greater, 0)
-        single = np.minimum(left / (self.equal + 1.0), 1.0)
+        single: NDArray[np.float64] = np.minimum(left / (self.equal + 1.0), 1.0)
         several = np.flatnonzero((self.same > 1) & (left > 0) & (self.equal > 0))
         if len(several):
             wrong, right, room = self.equal[several], self.same[several], left[several]

@@ -106,7 +106,7 @@ def robustness(
     n_clusters = 0
     if clusters is not None:
         samples, n_clusters = _bootstrap_gammas(
-            before, after, condition, len(conditions), clusters, chance, percent, seed
+            (before, after), condition, len(conditions), clusters, chance=chance, percent=percent, seed=seed
         )
 
     def figures(inside: list[NDArray[np.int64]]) -> dict[str, Any]:
@@ -163,19 +163,19 @@ def _groups(
 
 
 def _bootstrap_gammas(
-    before: Floats,
-    after: Floats,
+    scores: tuple[Floats, Floats],
     condition: NDArray[np.int64],
     n_conditions: int,
     clusters: Any,
+    *,
     chance: float | None,
     percent: bool,
     seed: int,
 ) -> tuple[dict[str, Floats], int]:
     """Gammas and scores `[draws, conditions]` over resampled videos, and how many videos there are."""
-    codes, n_clusters = cluster_codes(clusters, len(before))
+    codes, n_clusters = cluster_codes(clusters, len(condition))
     cells, n_cells = codes * n_conditions + condition, n_clusters * n_conditions
-    sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (before, after, None)]
+    sums = [np.bincount(cells, weights=weights, minlength=n_cells) for weights in (*scores, None)]
     each = np.concatenate([np.asarray(part, float).reshape(n_clusters, n_conditions) for part in sums], axis=1)
     totals = bootstrap_totals(each, DRAWS, seed) if n_clusters > 1 else np.zeros((1, 3 * n_conditions))
     clean, perturbed, sizes = np.split(totals, 3, axis=1)

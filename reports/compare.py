@@ -108,25 +108,26 @@ def _choice(one: dict[str, ScoreRow], two: dict[str, ScoreRow], config: str, see
     ]
     labels = np.array([one[i]["label"] for i in ids])
     clusters = np.array([one[i]["cluster"] for i in ids])
-    kinds = np.full(tables[0].shape, "", object)
+    n_candidates = max(len(one[i]["kinds"]) for i in ids)
+    kinds = np.full((len(ids), n_candidates), "", object)
     for row, name in enumerate(ids):
         kinds[row, : len(one[name]["kinds"])] = one[name]["kinds"]
-    wrong = (kinds != "") & (np.arange(kinds.shape[1]) != labels[:, None])
-    rows = [_choice_row("accuracy", tables, labels, wrong, clusters, left_out, seed)]
+    wrong = (kinds != "") & (np.arange(n_candidates) != labels[:, None])
+    items: dict[str, Any] = {"labels": labels, "clusters": clusters, "left_out": left_out, "seed": seed}
+    rows = [_choice_row("accuracy", tables, wrong, **items)]
     names = sorted(set(kinds[wrong]))
     for kind in names if len(names) > 1 else []:
         if kind != "random":
-            rows.append(
-                _choice_row(f"accuracy_{kind}", tables, labels, wrong & (kinds == kind), clusters, left_out, seed)
-            )
+            rows.append(_choice_row(f"accuracy_{kind}", tables, wrong & (kinds == kind), **items))
     return rows
 
 
 def _choice_row(
     figure: str,
     tables: Sequence[np.ndarray],
-    labels: np.ndarray,
     among: np.ndarray,
+    *,
+    labels: np.ndarray,
     clusters: np.ndarray,
     left_out: int,
     seed: int,
