@@ -45,8 +45,8 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     if in_memory and processes.count > 1:
         raise UsageError("several processes meet in the run's directory; give --output")
     device, dtype = _device(job, processes)
-    if job.kind.family != "text":
-        root_of(job)  # a call that is refused leaves no files behind
+    # Before anything is written: a call that is refused leaves no files behind.
+    video_root = root_of(job) if job.kind.family != "text" else Path()
     began = time.time()
     folder = RunFolder(job.output)
     with record.locked(folder, processes.rank), record.room_on(job.output, job.store):
@@ -64,7 +64,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
                 f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with"
             )
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
-        run = _Run(job, processes, model, plan, dtype)
+        run = _Run(job, processes, model, plan, dtype, video_root)
         scorer = run.encode_or_score()
         if processes.first:
             _write(run, scorer, device=device, seconds=time.time() - began)
@@ -77,7 +77,7 @@ class _Run:
     """One process's share of a run.
 
     Attributes:
-        video_root: the folder of the videos, once they are looked for.
+        video_root: the folder of the videos.
         videos: what `videos.json` says of the files; empty where none is decoded.
         model_counts: what scoring cost and met, summed over all results whoever computed them.
         planned: how many views and texts were missing when the run began.
@@ -88,8 +88,8 @@ class _Run:
     model: Encoder | PairScorer | TextScorer
     plan: Plan
     dtype: str
+    video_root: Path
     counts: RunCounts = field(default_factory=RunCounts)
-    video_root: Path = field(default_factory=Path)
     videos: dict[str, Any] = field(default_factory=dict)
     model_counts: dict[str, int] = field(default_factory=dict)
     planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
@@ -109,7 +109,7 @@ class _Run:
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
         names = dict.fromkeys(clip.video_path for clip in self.plan.views)
-        self.video_root = root = self.processes.from_first(lambda: root_of(self.job, names))
+        root = self.video_root
         self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
         keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
         reader = ClipReader(root, self.job.sampling, self._workers(), self.counts)

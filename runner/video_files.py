@@ -15,18 +15,16 @@ from video_contrast.storage.run_records import VideoFile
 from video_contrast.video.open import regular
 
 
-def root_of(job: Job, names: Collection[str]) -> Path:
+def root_of(job: Job) -> Path:
     """The folder of the videos; for a set of the Hub that was published with videos, the Hub's cache.
-
-    Args:
-        job: says where the set and its videos lie.
-        names: the video paths that are needed; only these are fetched.
 
     Raises:
         UsageError: there is no folder of videos.
     """
     if job.video_root is None:
-        fetched = from_hub(job.loaded.name, names)
+        fetched = from_hub(
+            job.loaded.name, {item.clip.video_path for group in job.loaded.groups for item in group.items}
+        )
         if fetched is None:
             raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
         return fetched

@@ -15,6 +15,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import score
 from video_contrast.runner.locate import locate
 from video_contrast.runner.sets import load_set
+from video_contrast.runner.video_files import from_hub
 
 
 @pytest.fixture
@@ -126,3 +127,28 @@ def test_without_a_network_the_message_comes_at_once(
         ):
             load_set("some/set", ["verb_mc"], "test")
         assert time.monotonic() - began < 6
+
+
+def test_a_set_published_with_videos_is_scored_by_its_id(hub: FakeHub, tmp_path: Path) -> None:
+    """The videos come out of the Hub's cache, where files are links; without a network, too."""
+    folder = runner_set.write(tmp_path / "set", n_clips=3)
+    model = tiny_models.clip(tmp_path / "clip")
+    here = score(model, folder, "verb_mc", store=tmp_path / "a", frames=4, progress=False)
+    publish(hub, "me/bars", folder, kind="dataset")
+    there = score(model, "me/bars", "verb_mc", store=tmp_path / "b", frames=4, progress=False)
+    assert there.record["n_missing"] == 0 and there.metrics == here.metrics
+    (clip, *_) = (tmp_path / "cache").rglob("clips/00.mp4")
+    assert clip.is_symlink()
+    hub.fail("GET", ".*", 503, times=10_000)
+    hub.fail("HEAD", ".*", 503, times=10_000)
+    cached = from_hub("me/bars", ["clips/00.mp4", "clips/none.mp4"])
+    assert cached is not None and cached / "clips/00.mp4" == clip
+
+
+def test_a_set_published_without_videos_asks_for_their_folder(hub: FakeHub, tmp_path: Path) -> None:
+    folder = runner_set.write(tmp_path / "set", n_clips=3)
+    for file in (folder / "clips").iterdir():
+        file.unlink()
+    publish(hub, "me/ids", folder, kind="dataset")
+    with pytest.raises(UsageError, match="me/ids comes without videos; give their folder with --video-root"):
+        score(tiny_models.clip(tmp_path / "clip"), "me/ids", "verb_mc", progress=False)
