@@ -216,7 +216,7 @@ def test_no_readable_video_is_a_failure_that_names_the_first(place: Path, tmp_pa
         ({"conditions": "clear"}, "did you mean 'clean'"),
         ({"frames": 0}, "must be at least 1"),
         ({"device": "gpu"}, "is not a torch device"),
-        ({"dtype": "int8"}, "is not one of auto, float32"),
+        ({"dtype": "int8"}, "unknown value of --dtype 'int8': Known: auto, float32"),
         ({"options": {"pooling": "sum"}}, "is not one of mean, max, query-scored"),
         ({"video_root": "./nowhere"}, "--video-root nowhere: no such folder"),
     ],
@@ -245,8 +245,9 @@ def test_a_directory_of_another_run_is_refused(place: Path, tmp_path: Path) -> N
 
 def test_two_runs_in_one_directory_are_refused(place: Path, tmp_path: Path) -> None:
     from video_contrast.runner.record import locked
+    from video_contrast.storage import RunFolder
 
-    with locked(tmp_path / "run", 0), pytest.raises(VideoContrastError, match="another run is writing to"):
+    with locked(RunFolder(tmp_path / "run"), 0), pytest.raises(VideoContrastError, match="another run is writing to"):
         run(place, "random", tmp_path / "run")
 
 

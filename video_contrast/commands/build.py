@@ -74,7 +74,7 @@ def _command(builder: Builder) -> Command:
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
 
-    return Command(f"build {builder.name}", build, example, text, options)
+    return Command(f"build {builder.name}", build, example, help=text, more=options)
 
 
 def _first_clause(text: str) -> str:
