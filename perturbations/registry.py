@@ -28,7 +28,7 @@ class TextSpec:
     origin: Origin
     function: Callable[..., Any]
     version: str
-    needs: tuple[str, ...] = ()  # e.g. ("tags",), ("wordnet",), ("model:bert-base-uncased",)
+    requirements: tuple[str, ...] = ()  # e.g. ("tags",), ("wordnet",), ("model:bert-base-uncased",)
     batched: bool = False
     summary: str = ""
 
@@ -61,13 +61,22 @@ def text_perturbation(
     category: str,
     origin: Origin,
     version: str = "1",
-    needs: tuple[str, ...] = (),
+    requirements: tuple[str, ...] = (),
     batched: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a text perturbation under `name`; its summary is the first line of the docstring."""
+    """Registers a text perturbation; its summary is the first line of the function's docstring.
+
+    Args:
+        name: unique among the text perturbations.
+        category: of the robustness paper, e.g. "SwapText".
+        origin: "natural", "machine" or "synthetic" (the paper's third type).
+        version: rises when the output changes; random streams and caches are named by it.
+        requirements: "tags", "wordnet", "model:NAME".
+        batched: whether the function takes many captions at a time.
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        TEXT[name] = TextSpec(name, category, origin, function, version, needs, batched, _first_line(function))
+        TEXT[name] = TextSpec(name, category, origin, function, version, requirements, batched, _first_line(function))
         return function
 
     return register
@@ -81,7 +90,15 @@ def video_perturbation(
     version: str = "1",
     profiles: dict[str, dict[str, Any]] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a visual perturbation under `name`; its summary is the first line of the docstring."""
+    """Registers a visual perturbation; its summary is the first line of the function's docstring.
+
+    Args:
+        name: unique among the visual perturbations.
+        category: of the robustness paper, e.g. "Camera".
+        acts: what the function is given and returns (`VideoSpec`).
+        version: rises when the output changes; random streams and caches are named by it.
+        profiles: profile -> constants for the function, where they differ from the paper's.
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         VIDEO[name] = VideoSpec(name, category, acts, function, version, _first_line(function), profiles or {})

@@ -58,7 +58,7 @@ class TextPerturbation:
         object.__setattr__(self, "columns", tuple(self.columns))
         spec = text_spec(self.name)
         parts = [spec.version]
-        if "tags" in spec.needs:
+        if "tags" in spec.requirements:
             parts.append(edition())
         if spec.batched:
             parts.append(produced_by(self.name, (self.models or {}).get(self.name)))

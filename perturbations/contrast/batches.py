@@ -45,6 +45,12 @@ def tokens_a_batch(tokens: int | None, device: str) -> int:
 def load(model: str, automatic: Any, option: str, **arguments: Any) -> Any:
     """A model or tokenizer from a folder, the cache or the Hub.
 
+    Args:
+        model: a Hub id or folder.
+        automatic: an auto class of transformers.
+        option: the option that chooses the model, for messages.
+        arguments: of `from_pretrained`.
+
     Raises:
         VideoContrastError: it cannot be had; the message names the model and the option that chooses it.
     """

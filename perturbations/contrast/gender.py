@@ -105,6 +105,13 @@ def contrasts(
 ) -> tuple[list[Edit | None], Counter[str]]:
     """`swap` for many captions, each with the stream of its id, and how many came out how.
 
+    Args:
+        captions: any texts.
+        ids: one a caption; with the seed it names the caption's random stream.
+        seed: of every choice.
+        extended: as of `swap`.
+        tagger: as of `language.tag`; used where "her" needs its role.
+
     Returns:
         One edit or None a caption, and counts: "edited", "no_gender_noun".
     """

@@ -39,6 +39,13 @@ def swap(
 ) -> Edit | None:
     """One caption with one thing swapped by the lexical generator; None where nothing fits. Many: `contrasts`.
 
+    Args:
+        caption: any text.
+        rng: the source of every choice.
+        counts: the things that training captions name (`count`).
+        siblings: other true captions of the same video.
+        tagger: as of `language.tag`.
+
     >>> import numpy as np
     >>> counts = count(["a dog eats a carrot", "a man cuts a carrot", "a man cuts a carrot"] * 2, tagger="hanta")
     >>> swap("a man cuts an onion", np.random.default_rng(0), counts, tagger="hanta").text

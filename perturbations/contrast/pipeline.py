@@ -94,7 +94,18 @@ class Pipeline:
     def run_many(
         self, captions: Sequence[str], ids: Sequence[str], siblings: Sequence[Sequence[str]] | None = None, *, n: int
     ) -> tuple[list[list[Edit]], Counter[str]]:
-        """Up to `n` different edits of the same phrase a caption, the one of `run` first; counts as of `run`."""
+        """Returns up to `n` different edits of the same phrase a caption, the one of `run` first.
+
+        Args:
+            captions, ids, siblings: as of `run`.
+            n: at least 1.
+
+        Returns:
+            One list a caption, and the counts of `run`.
+
+        Raises:
+            UsageError: lists of different lengths, or no siblings for the constraint that needs them.
+        """
         if len(ids) != len(captions) or (siblings is not None and len(siblings) != len(captions)):
             raise UsageError("captions, ids and siblings must have the same length")
         if siblings is None and "siblings" in self.names:

@@ -119,7 +119,13 @@ def pronoun(caption: str, match: re.Match[str], to: Gender, tokens: Sequence[Tok
 
 
 def owns(caption: str, match: re.Match[str], tokens: Sequence[Token] | None = None) -> bool:
-    """Whether a "his" or "her" stands before what it owns."""
+    """Whether a "his" or "her" stands before what it owns.
+
+    Args:
+        caption: the text.
+        match: the pronoun in it.
+        tokens: the caption's tags, if the caller has them: they decide where words do not.
+    """
     both = _OR_HER.match(caption, match.end())  # "his or her car": both own it
     following = _WORD.match(caption, both.end() if both else match.end())
     if following is None:

@@ -17,7 +17,7 @@ from video_contrast.perturbations.text import embedding, masked, synonyms, trans
 from video_contrast.perturbations.text import dropped
 from video_contrast.perturbations.text import positional
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
-from video_contrast.perturbations.text.needs import how_to_get
+from video_contrast.perturbations.text.requirements import how_to_get
 
 FAMILIES = (
     added,

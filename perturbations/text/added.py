@@ -53,7 +53,7 @@ def append_irr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     return f"{text.rstrip(' .,;')}. {pick(tables.lines('proverbs.txt'), rng)}."
 
 
-@text_perturbation("insert_adv", category="AddText", origin="natural", version="2", needs=("tags",))
+@text_perturbation("insert_adv", category="AddText", origin="natural", version="2", requirements=("tags",))
 def insert_adv(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A neutral adverb stands before every verb (none that negates, none that is sexual or violent)."""
     adverbs = _adverbs(profile)

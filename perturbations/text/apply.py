@@ -90,7 +90,7 @@ def _one_by_one(
     tokens: Sequence[list[Token]] | None,
 ) -> list[str]:
     function, name, version, at = spec.function, spec.name, spec.version, Streams().at
-    tagged = "tags" in spec.needs
+    tagged = "tags" in spec.requirements
     if tagged and tokens is None:
         from video_contrast.perturbations.language import tag
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.text.needs import download_command
+from video_contrast.perturbations.text.requirements import download_command
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "mlm_suggestion": ("google-bert/bert-base-uncased",),
@@ -30,8 +30,8 @@ class MissingCheckpoint(VideoContrastError):
     """A checkpoint is neither a folder nor in the cache, and could not be downloaded."""
 
 
-def needs(name: str) -> tuple[str, ...]:
-    """The registry's `needs` of the default checkpoints of a perturbation."""
+def requirements(name: str) -> tuple[str, ...]:
+    """The registry's `requirements` of the default checkpoints of a perturbation."""
     return tuple(f"model:{checkpoint}" for checkpoint in DEFAULTS[name])
 
 
@@ -74,7 +74,12 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
 
 @lru_cache(4)
 def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, Any]:
-    """A tokenizer and a model of a transformers auto class, ready to run.
+    """A tokenizer and a model of a transformers auto class, ready to run in float32.
+
+    Args:
+        model_class: name of the auto class, e.g. "AutoModelForMaskedLM".
+        checkpoint: a Hub name or folder.
+        wanted_by: the perturbation, for messages.
 
     Raises:
         MissingCheckpoint: it cannot be had; the message names the command that gets it.

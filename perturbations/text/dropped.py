@@ -12,49 +12,49 @@ from video_contrast.perturbations.text.positional import UNKNOWN
 _NOUN, _VERB, _BOTH = ("NN",), ("VB",), ("NN", "VB")
 
 
-@text_perturbation("no_nouns", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("no_nouns", category="DropText", origin="synthetic", requirements=("tags",))
 def no_nouns(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Every noun becomes [UNK]."""
     return _drop(caption, tokens, _NOUN)
 
 
-@text_perturbation("no_verbs", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("no_verbs", category="DropText", origin="synthetic", requirements=("tags",))
 def no_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Every verb becomes [UNK]."""
     return _drop(caption, tokens, _VERB)
 
 
-@text_perturbation("no_nouns_and_no_verbs", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("no_nouns_and_no_verbs", category="DropText", origin="synthetic", requirements=("tags",))
 def no_nouns_and_no_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Every noun and every verb becomes [UNK]."""
     return _drop(caption, tokens, _BOTH)
 
 
-@text_perturbation("only_nouns", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("only_nouns", category="DropText", origin="synthetic", requirements=("tags",))
 def only_nouns(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """All words but the nouns become [UNK]."""
     return _keep(caption, tokens, _NOUN)
 
 
-@text_perturbation("only_verbs", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("only_verbs", category="DropText", origin="synthetic", requirements=("tags",))
 def only_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """All words but the verbs become [UNK]."""
     return _keep(caption, tokens, _VERB)
 
 
-@text_perturbation("only_nouns_and_only_verbs", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("only_nouns_and_only_verbs", category="DropText", origin="synthetic", requirements=("tags",))
 def only_nouns_and_only_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """All words but the nouns and the verbs become [UNK]."""
     return _keep(caption, tokens, _BOTH)
 
 
-@text_perturbation("random_noun", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("random_noun", category="DropText", origin="synthetic", requirements=("tags",))
 def random_noun(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """One noun becomes [UNK]."""
     return _drop_one(caption, tokens, _NOUN, rng)
 
 
-@text_perturbation("random_verb", category="DropText", origin="synthetic", needs=("tags",))
+@text_perturbation("random_verb", category="DropText", origin="synthetic", requirements=("tags",))
 def random_verb(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """One verb becomes [UNK]."""
     return _drop_one(caption, tokens, _VERB, rng)

@@ -25,7 +25,7 @@ _COARSE = ("NN", "VB", "JJ", "RB")
     "swap_syn_word_embedding",
     category="SwapText",
     origin="synthetic",
-    needs=("tags", *checkpoints.needs("swap_syn_word_embedding")),
+    requirements=("tags", *checkpoints.requirements("swap_syn_word_embedding")),
     batched=True,
 )
 def swap_syn_word_embedding(

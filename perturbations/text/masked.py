@@ -19,7 +19,7 @@ _COARSE = ("NN", "VB", "JJ", "RB")
     "mlm_suggestion",
     category="SwapText",
     origin="machine",
-    needs=("tags", *checkpoints.needs("mlm_suggestion")),
+    requirements=("tags", *checkpoints.requirements("mlm_suggestion")),
     batched=True,
 )
 def mlm_suggestion(

@@ -13,8 +13,8 @@ from numpy.random import Generator
 from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.needs import download_command
 from video_contrast.perturbations.text.passive import passive
+from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
 
 SAMPLES = 5
@@ -32,7 +32,7 @@ _Given = str | Sequence[str] | None
     "casual_to_formal",
     category="TextStyle",
     origin="natural",
-    needs=checkpoints.needs("casual_to_formal"),
+    requirements=checkpoints.requirements("casual_to_formal"),
     batched=True,
 )
 def casual_to_formal(
@@ -46,7 +46,7 @@ def casual_to_formal(
     "formal_to_casual",
     category="TextStyle",
     origin="natural",
-    needs=checkpoints.needs("formal_to_casual"),
+    requirements=checkpoints.requirements("formal_to_casual"),
     batched=True,
 )
 def formal_to_casual(
@@ -60,7 +60,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    needs=("tags", *checkpoints.needs("active_to_passive"), "or rules"),
+    requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
 def active_to_passive(

@@ -14,7 +14,9 @@ _SENSES = 3  # commonest senses of a word that are looked at
 _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
-@text_perturbation("swap_syn_wordnet", category="SwapText", origin="synthetic", version="2", needs=("tags", "wordnet"))
+@text_perturbation(
+    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="2", requirements=("tags", "wordnet")
+)
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
     words = [token for token in tokens if token.text[0].isalnum()]
@@ -33,13 +35,13 @@ def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profi
     return replace(caption, changes, profile)
 
 
-@text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", needs=("tags", "wordnet"))
+@text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
 def multi_pos_swap_nn(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two singular nouns become random nouns that are other parts of speech as well."""
     return _multi_pos_swap(caption, tokens, "NN", rng, profile)
 
 
-@text_perturbation("multi_pos_swap_JJ", category="SwapText", origin="machine", needs=("tags", "wordnet"))
+@text_perturbation("multi_pos_swap_JJ", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
 def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two adjectives become random adjectives that are other parts of speech as well."""
     return _multi_pos_swap(caption, tokens, "JJ", rng, profile)
@@ -51,6 +53,11 @@ def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> 
     The sense is one of the commonest `_SENSES` that are of the lexical class of the commonest (a thing stays a thing),
     the one whose gloss shares most words with the caption; its words are those that mostly mean it. With `any_sense`
     the words of all senses count, and auxiliaries too.
+
+    Args:
+        token: the word.
+        context: lemmas of the caption's content words.
+        any_sense: take the words of all senses (`released`).
     """
     part = _PARTS.get(token.tag[:2])
     if part is None or (token.lemma in _AUXILIARIES and not any_sense):

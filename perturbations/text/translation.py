@@ -13,7 +13,11 @@ _LONGEST = 128  # tokens
 
 
 @text_perturbation(
-    "back_trans", category="SwapText", origin="machine", needs=checkpoints.needs("back_trans"), batched=True
+    "back_trans",
+    category="SwapText",
+    origin="machine",
+    requirements=checkpoints.requirements("back_trans"),
+    batched=True,
 )
 def back_trans(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
@@ -26,7 +30,12 @@ def back_trans(
 
 
 def translate(texts: list[str], tokenizer: Any, model: Any) -> list[str]:
-    """The best translation of each text by beam search."""
+    """The best translation of each text by beam search.
+
+    Args:
+        texts: any texts; cut at 128 tokens.
+        tokenizer, model: a sequence-to-sequence translator of transformers.
+    """
     import torch
 
     inputs = [tokenizer(text, truncation=True, max_length=_LONGEST)["input_ids"] for text in texts]

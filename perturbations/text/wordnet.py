@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.text.needs import WORDNET_COMMAND
+from video_contrast.perturbations.text.requirements import WORDNET_COMMAND
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 

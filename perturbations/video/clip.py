@@ -120,7 +120,15 @@ def index_map(
     end: float | None = None,
     profile: str = "paper",
 ) -> npt.NDArray[np.int64]:
-    """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames, int64[length].
+    """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames.
+
+    Args:
+        name: a temporal perturbation.
+        length: frames of the clip, at least 1.
+        severity, seed, video_id, start, end, profile: as of `perturb_clip`.
+
+    Returns:
+        int64[length].
 
     Raises:
         UsageError: as `perturb_clip`, and for a perturbation that is not temporal or a clip without frames.

@@ -16,7 +16,7 @@ from video_contrast.perturbations.text import PROFILES, how_to_get, names, pertu
 from video_contrast.perturbations.text.apply import Models
 from video_contrast.perturbations.text.passive import passive
 
-FREE = [name for name in names() if not TEXT[name].batched and "wordnet" not in TEXT[name].needs]
+FREE = [name for name in names() if not TEXT[name].batched and "wordnet" not in TEXT[name].requirements]
 RULES: Models = {"active_to_passive": "rules"}
 
 
@@ -309,7 +309,7 @@ def test_a_caption_of_one_word_is_defined_for_every_rule():
     assert all(one(name, caption) == caption for name in FREE for caption in ("", "   "))
 
 
-UNTAGGED = [name for name in FREE if not TEXT[name].needs]
+UNTAGGED = [name for name in FREE if not TEXT[name].requirements]
 
 
 @pytest.mark.parametrize("name", UNTAGGED)

@@ -80,6 +80,15 @@ def is_fluent(
     The paper prints (original - new) / original, which cannot exceed 1, so that neither threshold would bite
     ("printed"); the limits make sense for the rise (new - original) / original, our default.
 
+    Args:
+        original, new: perplexities, above 0.
+        rise: a difference under it is accepted (A.3).
+        loose_rise, cap: a difference under the first is accepted too if `new` is under the second (A.3).
+        form: "rise" or "printed".
+
+    Returns:
+        Whether it is plausible, and the difference.
+
     >>> is_fluent(100, 150), is_fluent(100, 230), is_fluent(400, 900), is_fluent(400, 900, form="printed")
     ((True, 0.5), (True, 1.3), (False, 1.25), (True, -1.25))
     """

@@ -25,12 +25,12 @@ def download_command(*checkpoints: str) -> str:
 def how_to_get(spec: TextSpec) -> str:
     """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
     parts = []
-    if "wordnet" in spec.needs:
+    if "wordnet" in spec.requirements:
         parts.append(f"WordNet data: {WORDNET_COMMAND}")
-    checkpoints = [need.removeprefix("model:") for need in spec.needs if need.startswith("model:")]
+    checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]
     if checkpoints:
         kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"
         parts.append(f"{kind}: {download_command(*checkpoints)}")
-        if "or rules" in spec.needs:
+        if "or rules" in spec.requirements:
             parts.append("without it, rules are used and a note says so")
     return "; ".join(parts) or "nothing"
