@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, Scores, audited_negatives, blind_scores, too_few
 from video_contrast.errors import UsageError
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 
 GRID = 10  # cells a side of zero and score
@@ -31,7 +31,7 @@ class AuditedItem:
     kind: str
 
 
-def audited_items(rows: Sequence[MultipleChoiceRow]) -> list[AuditedItem]:
+def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
     """Returns the audited candidates of each row: the true one, and its contrasts, or all others if it has none.
 
     Raises:
@@ -49,7 +49,7 @@ def audited_items(rows: Sequence[MultipleChoiceRow]) -> list[AuditedItem]:
 
 
 def audit(
-    rows: Sequence[MultipleChoiceRow],
+    rows: Sequence[Row],
     *,
     seed: int = 0,
     folds: int = FOLDS,
@@ -94,7 +94,7 @@ def audit(
     return facts
 
 
-def audit_splits(splits: Mapping[str, Sequence[MultipleChoiceRow]], seed: int = 0) -> dict[str, Any]:
+def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> dict[str, Any]:
     """Returns the audit that a card shows: of the split `test`, or of the first if there is none; `split` names it."""
     split = "test" if "test" in splits else next(iter(splits))
     return {"split": split, **audit(splits[split], seed=seed)}

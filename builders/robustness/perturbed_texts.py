@@ -32,7 +32,7 @@ class PerturbedTexts:
                 self._known[key] = perturbed_rows(rows, name, self.options)
             except VideoContrastError:
                 # only what needs a checkpoint or data may be missing; any other error is one of the input
-                if not (self.optional or optional) or not TEXT[name].needs:
+                if not (self.optional or optional) or not TEXT[name].requirements:
                     raise
                 self._known[key] = None
         return self._known[key]

@@ -70,7 +70,10 @@ def lsmdc_ids(
             optional=set(configs) == set(CONFIGS),
         )
     if released and "verb_human_mc" in configs:
-        video_path = lambda clip: video_pattern.format(movie=movie_of(clip), clip=clip)  # noqa: E731
+
+        def video_path(clip: str) -> str:
+            return video_pattern.format(movie=movie_of(clip), clip=clip)
+
         add_config(built, "verb_human_mc", *released_config(released, "verb_human", video_path=video_path))
     return built
 

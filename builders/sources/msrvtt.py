@@ -90,6 +90,10 @@ def msrvtt(
         if config != "retrieval" and "test_1k_a" in selected:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)
     clusters = {clip.id: clip.cluster for of_split in clips.values() for clip in of_split}
+
+    def cluster(video_id: str) -> str:
+        return clusters.get(video_id, video_id)
+
     for config in released:
         given = human if config == "verb_human_mc" else None
         path = folder.folder / RELEASED[config] if given is None else given
@@ -97,7 +101,6 @@ def msrvtt(
             why = f"no {RELEASED[config]} in {folder.folder}; put the released file there"
             leave_out(built, config, why, optional=optional)
             continue
-        cluster = lambda name: clusters.get(name, name)  # noqa: E731
         tables, config_facts = released_config(
             path, config.removesuffix("_mc"), video_path=folder.path, cluster=cluster
         )
