@@ -185,15 +185,16 @@ def test_perturb_video_writes_what_perturb_clip_makes(
     [
         (["--name", "shot_nose"], "did you mean 'shot_noise'", 2),
         (["--severity", "9"], "1 to 5", 2),
-        (["--profile", "papr"], "did you mean 'paper'", 2),
+        (["--profile", "papr"], 'Did you mean "paper"', 2),
         (["--start", "90"], "start 90 s is past the end", 1),
     ],
 )
 def test_perturb_video_says_what_is_wrong(
     videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture, change: list[str], says: str, code: int
 ) -> None:
-    base = ["perturb", "video", str(videos / "v0.mp4"), str(tmp_path / "o.mp4"), "--name", "jpeg", "--severity", "1"]
-    assert cli.main([*base, *change]) == code
+    options = {"--name": "jpeg", "--severity": "1", **dict([change])}
+    files = [str(videos / "v0.mp4"), str(tmp_path / "o.mp4")]
+    assert cli.main(["perturb", "video", *files, *(word for pair in options.items() for word in pair)]) == code
     error = capsys.readouterr().err
     assert says in error and error.count("\n") == 1
     assert not list(tmp_path.iterdir())
