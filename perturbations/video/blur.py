@@ -1,7 +1,8 @@
 """Blurs, at any frame size: at most one grey level from the exact sums.
 
 Pictures are extended at their edges: mirrored by the lens, repeated by the streak. In the lens's sums a padded
-picture is one long row, so that a shift by (dy, dx) is an offset and every sum runs over contiguous memory.
+picture is one long row, so that a shift by (dy, dx) is an offset and every sum runs over contiguous memory. These sums
+are 10 to 43 times faster than imagecorruptions (docs/robustness.md, 224x224).
 """
 
 import math

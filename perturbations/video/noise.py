@@ -1,7 +1,8 @@
 """Noise: each pixel and channel drawn on its own, by tables over random bits.
 
 A normal deviate is looked up by 16 random bits, a Poisson one by an alias table (8 bits choose the column, 8 the
-side). Random numbers and tables are integers, so equal streams give equal pictures on every machine.
+side). Random numbers and tables are integers, so equal streams give equal pictures on every machine. The tables make
+noise 24 to 37 times faster than imagecorruptions (docs/robustness.md, 224x224).
 """
 
 import math

@@ -174,3 +174,28 @@ def test_articles_and_case_fit_what_follows():
     made = fill(original, "annoying")
     assert made.text == "An annoying girl" and made.text[made.start : made.start + len(made.new)] == "An annoying"
     assert fill(original, "using").text == "A using girl"
+
+
+def test_an_option_that_constraints_share_has_one_default():
+    from dataclasses import fields
+
+    from video_contrast.perturbations.contrast.constraints import CONSTRAINTS
+
+    defaults = {}
+    for name, constraint in CONSTRAINTS.items():
+        assert name == constraint.name
+        for field in fields(constraint):
+            assert defaults.setdefault(field.name, field.default) == field.default
+
+
+def test_a_constraint_judges_single_candidates_as_it_judges_many():
+    from video_contrast.perturbations.contrast.constraints import make_constraint
+
+    tokens = tokens_of("a man is walking")
+    original = Original("a man is walking", tokens, Phrase(9, 16, "walk", "VBG", (), 3), verb_lemmas(tokens))
+    candidates = [fill(original, "singing"), fill(original, "walking")]
+    for candidate, lemma in zip(candidates, ("sing", "walk"), strict=True):
+        candidate.lemmas, candidate.tag = (lemma,), "VBG"
+    constraint = make_constraint("lemma", None, {})
+    assert [verdict.ok for verdict in constraint.check([original] * 2, candidates)] == [True, False]
+    assert [constraint.accepts(original, candidate).ok for candidate in candidates] == [True, False]
