@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from video_contrast.errors import UsageError
 
-Item = TypeVar("Item")
+Work = TypeVar("Work")
 Result = TypeVar("Result")
 CHUNK = 500  # items; large enough for batches of a model, small enough to deal out evenly
 
@@ -38,7 +38,7 @@ def wait_for_writer() -> None:
 
 
 def spread(
-    function: Callable[[Sequence[Item]], Result], items: Sequence[Item], *, num_proc: int = 1, chunk: int = CHUNK
+    function: Callable[[Sequence[Work]], Result], items: Sequence[Work], *, num_proc: int = 1, chunk: int = CHUNK
 ) -> list[Result]:
     """`function` of every chunk of `items`, in order; under `torchrun` every rank gets all results.
 
@@ -67,17 +67,17 @@ def spread(
     return [result for _, result in sorted(gather_object(done), key=lambda pair: pair[0])]
 
 
-def _run(function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int) -> list[Result]:
+def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:
     with tqdm(total=sum(map(len, chunks)), unit="item", delay=1, leave=False, disable=not is_writer()) as bar:
-        found = []
+        results = []
         for chunk, result in zip(chunks, _results(function, chunks, num_proc), strict=True):
-            found.append(result)
+            results.append(result)
             bar.update(len(chunk))
-        return found
+        return results
 
 
 def _results(
-    function: Callable[[Sequence[Item]], Result], chunks: list[Sequence[Item]], num_proc: int
+    function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int
 ) -> Iterator[Result]:
     if num_proc == 1 or len(chunks) < 2:
         yield from map(function, chunks)

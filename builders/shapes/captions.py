@@ -83,11 +83,11 @@ def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
     return Claim(scene.subject, scene.action, other, side, scene.setting if setting else None)
 
 
-def write(said: Claim, *, names: bool = False, phrase: int = 0) -> str:
+def write(claimed: Claim, *, names: bool = False, phrase: int = 0) -> str:
     """The claim in English.
 
     Args:
-        said: what to say.
+        claimed: what to say.
         names: call people of the cast by their name.
         phrase: 0 for the usual phrase of the action, 1 for the paraphrase.
 
@@ -96,14 +96,14 @@ def write(said: Claim, *, names: bool = False, phrase: int = 0) -> str:
     >>> write(Claim(Figure("circle", "blue"), "rises", Figure("tree"), "below"), phrase=1)
     'a blue circle above a tree goes up'
     """
-    words = [noun_phrase(said.subject, names)]
-    if said.other and said.side:
-        words += [PLACES[said.side], noun_phrase(said.other, names)]
-    words.append(PHRASES[said.action][phrase])
-    if said.other and not said.side:
-        words.append(noun_phrase(said.other, names))
-    if said.setting:
-        words.append(SETTING_PHRASES[said.setting])
+    words = [noun_phrase(claimed.subject, names)]
+    if claimed.other and claimed.side:
+        words += [PLACES[claimed.side], noun_phrase(claimed.other, names)]
+    words.append(PHRASES[claimed.action][phrase])
+    if claimed.other and not claimed.side:
+        words.append(noun_phrase(claimed.other, names))
+    if claimed.setting:
+        words.append(SETTING_PHRASES[claimed.setting])
     return " ".join(words)
 
 

@@ -54,8 +54,8 @@ CONTRASTS = {
 
 def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
     """The retrieval row of a clip: its caption, and the paraphrase with names."""
-    said = claim(clip.scene)
-    captions = [write(said), write(said, names=True, phrase=1)]
+    claimed = claim(clip.scene)
+    captions = [write(claimed), write(claimed, names=True, phrase=1)]
     return retrieval_row(id=clip.id, captions=captions, meta=clip.meta() | meta, **clip.columns())
 
 
@@ -89,10 +89,10 @@ def antonym_items(pool: Sequence[SceneClip], seed: int, items: int, counts: Coun
         flip = bool(rng.integers(2))
         # The candidates stand in the same order for both, so the label tells which way the clip runs.
         for shown, label in ((clip, int(flip)), (clip.reversed(), int(not flip))):
-            said = claim(shown.scene)
-            edit = contrasts.antonym(said, phrase)
+            claimed = claim(shown.scene)
+            edit = contrasts.antonym(claimed, phrase)
             candidates: list[Candidate] = [(edit.text, "antonym", edit)]
-            candidates.insert(label, (write(said, phrase=phrase), "true", None))
+            candidates.insert(label, (write(claimed, phrase=phrase), "true", None))
             yield shown, _row("antonym_mc", shown, candidates)
 
 
@@ -104,9 +104,9 @@ def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Co
         # The random captions do not depend on the config, nor does the way the action is phrased.
         shared = stream("shapes", VERSION, seed, "random options", clip.id)
         phrase = int(shared.integers(2))
-        said = claim(clip.scene)
-        true = write(said, names=how.names, phrase=phrase)
-        edits = how.contrast(clip.scene, said, rng, phrase) if how.contrast else []
+        claimed = claim(clip.scene)
+        true = write(claimed, names=how.names, phrase=phrase)
+        edits = how.contrast(clip.scene, claimed, rng, phrase) if how.contrast else []
         if how.contrast and not edits:
             counts["no such contrast"] += 1
             continue

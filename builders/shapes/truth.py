@@ -49,73 +49,80 @@ def verdict(scene: Scene, caption: str) -> Verdict:
     >>> verdict(lifting, "a man in red stays still")
     'unclear'
     """
-    said = read(caption)
-    parts = [_of_subject(scene, said), _of_other(scene, said), _of_place(scene, said), _of_setting(scene, said)]
+    claimed = read(caption)
+    parts = [
+        _of_subject(scene, claimed),
+        _of_other(scene, claimed),
+        _of_place(scene, claimed),
+        _of_setting(scene, claimed),
+    ]
     # The box that a man lifts rises, and rises above him: what holds of the other figure is no plain falsehood.
-    if scene.other is not None and _same(said.subject, scene.other) == "true" and _arguable_of_other(scene, said):
+    if scene.other is not None and _same(claimed.subject, scene.other) == "true" and _arguable_of_other(scene, claimed):
         return "unclear"
-    parts.append(_of_action(scene, said))
+    parts.append(_of_action(scene, claimed))
     if "false" in parts:
         return "false"
     return "unclear" if "unclear" in parts else "true"
 
 
-def _arguable_of_other(scene: Scene, said: Claim) -> bool:
-    """Whether what is said of the scene's other figure could be so: who is pushed from behind might also pull."""
-    if said.other is None:
+def _arguable_of_other(scene: Scene, claimed: Claim) -> bool:
+    """Whether what is claimed of the scene's other figure could be so: who is pushed from behind might also pull."""
+    if claimed.other is None:
         return True
-    swapped = _same(said.other, scene.subject) == "true"
-    return swapped and {said.action, scene.action} <= {"pushes", "pulls", "leaves"} and said.action != scene.action
+    swapped = _same(claimed.other, scene.subject) == "true"
+    return (
+        swapped and {claimed.action, scene.action} <= {"pushes", "pulls", "leaves"} and claimed.action != scene.action
+    )
 
 
-def _same(said: Figure, shown: Figure) -> Verdict:
-    kind_fits = shown.kind in ("man", "boy") if said.kind == "guy" else said.kind == shown.kind
-    return "true" if kind_fits and said.colour == shown.colour else "false"
+def _same(claimed: Figure, shown: Figure) -> Verdict:
+    kind_fits = shown.kind in ("man", "boy") if claimed.kind == "guy" else claimed.kind == shown.kind
+    return "true" if kind_fits and claimed.colour == shown.colour else "false"
 
 
-def _of_subject(scene: Scene, said: Claim) -> Verdict:
-    return _same(said.subject, scene.subject)
+def _of_subject(scene: Scene, claimed: Claim) -> Verdict:
+    return _same(claimed.subject, scene.subject)
 
 
-def _of_other(scene: Scene, said: Claim) -> Verdict:
-    if said.other is None:
+def _of_other(scene: Scene, claimed: Claim) -> Verdict:
+    if claimed.other is None:
         return "true"
-    return "false" if scene.other is None else _same(said.other, scene.other)
+    return "false" if scene.other is None else _same(claimed.other, scene.other)
 
 
-def _of_place(scene: Scene, said: Claim) -> Verdict:
-    if said.side is None or scene.other is None:
+def _of_place(scene: Scene, claimed: Claim) -> Verdict:
+    if claimed.side is None or scene.other is None:
         return "true"
     if scene.action in TRANSITIVE:
         return "unclear"
-    if said.side == scene.side:
+    if claimed.side == scene.side:
         return "true"
     # Whoever is above a tree may also stand a little to its left.
     opposite = {frozenset(("left", "right")), frozenset(("above", "below"))}
-    return "false" if frozenset((said.side, scene.side)) in opposite else "unclear"
+    return "false" if frozenset((claimed.side, scene.side)) in opposite else "unclear"
 
 
-def _of_setting(scene: Scene, said: Claim) -> Verdict:
-    return "true" if said.setting in (None, scene.setting) else "false"
+def _of_setting(scene: Scene, claimed: Claim) -> Verdict:
+    return "true" if claimed.setting in (None, scene.setting) else "false"
 
 
-def _of_action(scene: Scene, said: Claim) -> Verdict:
-    if said.action == scene.action:
+def _of_action(scene: Scene, claimed: Claim) -> Verdict:
+    if claimed.action == scene.action:
         return "true"
-    if said.action in _ARGUABLE.get(scene.action, ()):
+    if claimed.action in _ARGUABLE.get(scene.action, ()):
         return "unclear"
     if scene.side in _OPPOSITE and scene.action in TRANSITIVE:
         way = scene.side if scene.action in _TOWARDS else _OPPOSITE[scene.side]
-        if said.action == _SLIDE[way]:
+        if claimed.action == _SLIDE[way]:
             return "unclear"
-    if said.action in TRANSITIVE and scene.action not in TRANSITIVE:
-        return _of_transitive_claim(scene, said)
+    if claimed.action in TRANSITIVE and scene.action not in TRANSITIVE:
+        return _of_transitive_claim(scene, claimed)
     return "false"
 
 
-def _of_transitive_claim(scene: Scene, said: Claim) -> Verdict:
+def _of_transitive_claim(scene: Scene, claimed: Claim) -> Verdict:
     """Of someone who moves beside a landmark: does he move towards or away from it?"""
-    if scene.other is None or said.action not in ("approaches", "leaves"):
+    if scene.other is None or claimed.action not in ("approaches", "leaves"):
         return "false"
     moves = ("slides_left", "slides_right", "rises", "falls", "bounces", "shakes")
     return "unclear" if scene.action in moves else "false"
