@@ -2,7 +2,7 @@
 
 A kind is one file of this folder (or of another package, through the entry point group `video_contrast.models`):
 
-    @kind("my_kind", architectures=("MyModel",), summary="...", needs="nothing", tested=("MyModel",))
+    @kind("my_kind", architectures=("MyModel",), summary="...", requirements="nothing", tested=("MyModel",))
     def load(source: ModelSource, settings: LoadOptions) -> Encoder | PairScorer | TextScorer: ...
 
 The returned object is of one of three families, and the engine asks nothing else of it:
@@ -290,6 +290,7 @@ class Kind:
         model_types: names of `config.model_type` that it takes.
         names: model names that are not checkpoints ("random"), or schemes ("https://").
         tested: the classes it was tested with.
+        requirements: what must be installed or reachable.
         frames: the number of frames that the model needs, from its config; None where any number will do.
         usual_frames: the number that it was trained with, where others will do too.
     """
@@ -298,7 +299,7 @@ class Kind:
     family: Family
     load: Callable[[ModelSource, LoadOptions], Any]
     summary: str
-    needs: str = "nothing"
+    requirements: str = "nothing"
     architectures: tuple[str, ...] = ()
     model_types: tuple[str, ...] = ()
     names: tuple[str, ...] = ()

@@ -42,7 +42,7 @@ MODEL_TYPES = (
     "generative",
     family="pair",
     summary="generative video models: yes/no, log-likelihood or letter, without generating",
-    needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
+    requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=MODEL_TYPES,
     options=(
         KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),

@@ -71,7 +71,7 @@ class RerankerScorer(PairScorer):
     "reranker",
     family="pair",
     summary="sentence-transformers rerankers that take video",
-    needs="torchvision built for your torch (`pip install video-contrast[vlm]`)",
+    requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=("modules.json of a CrossEncoder",),
     tested=("CrossEncoder",),
     options=(PROMPT_TEXT,),

@@ -150,7 +150,7 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     "served",
     family="pair",
     summary="a video model behind an OpenAI-compatible endpoint: --model served:NAME --endpoint URL",
-    needs="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
+    requirements="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
     names=("served:",),
     options=(
         KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),

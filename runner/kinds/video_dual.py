@@ -133,7 +133,7 @@ def _usual_frames(config: Mapping[str, Any]) -> int | None:
     "video_dual_encoder",
     family="encoder",
     summary="video-text dual encoders: the clip as a whole; remote code with --trust-remote-code",
-    needs="torchvision (pip install video-contrast[vlm]); PE also timm",
+    requirements="torchvision (pip install video-contrast[vlm]); PE also timm",
     architectures=ARCHITECTURES,
     model_types=("videoprism", "pe_video", "pe_audio_video"),
     tested=("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel", "remote code"),

@@ -119,7 +119,7 @@ def models() -> list[Row]:
     from video_contrast.runner.kinds import all_kinds
 
     return [
-        {"name": kind.name, "what": kind.summary, "classes": ", ".join(kind.classes), "needs": kind.needs}
+        {"name": kind.name, "what": kind.summary, "classes": ", ".join(kind.classes), "needs": kind.requirements}
         for kind in all_kinds().values()
     ]
 
