@@ -63,8 +63,8 @@ def test_a_killed_run_leaves_no_half_file_and_goes_on(videos: Path, tmp_path: Pa
     code = (
         "import sys, itertools; from video_contrast.perturbations.video import *;"
         "from video_contrast.perturbations.video.files import *\n"
-        "for name in NAMES: print(write_perturbed(sys.argv[1], Clip('v0', 'v0.mp4'), [VideoCondition(name, 1)], sys.argv[2]),"
-        " flush=True)"
+        "for name in NAMES: print(write_perturbed(sys.argv[1], Clip('v0', 'v0.mp4'), [VideoCondition(name, 1)],"
+        " sys.argv[2]), flush=True)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(videos / "v0.mp4"), str(out)], stdout=subprocess.PIPE, text=True
