@@ -187,7 +187,12 @@ class _Run:
         with tqdm(
             total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
         ) as bar:
-            yield lambda n: None if hidden else bar.update(n)
+
+            def advance(n: int) -> None:
+                if not hidden:
+                    bar.update(n)
+
+            yield advance
 
 
 def _device(job: Job, processes: Processes) -> tuple[str, str]:

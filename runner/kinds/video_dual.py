@@ -39,8 +39,10 @@ class VideoTextEncoder(DualEncoder):
             raise VideoContrastError(
                 f"{type(processor).__name__} has neither a video nor an image processor; is torchvision installed?"
             )
-        trained = {"padded_to": 64, "clean": canonical} if self.name == VIDEOPRISM else {}
-        self.tokens = Tokens(processor.tokenizer, model.config, **trained)
+        prism = self.name == VIDEOPRISM
+        self.tokens = Tokens(
+            processor.tokenizer, model.config, padded_to=64 if prism else None, clean=canonical if prism else None
+        )
         probed = self.name not in PERCEPTION
         if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
             raise UsageError(
