@@ -1,7 +1,7 @@
 """The registries of text and visual perturbations: a name, what it is, and the function.
 
-A perturbation is one function with a decorator. Importing `video_contrast.perturbations.text` or `.video`
-fills its registry; nothing else happens at import.
+A perturbation is one function with a decorator. Importing `video_contrast.perturbations.text` or `.video` fills its
+registry, so both offer the look-up of theirs: `text.text_spec`, `video.video_spec`.
 """
 
 from collections.abc import Callable
@@ -76,7 +76,16 @@ def text_perturbation(
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        TEXT[name] = TextSpec(name, category, origin, function, version, requirements, batched, _first_line(function))
+        TEXT[name] = TextSpec(
+            name,
+            category,
+            origin,
+            function,
+            version=version,
+            requirements=requirements,
+            batched=batched,
+            summary=_first_line(function),
+        )
         return function
 
     return register
@@ -101,7 +110,15 @@ def video_perturbation(
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        VIDEO[name] = VideoSpec(name, category, acts, function, version, _first_line(function), profiles or {})
+        VIDEO[name] = VideoSpec(
+            name,
+            category,
+            acts,
+            function,
+            version=version,
+            summary=_first_line(function),
+            profiles=profiles or {},
+        )
         return function
 
     return register
@@ -109,8 +126,6 @@ def video_perturbation(
 
 def text_spec(name: str) -> TextSpec:
     """The text perturbation called `name`; an unknown name is an error that suggests the nearest."""
-    import video_contrast.perturbations.text  # noqa: F401  fills the registry
-
     if name not in TEXT:
         raise unknown_name("text perturbation", name, list(TEXT))
     return TEXT[name]
@@ -118,8 +133,6 @@ def text_spec(name: str) -> TextSpec:
 
 def video_spec(name: str) -> VideoSpec:
     """The visual perturbation called `name`; an unknown name is an error that suggests the nearest."""
-    import video_contrast.perturbations.video  # noqa: F401  fills the registry
-
     if name not in VIDEO:
         raise unknown_name("visual perturbation", name, list(VIDEO))
     return VIDEO[name]

@@ -6,7 +6,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language.taggers import edition
-from video_contrast.perturbations.registry import text_spec
+from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
 
 

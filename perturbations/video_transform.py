@@ -7,7 +7,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.perturbations.registry import video_spec
+from video_contrast.perturbations.video import video_spec
 from video_contrast.video import Clip, Quality, sampled_frames
 
 
@@ -102,7 +102,7 @@ class VideoPerturbation:
     def _condition(self) -> Any:
         from video_contrast.perturbations.video.condition import VideoCondition
 
-        return VideoCondition(self.name, self.severity, self.profile, self.seed, self.scope)  # type: ignore[arg-type]
+        return VideoCondition(self.name, self.severity, profile=self.profile, seed=self.seed, scope=self.scope)  # type: ignore[arg-type]
 
     def _clips(self, rows: Mapping[str, Any]) -> list[tuple[Path, Clip]]:
         _check_columns(rows)

@@ -58,7 +58,7 @@ def _visual(visual: Visual, clip: Clip) -> tuple[Any, ...]:
         return (visual.name,)
     if visual.is_control:
         return (visual.name, visual.seed, clip.video_id)
-    from video_contrast.perturbations.registry import video_spec
+    from video_contrast.perturbations.video import video_spec
 
     version = video_spec(visual.name or "").version
     return (

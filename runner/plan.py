@@ -164,7 +164,7 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     text = condition.text
     if text.name is None or text.stored:
         return plain
-    from video_contrast.perturbations.registry import text_spec
+    from video_contrast.perturbations.text import text_spec
 
     spec = text_spec(text.name)
     key = seeds.digest(fingerprint, len(plain), text.name, spec.version, text.profile, text.seed).hex()[:32]

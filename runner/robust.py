@@ -56,7 +56,8 @@ def _gammas(clean: float, score: float, chance: float) -> dict[str, float | None
 
 
 def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[str, list[str]]:
-    from video_contrast.perturbations.registry import text_spec, video_spec
+    from video_contrast.perturbations.text import text_spec
+    from video_contrast.perturbations.video import video_spec
 
     found: dict[str, list[str]] = {}
     for name in names:

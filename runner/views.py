@@ -169,14 +169,14 @@ def _coding(visual: Visual) -> tuple[Any, ...] | None:
     """What a codec does to a clip: severities past the largest quantiser do the same. None for all else."""
     if visual.name is None or visual.is_control or _acts(visual) != "codec":
         return None
-    from video_contrast.perturbations.registry import video_spec
+    from video_contrast.perturbations.video import video_spec
     from video_contrast.perturbations.video.codecs import codec_and_quantiser
 
     return (*codec_and_quantiser(video_spec(visual.name), visual.severity, visual.profile), visual.scope, visual.order)
 
 
 def _acts(visual: Visual) -> str:
-    from video_contrast.perturbations.registry import video_spec
+    from video_contrast.perturbations.video import video_spec
 
     return video_spec(visual.name or "").acts
 

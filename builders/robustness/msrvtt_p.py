@@ -20,7 +20,15 @@ def msrvtt_p(
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
+    """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs.
+
+    Args:
+        configs: which of `CONFIGS` to build.
+        data_dir: folder with the annotations.
+        splits: comma-separated names of splits.
+        video_pattern: path of a video under the video root.
+        options: how the set is perturbed.
+    """
     folder = existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir")
     annotations = msrvtt.MsrVttFolder(folder, video_pattern)
     clips = annotations.splits()
@@ -33,4 +41,4 @@ def msrvtt_p(
         "citations": [msrvtt.CITATION, CITATION],
     }
     tables = {name: retrieval_rows(clips[name]) for name in selected}
-    return perturbed_set("msrvtt_p", configs, tables, options, facts)
+    return perturbed_set("msrvtt_p", configs, tables=tables, options=options, facts=facts)

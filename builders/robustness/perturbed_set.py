@@ -67,11 +67,24 @@ def perturbed_set(
     perturbed = PerturbedTexts(options, optional=everything)
     for config in configs:
         if config == "clean":
-            _add(built, config, tables, {"negatives": "none: the clean reference of every perturbed config"}, paths)
+            _add(
+                built,
+                config,
+                tables=tables,
+                facts={"negatives": "none: the clean reference of every perturbed config"},
+                paths=paths,
+            )
         elif config == "visual":
             _add_visual(built, tables, options, paths)
         elif config == "pairs":
-            _add_pairs(built, tables, options, paths, perturbed, [pair for pair in PAIRS if pair[1] in texts])
+            _add_pairs(
+                built,
+                tables,
+                options=options,
+                paths=paths,
+                perturbed=perturbed,
+                pairs=[pair for pair in PAIRS if pair[1] in texts],
+            )
         elif config in texts:
             results = {split: perturbed.of(rows, config) for split, rows in tables.items()}
             kept = {split: result[0] for split, result in results.items() if result and result[0]}
@@ -84,7 +97,13 @@ def perturbed_set(
                     raise VideoContrastError(f"{name} {config}: {why} ({checks['captions left unchanged']} unchanged)")
                 leave_out(built, config, why)
             else:
-                _add(built, config, kept, {"negatives": "all captions perturbed", "checks": checks}, paths)
+                _add(
+                    built,
+                    config,
+                    tables=kept,
+                    facts={"negatives": "all captions perturbed", "checks": checks},
+                    paths=paths,
+                )
         else:
             raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
     return built

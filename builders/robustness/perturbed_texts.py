@@ -25,7 +25,13 @@ class PerturbedTexts:
         self._known: dict[tuple[int, str], Perturbed | None] = {}
 
     def of(self, rows: Sequence[Row], name: str, *, optional: bool = False) -> Perturbed | None:
-        """Returns the rows with perturbed texts; None where what the perturbation needs is absent and optional."""
+        """Returns the rows with perturbed texts; None where what the perturbation needs is absent and optional.
+
+        Args:
+            rows: of one table.
+            name: of a text perturbation.
+            optional: as of the class, for this call.
+        """
         key = (id(rows), name)
         if key not in self._known:
             try:

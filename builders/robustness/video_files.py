@@ -69,7 +69,11 @@ def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
             continue
         length = len(decoded.frames)
         indices = np.unique(np.linspace(0, length - 1, _MEASURED_FRAMES).round().astype(np.int64))
-        measured.append(Reference(clip.video_id, length, clip.start, clip.end, decoded.frames[indices], indices))
+        measured.append(
+            Reference(
+                clip.video_id, length, start=clip.start, end=clip.end, frames=decoded.frames[indices], indices=indices
+            )
+        )
     return measured
 
 

@@ -32,7 +32,15 @@ def youcook2_p(
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
+    """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs.
+
+    Args:
+        configs: which of `CONFIGS` to build.
+        data_dir: folder with the annotations.
+        splits: comma-separated names of splits.
+        video_pattern: path of a video under the video root.
+        options: how the set is perturbed.
+    """
     folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
     clips, sources = youcook2.read(folder, video_pattern)
     facts = {
@@ -43,7 +51,7 @@ def youcook2_p(
         "citations": [youcook2.CITATION, CITATION],
     }
     tables = {name: retrieval_rows(_one_caption_each(clips[name])) for name in select_splits(splits, clips)}
-    return perturbed_set("youcook2_p", configs, tables, options, facts, bias=False)
+    return perturbed_set("youcook2_p", configs, tables=tables, options=options, facts=facts, bias=False)
 
 
 def _one_caption_each(clips: Iterable[CaptionedClip]) -> list[CaptionedClip]:

@@ -78,4 +78,4 @@ def count_words(captions: Iterable[str], target: Target, *, tagger: str = "auto"
             for neighbour in neighbours:
                 company.setdefault((kind, neighbour), Counter())[phrase.base] += 1
         otherwise.update(token.lemma for token in tokens if token.tag in target.other_tags)
-    return WordCounts(len(texts), uses, otherwise, frames, company, tagger_name(tagger))
+    return WordCounts(len(texts), uses, otherwise=otherwise, frames=frames, company=company, tagger=tagger_name(tagger))

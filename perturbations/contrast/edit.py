@@ -58,4 +58,4 @@ def replace_spans(caption: str, changes: list[tuple[int, int, str]], main: int, 
     old = [caption[start:end] for start, end, _ in changes]
     also = tuple((old[n], new) for n, (_, _, new) in enumerate(changes) if n != main)
     text = "".join([*parts, caption[at:]])
-    return Edit(text, old[main], changes[main][2], place, generator, also=also)
+    return Edit(text, old[main], new=changes[main][2], start=place, generator=generator, also=also)

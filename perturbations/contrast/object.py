@@ -57,7 +57,13 @@ def swap(
 
 
 def count(captions: Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -> WordCounts:
-    """Counts the things that training captions name."""
+    """Counts the things that training captions name.
+
+    Args:
+        captions: the training captions; read once.
+        tagger: see `language.tag`.
+        num_proc: processes that share the tagging.
+    """
     return count_words(captions, OBJECT, tagger=tagger, num_proc=num_proc)
 
 
@@ -78,7 +84,7 @@ def _find(tokens: list[Token]) -> list[Phrase]:
         run = tokens[first : place + 1]
         if last and len(run) <= 2 and _proposable(token.lemma) and all(word.text.isalpha() for word in run):
             lead = tuple(word.text.lower() for word in run[:-1])
-            found.append(_Thing(run[0].start, token.end, token.lemma, token.tag, lead, place))
+            found.append(_Thing(run[0].start, token.end, lemma=token.lemma, tag=token.tag, particles=lead, place=place))
     return found
 
 

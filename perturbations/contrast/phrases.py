@@ -58,11 +58,13 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
         if place + 1 < len(tokens) and _is_light(token, tokens[place + 1]):
             activity = tokens[place + 1]
             words = (activity.text.lower(),)
-            found.append(Phrase(token.start, activity.end, token.lemma, token.tag, words, place))
+            found.append(
+                Phrase(token.start, activity.end, lemma=token.lemma, tag=token.tag, particles=words, place=place)
+            )
             continue
         if place and _is_light(tokens[place - 1], token):
             continue
-        found.append(Phrase(token.start, token.end, token.lemma, token.tag, (), place))
+        found.append(Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place))
         particles: tuple[str, ...] = ()
         for next_token in tokens[place + 1 : place + 3]:
             low = next_token.text.lower()
@@ -71,7 +73,9 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
             if not fits or low in _CLAUSE:
                 break
             particles = (*particles, low)
-            found.append(Phrase(token.start, next_token.end, token.lemma, token.tag, particles, place))
+            found.append(
+                Phrase(token.start, next_token.end, lemma=token.lemma, tag=token.tag, particles=particles, place=place)
+            )
     return found
 
 

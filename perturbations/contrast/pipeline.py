@@ -68,7 +68,7 @@ class Pipeline:
         self.constraints: list[Constraint] = [make_constraint(each, counts, options) for each in self.names]
         if isinstance(generator, str):
             device = options.get("device", "auto")
-            generator = make_generator(generator, target, counts, device, generator_options or {})
+            generator = make_generator(generator, target, counts=counts, device=device, options=generator_options or {})
         self.generator = generator
         self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
 
@@ -117,7 +117,9 @@ class Pipeline:
         counts: Counter[str] = Counter({f"candidates:rejected:{name}": 0 for name in self.names})
         for first in range(0, len(captions), _ROUND):
             part = slice(first, first + _ROUND)
-            edits += self._round(captions[part], ids[part], siblings[part] if siblings is not None else None, counts, n)
+            edits += self._round(
+                captions[part], ids[part], siblings=siblings[part] if siblings is not None else None, counts=counts, n=n
+            )
         return edits, counts
 
     def record(self) -> dict[str, Any]:
@@ -195,7 +197,9 @@ class Pipeline:
                 originals.append(None)
                 continue
             words = used[place] if used is not None else frozenset()
-            originals.append(Original(captions[place], tokens, phrase, self.target.lemmas(tokens), words))
+            originals.append(
+                Original(captions[place], tokens, phrase=phrase, own=self.target.lemmas(tokens), sibling_words=words)
+            )
         return originals
 
     def _sibling_words(self, captions: Sequence[str], siblings: Sequence[Sequence[str]]) -> list[frozenset[str]]:
@@ -256,7 +260,15 @@ class Pipeline:
 
     def _edit(self, original: Original, candidate: Candidate, scores: dict[str, float]) -> Edit:
         old = original.caption[candidate.start : original.phrase.end]
-        return Edit(candidate.text, old, candidate.new, candidate.start, self.generator.name, candidate.antonym, scores)
+        return Edit(
+            candidate.text,
+            old,
+            new=candidate.new,
+            start=candidate.start,
+            generator=self.generator.name,
+            antonym=candidate.antonym,
+            scores=scores,
+        )
 
 
 def run_pipeline(

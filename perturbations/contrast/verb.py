@@ -21,6 +21,11 @@ __all__ = ["GENERATORS", "Edit", "Pipeline", "WordCounts", "constraint_names", "
 def count(captions: Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -> WordCounts:
     """Counts the verbs of training captions: what `frequency` and `lexical` read.
 
+    Args:
+        captions: the training captions; read once.
+        tagger: see `language.tag`.
+        num_proc: processes that share the tagging.
+
     >>> counts = count(["a man is running", "two dogs run on grass", "a man has a hat"], tagger="hanta")
     >>> counts.uses["run"], counts.uses["have"], counts.limit
     (2, 0, 2.0)

@@ -54,6 +54,9 @@ def iterate(
     """As `tag`, one caption's tokens at a time: a corpus of any size in bounded memory.
 
     Tagging is done in rounds of some 100,000 captions, so the first tokens do not wait for the last caption.
+
+    Args:
+        captions, tagger, num_proc, cache: as of `tag`.
     """
     if num_proc < 1:
         raise UsageError(f"num_proc must be at least 1, not {num_proc}")
@@ -73,7 +76,7 @@ def tagger_name(tagger: str = "auto") -> str:
 
 def _tokens(caption: str, tags: str) -> list[Token]:
     return [
-        Token(text := caption[start:end], name, lemma(text, name), start, end)
+        Token(text := caption[start:end], name, lemma=lemma(text, name), start=start, end=end)
         for (start, end), name in zip(spans(caption), tags.split(), strict=True)
     ]
 

@@ -3,12 +3,13 @@
 perturb_captions(captions, name, ids=...)   many captions, each with its own random stream
 shift(originals, perturbed)                 how many captions stayed as they were
 how_to_get(spec)                            what a perturbation needs and the command that gets it
+text_spec(name)                             what a perturbation is: category, version, requirements
 names(bias=True)                            the 35 names, or the 31 without the gender ones
 """
 
 # The order of these imports is the order of the registry: the categories of the paper.
 # ruff: noqa: I001
-from video_contrast.perturbations.registry import TEXT
+from video_contrast.perturbations.registry import TEXT, text_spec
 from video_contrast.perturbations.text import added
 from video_contrast.perturbations.text import bias, gender_swap
 from video_contrast.perturbations.text import characters, prefix, punctuation
@@ -36,7 +37,7 @@ FAMILIES = (
     dropped,
     positional,
 )
-__all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift"]
+__all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift", "text_spec"]
 
 
 def names(bias: bool = True) -> list[str]:

@@ -62,10 +62,10 @@ def perturb_captions(
     options: dict[str, Any] = {"profile": profile}
     if spec.batched:
         options["models"] = (models or {}).get(name)
-        return _batched(spec, captions, ids, indices, seed, options)
+        return _batched(spec, captions, ids=ids, indices=indices, seed=seed, options=options)
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
-    return _one_by_one(spec, captions, ids, indices, seed, options, tokens)
+    return _one_by_one(spec, captions, ids=ids, indices=indices, seed=seed, options=options, tokens=tokens)
 
 
 def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
@@ -117,7 +117,8 @@ def _batched(
     options: dict[str, Any],
 ) -> list[str]:
     rows = [row for row, caption in enumerate(captions) if caption.strip()]
-    rngs = [stream(seed, spec.name, spec.version, str(ids[row]), indices[row]) for row in rows]
+    named = (seed, spec.name, spec.version)
+    rngs = [stream(*named, str(ids[row]), indices[row]) for row in rows]
     done = list(captions)
     texts = spec.function([captions[row] for row in rows], rngs, **options) if rows else []
     for row, text in zip(rows, texts, strict=True):

@@ -33,7 +33,7 @@ def ocr(caption: str, rng: Generator, *, profile: str = "paper") -> str:
 @text_perturbation("typos", category="ChangeChar", origin="natural")
 def typos(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """In three tenths of the words one inner letter is replaced, swapped, inserted or deleted."""
-    return _change_words(caption, 0.3, rng, _has_inner_letter, _typo)
+    return _change_words(caption, 0.3, rng=rng, able=_has_inner_letter, change=_typo)
 
 
 @text_perturbation("spelling_error", category="ChangeChar", origin="natural", version="2")

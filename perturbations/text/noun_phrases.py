@@ -59,7 +59,13 @@ def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
 
 
 def attached(tokens: list[Token], start: int, words: frozenset[str] = _PREPOSITIONS) -> int:
-    """The end of the prepositional phrases at `start`; `start` itself if there are none."""
+    """The end of the prepositional phrases at `start`; `start` itself if there are none.
+
+    Args:
+        tokens: of the caption.
+        start: the place where a preposition may stand.
+        words: the prepositions that may begin such a phrase.
+    """
     end = start
     while end < len(tokens) and tokens[end].tag in ("IN", "TO", "RP", "RB", "JJ") and tokens[end].text.lower() in words:
         inside = end + 1

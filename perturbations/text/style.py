@@ -91,7 +91,14 @@ def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Gi
 
 
 def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Any, model: Any) -> list[list[str]]:
-    """`SAMPLES` sampled outputs a text, each drawn from the text's own stream whatever else is in the batch."""
+    """Returns `SAMPLES` sampled outputs a text.
+
+    Args:
+        texts: the inputs of the model, with its prefix.
+        rngs: one stream a text; its samples depend on nothing else, whatever is in the batch.
+        tokenizer: of the model.
+        model: a sequence-to-sequence model of transformers.
+    """
     import torch
     from transformers import LogitsProcessorList
 
@@ -140,7 +147,14 @@ class _Draw:
 
 
 def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Any, model: Any) -> list[str]:
-    """Of each caption's rewritings the one that the adequacy model finds to follow best; the first of equals."""
+    """Returns of each caption's rewritings the one that follows from it best; the first of equals.
+
+    Args:
+        captions: the originals.
+        rewritten: the candidates of each; where none holds text, the caption stays.
+        tokenizer: of the adequacy model.
+        model: a classifier of pairs with a label "entailment" (else its last label).
+    """
     import torch
 
     pairs = [(row, text) for row, texts in enumerate(rewritten) for text in dict.fromkeys(texts) if text]

@@ -38,13 +38,13 @@ def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profi
 @text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
 def multi_pos_swap_nn(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two singular nouns become random nouns that are other parts of speech as well."""
-    return _multi_pos_swap(caption, tokens, "NN", rng, profile)
+    return _multi_pos_swap(caption, tokens, tag="NN", rng=rng, profile=profile)
 
 
 @text_perturbation("multi_pos_swap_JJ", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
 def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Up to two adjectives become random adjectives that are other parts of speech as well."""
-    return _multi_pos_swap(caption, tokens, "JJ", rng, profile)
+    return _multi_pos_swap(caption, tokens, tag="JJ", rng=rng, profile=profile)
 
 
 def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> tuple[str, ...]:
@@ -76,7 +76,13 @@ def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> 
 
 
 def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str:
-    """Puts lemmas in place of tokens. `paper` gives them the form of the old word and fits "a" and "an"."""
+    """Puts lemmas in place of tokens.
+
+    Args:
+        caption: the text.
+        changes: token and lemma, in reading order.
+        profile: "paper" gives a lemma the form of the old word and fits "a" and "an"; "released" does neither.
+    """
     done, at = "", 0
     for token, new in changes:
         before = done + caption[at : token.start]

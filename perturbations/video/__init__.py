@@ -10,7 +10,7 @@ Importing this package fills the registry (`video_contrast.perturbations.registr
 
 # The order of these imports is the order of the registry.
 from video_contrast.perturbations.video import noise, blur, digital, codecs, temporal, camera  # noqa: F401, I001
-from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.registry import VIDEO, video_spec
 from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.perturbations.video.pairs import PAIR_SEVERITY, PAIRS
@@ -27,4 +27,5 @@ __all__ = [
     "index_map",
     "perturb_clip",
     "perturb_frames",
+    "video_spec",
 ]

@@ -51,7 +51,13 @@ def translate(frame: Frame, severity: int, rng: np.random.Generator, reach: Sequ
 
 
 def crop_at(frame: Frame, down: int, right: int) -> Frame:
-    """The 224x224 crop that `translate` takes, at a given offset from the upper left corner."""
+    """Returns the 224x224 crop that `translate` takes.
+
+    Args:
+        frame: uint8[H, W, 3]; scaled first, so that its shorter side has `SHORT_SIDE` pixels.
+        down: offset from the upper edge, in pixels of the scaled frame.
+        right: offset from the left edge.
+    """
     height, width = frame.shape[:2]
     scale = SHORT_SIDE / min(height, width)
     size = (max(SHORT_SIDE, round(width * scale)), max(SHORT_SIDE, round(height * scale)))

@@ -97,7 +97,7 @@ def perturb_frames(
     if indices.shape != (len(frames),):
         raise UsageError(f"{len(frames)} frames need as many frame indices, not {indices.shape}")
     streams = NoiseStreams()
-    parts = stream_parts(spec, seed, video_id, start, end)
+    parts = stream_parts(spec, seed, video_id=video_id, start=start, end=end)
     out: Frames | None = None
     for position, index in enumerate(indices.tolist()):
         rng = streams.at(*parts) if one_stream else streams.at(*parts, index)
@@ -138,13 +138,18 @@ def index_map(
         raise UsageError(f"{name} changes pixels; index maps exist for the temporal perturbations only")
     if length < 1:
         raise UsageError(f"a clip of {length} frames is empty")
-    rng = NoiseStreams().at(*stream_parts(spec, seed, video_id, start, end))
+    rng = NoiseStreams().at(*stream_parts(spec, seed, video_id=video_id, start=start, end=end))
     index: npt.NDArray[np.int64] = spec.function(int(length), int(severity), rng, **constants)
     return index
 
 
 def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, Any], bool]:
     """The perturbation, its constants under a profile, and whether a clip's frames share one stream.
+
+    Args:
+        name: of a visual perturbation.
+        severity: 1 to 5.
+        profile: see `perturb_clip`.
 
     Raises:
         UsageError: an unknown name or profile (the nearest is suggested), or a severity outside 1..5.
@@ -160,6 +165,14 @@ def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str
 
 
 def stream_parts(spec: VideoSpec, seed: int, video_id: str, start: float | None, end: float | None) -> tuple[Part, ...]:
-    """The name of a clip's stream."""
+    """The name of a clip's stream.
+
+    Args:
+        spec: the perturbation, whose name and version are part of it.
+        seed: any integer.
+        video_id: of the clip's video.
+        start: the clip's seconds in its video; None: from its beginning.
+        end: see `start`; None: to its end.
+    """
     span = tuple(None if edge is None else float(edge) for edge in (start, end))
     return int(seed), spec.name, spec.version, str(video_id), *span

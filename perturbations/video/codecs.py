@@ -37,7 +37,12 @@ def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = (15, 30, 4
 def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") -> tuple[str, int]:
     """Which FFmpeg encoder a codec perturbation uses, and at which quantiser.
 
-    >>> from video_contrast.perturbations.registry import video_spec
+    Args:
+        spec: of codec1 or codec2.
+        severity: 1 to 5.
+        profile: see `perturb_clip`.
+
+    >>> from video_contrast.perturbations.video import video_spec
     >>> codec_and_quantiser(video_spec("codec1"), 2)
     ('mpeg2video', 31)
     """

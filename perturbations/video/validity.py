@@ -71,10 +71,10 @@ def damage(
     for severity in SEVERITIES:
         spec, _, _ = resolve(name, severity, profile)
         if spec.acts == "temporal":
-            rows.append(_temporal(name, severity, references, profile, seed))
+            rows.append(_temporal(name, severity, references=references, profile=profile, seed=seed))
         else:
             seen = [one for one in references if one.frames is not None]
-            rows.append(_pictures(name, severity, seen, profile, seed) if seen else {})
+            rows.append(_pictures(name, severity, references=seen, profile=profile, seed=seed) if seen else {})
     return rows
 
 
