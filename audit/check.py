@@ -138,7 +138,7 @@ def _check_table(rows: Sequence[Row], where: str, found: Checked) -> None:
     except VideoContrastError as error:
         found.problems.append(str(error))
         return
-    known = set(table_columns(layout_of(rows[0]), perturbed=True))
+    known = set(table_columns(layout_of(rows[0]), perturbed=True, questions=True))
     extra = sorted(set(rows[0]) - known)
     if extra:
         found.problems.append(f"{where}: unknown columns {', '.join(extra)}")

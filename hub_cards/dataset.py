@@ -71,7 +71,7 @@ def front_matter(record: SetRecord) -> dict[str, Any]:
             splits.add(datasets.SplitInfo(name=split, **size))
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
-            features=table_features(entry["layout"], entry["perturbed"]),
+            features=table_features(entry["layout"], entry["perturbed"], entry.get("questions", False)),
             splits=splits,
             config_name=config,
             download_size=total,
@@ -113,7 +113,8 @@ def canary(record: SetRecord) -> str:
     if facts.get("canary"):
         return str(facts["canary"])
     options = json.dumps(facts.get("options", {}), sort_keys=True, default=str)
-    key = digest("canary", record["builder"], str(record.get("version")), str(facts.get("seed")), options)
+    made_from = (record["builder"], str(record.get("version")), str(facts.get("seed")), options)
+    key = digest("canary", *made_from)
     return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
 
 

@@ -77,7 +77,7 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
                     "sha256": sha256(file),
                 }
             )
-            columns = table_columns(entry["layout"], entry["perturbed"])
+            columns = table_columns(entry["layout"], entry["perturbed"], entry.get("questions", False))
             record_sets.append(
                 {
                     "@type": "cr:RecordSet",

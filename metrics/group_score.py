@@ -1,73 +1,148 @@
-"""Text, video and group score of pairs: two captions and two videos, each caption true for one."""
+"""Text, video and group score of pairs: n captions and n videos, each caption true for one of them."""
 
+from collections.abc import Sequence
+from fractions import Fraction
+from math import factorial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import rows_of_one_length
+from video_contrast.metrics.checks import as_array
 from video_contrast.metrics.interval import interval_keys, share_interval
-from video_contrast.metrics.ranks import exact_mean
+from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
-CHANCE = {"text_score": 1 / 4, "video_score": 1 / 4, "group_score": 1 / 6}
+LARGEST = 12  # videos of a group: the exact chance of a tie takes 2 ** n steps
+SCORES = ("text_score", "video_score", "group_score")
 
 
 def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, Any]:
-    """How many pairs are right in every comparison by text, by video, and in both.
+    """How many groups are right in every comparison by text, by video, and in both.
 
     Args:
-        scores: `[n, 2, 2]`, `scores[i, c, v]` of caption c with video v; caption 0 is true for video 0, 1 for 1.
+        scores: a square matrix a group, `[n, k, k]` or a list of matrices of several sizes: `scores[i][c][v]` of
+            caption c with video v; caption j is true for video j. A pair is k = 2.
         clusters: `[n]`, for the intervals.
         interval: add 95 % intervals (`share_interval`).
 
     Returns:
         `text_score` (each video prefers its caption), `video_score` (each caption prefers its video), `group_score`
-        (both), each the expected value under random tie-breaking, with `chance_<score>` (of random scores: 1/4, 1/4
-        and 1/6; a constant scorer gets exactly that), `n_ties` and `n`.
+        (both), each the expected value under random tie-breaking, with `chance_<score>` (of random scores: for pairs
+        1/4, 1/4 and 1/6; a constant scorer gets exactly that), `n_ties` and `n`.
 
     Raises:
-        ValueError: not `[n, 2, 2]`, empty, NaN or infinite; the message names the pair.
+        ValueError: no square matrices, empty, NaN or infinite; the message names the pair.
 
     Source: Winoground (Thrush et al. 2022), for videos.
 
     >>> result = group_score([[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]]])
     >>> result["text_score"], result["video_score"], result["group_score"]
     (1.0, 0.5, 0.5)
+    >>> group_score([np.zeros((3, 3))])["group_score"] == group_chance(3)["group_score"]
+    True
     """
-    array = rows_of_one_length(scores, "scores", "numbers").astype(np.float64)
-    if array.ndim != 3 or array.shape[1:] != (2, 2) or not len(array):
-        raise ValueError(f"scores must be [n, 2 captions, 2 videos] with n of at least 1, not the shape {array.shape}")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=(1, 2)))
-    if len(bad):
-        raise ValueError(
-            f"scores: pair {bad[0]} is {array[bad[0]].tolist()}; NaN and infinite scores cannot be compared"
-        )
-    right, wrong = array[:, [0, 1], [0, 1]], array[:, [1, 0], [0, 1]]  # wrong[:, v]: the other caption with video v
-    per_pair = {
-        "text_score": _beats(right, wrong).prod(axis=1),
-        "video_score": _beats(right, wrong[:, ::-1]).prod(axis=1),
-        "group_score": _all_beat_all(right, wrong),
-    }
-    result: dict[str, Any] = {
-        "n": len(array),
-        "n_ties": int((right[:, :, None] == wrong[:, None, :]).any((1, 2)).sum()),
-    }
-    for name, values in per_pair.items():
-        result[name], result[f"chance_{name}"] = exact_mean(values), CHANCE[name]
+    matrices = _matrices(scores)
+    values = group_hits(matrices)
+    result: dict[str, Any] = {"n": len(matrices), "n_ties": sum(_is_tied(matrix) for matrix in matrices)}
+    for name in SCORES:
+        result[name] = exact_mean(values[name])
+        result[f"chance_{name}"] = exact_mean(np.array([group_chance(len(matrix))[name] for matrix in matrices]))
         if interval:
-            result.update(interval_keys(name, share_interval(values, clusters)))
+            result.update(interval_keys(name, share_interval(values[name], clusters)))
     return result
 
 
-def _beats(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray((right > wrong) + 0.5 * (right == wrong), np.float64)
+def group_hits(matrices: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+    """Score -> the share from 0 to 1, `float64[n]`, that each group contributes to it.
+
+    Args:
+        matrices: square, finite; as for `group_score`.
+
+    >>> group_hits([np.array([[0.9, 0.2], [0.9, 0.8]])])["text_score"]
+    array([0.5])
+    """
+    hits = {
+        "text_score": [_all_first(matrix.T) for matrix in matrices],
+        "video_score": [_all_first(matrix) for matrix in matrices],
+        "group_score": [_all_beat_all(matrix) for matrix in matrices],
+    }
+    return {name: np.array(values) for name, values in hits.items()}
 
 
-def _all_beat_all(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chance that both right scores are above both wrong ones, if equal scores are ordered at random."""
-    lowest, highest = right.min(axis=1), wrong.max(axis=1)
-    above = (right == lowest[:, None]).sum(axis=1)
-    below = (wrong == highest[:, None]).sum(axis=1)
-    # Of the orders of `above` right and `below` wrong equal scores one in binom(above + below, above) is right.
-    one_in = np.array([[2.0, 3.0], [3.0, 6.0]])[above - 1, below - 1]
-    return np.where(lowest > highest, 1.0, np.where(lowest < highest, 0.0, 1.0 / one_in))
+def group_chance(k: int) -> dict[str, float]:
+    """What random scores of a group of `k` videos get.
+
+    >>> [round(100 * share, 2) for share in group_chance(2).values()]
+    [25.0, 25.0, 16.67]
+    """
+    # The smallest right score must be above 2 (k - 1) wrong ones, the next above 2 (k - 2) more, and so on: of all
+    # orders one in (2k - 1)! / (k - 1)! is right.
+    return {"text_score": k**-k, "video_score": k**-k, "group_score": factorial(k - 1) / factorial(2 * k - 1)}
+
+
+def _matrices(scores: Any) -> list[NDArray[np.float64]]:
+    if hasattr(scores, "detach") or isinstance(scores, np.ndarray):
+        scores = as_array(scores)
+    matrices: list[NDArray[np.float64]] = []
+    for number, rows in enumerate(scores):
+        try:
+            matrix = as_array(rows).astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"scores: item {number} holds lists of different lengths, or no numbers") from error
+        if matrix.ndim != 2 or len(matrix) != len(matrix.T) or not 2 <= len(matrix) <= LARGEST:
+            raise ValueError(
+                f"scores must be [n, 2 captions, 2 videos] (or k x k, up to {LARGEST}); pair {number} has the shape "
+                f"{matrix.shape}"
+            )
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                f"scores: pair {number} is {matrix.tolist()}; NaN and infinite scores cannot be compared"
+            )
+        matrices.append(matrix)
+    if not matrices:
+        raise ValueError("scores must be [n, 2 captions, 2 videos] with n of at least 1, not empty")
+    return matrices
+
+
+def _all_first(rows: NDArray[np.float64]) -> float:
+    """The chance that the diagonal is first in every row; rows share no score, so their ties are independent."""
+    ranks = choice_ranks(rows, np.arange(len(rows)))
+    return 0.0 if ranks.greater.any() else float(1 / np.prod(1 + ranks.equal, dtype=np.float64))
+
+
+def _all_beat_all(matrix: NDArray[np.float64]) -> float:
+    """The chance that each right score is above all wrong ones of its caption and of its video.
+
+    Equal scores are ordered at random, each value apart from the others.
+    """
+    right = np.diagonal(matrix)
+    lower = np.minimum(right[:, None], right)  # what a wrong score must stay below
+    wrong = ~np.eye(len(matrix), dtype=bool)
+    if (matrix > lower)[wrong].any():
+        return 0.0
+    chance = Fraction(1)
+    for value in np.unique(matrix[wrong & (matrix == lower)]):
+        tied = [int(n) for n in np.flatnonzero(right == value)]
+        above = [(c, v) for c, v in np.argwhere(wrong & (matrix == lower) & (matrix == value)).tolist()]
+        chance *= _order(tied, above)
+    return float(chance)
+
+
+def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
+    """The share of the orders of equal scores in which each wrong one is below the right ones of its row and column.
+
+    Counted from the lowest right score up: among the first m right scores and the wrong ones that hang on them, the
+    m-th must be the highest.
+    """
+    chances = {0: Fraction(1)}
+    for chosen in range(1, 1 << len(tied)):
+        members = {tied[n] for n in range(len(tied)) if chosen >> n & 1}
+        size = len(members) + sum(not members.isdisjoint(pair) for pair in wrong)
+        chances[chosen] = sum((chances[chosen & ~(1 << n)] for n in range(len(tied)) if chosen >> n & 1), Fraction()) / size
+    return chances[(1 << len(tied)) - 1]
+
+
+def _is_tied(matrix: NDArray[np.float64]) -> bool:
+    """Whether a right score equals a wrong one of any caption or video."""
+    wrong = matrix[~np.eye(len(matrix), dtype=bool)]
+    return bool(np.isin(np.diagonal(matrix), wrong).any())

@@ -1,7 +1,9 @@
 """The tables that pass between the rooms: their typed rows, their columns as `datasets.Features`, their validation.
 
-Two tables: a multiple-choice set and a retrieval set. A perturbed set is either of them with two columns more. A row is
-a plain dict with a type; `validate_rows` names the row and the column that is wrong.
+Three tables: a multiple-choice set, pairs and a retrieval set. Pairs are a multiple-choice set whose rows belong to
+groups: the n clips of a group share its n candidates, and each candidate is true of one clip. A multiple-choice set and
+pairs may have a column more, the question that the candidates answer; a perturbed set has two columns more. A row is a
+plain dict with a type; `validate_rows` names the row and the column that is wrong.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
     import datasets
 
 SCHEMA_VERSION = 1
+GROUPED_VERSION = 2  # of rows with a `group` or a `question`, which readers of version 1 do not know
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
-Layout = Literal["multiple_choice", "retrieval"]
+Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
 
 class EditRecord(TypedDict):
@@ -72,6 +75,8 @@ class ClipColumns(TypedDict):
 class MultipleChoiceRow(ClipColumns):
     """One item: a clip, its candidates, and which of them is true."""
 
+    group: NotRequired[str]  # of pairs: rows of one group have the same candidates and cluster, and other labels
+    question: NotRequired[str]  # what the candidates answer; without one they are captions
     candidates: list[str]
     label: int
     kinds: list[str]  # one a candidate, of `KINDS` or a name of its own
@@ -105,13 +110,16 @@ _CLIP: dict[str, Column] = {
     "id": "string", "video_id": "string", "video_path": "string", "start": "float64", "end": "float64",
 }  # fmt: skip
 _LAST: dict[str, Column] = {"meta": "string", "schema_version": "int64"}
-_COLUMNS: dict[Layout, dict[str, Column]] = {
-    "multiple_choice": {
-        **_CLIP, "candidates": ["string"], "label": "int64", "kinds": ["string"], "edits": [_EDIT],
-        "replaced": "string", "cluster": "string", **_LAST,
-    },
-    "retrieval": {**_CLIP, "captions": ["string"], **_LAST},
+_CHOICE: dict[str, Column] = {
+    "candidates": ["string"], "label": "int64", "kinds": ["string"], "edits": [_EDIT], "replaced": "string",
+    "cluster": "string", **_LAST,
 }  # fmt: skip
+_COLUMNS: dict[Layout, dict[str, Column]] = {
+    "multiple_choice": {**_CLIP, **_CHOICE},
+    "pairs": {**_CLIP, "group": "string", **_CHOICE},
+    "retrieval": {**_CLIP, "captions": ["string"], **_LAST},
+}
+_QUESTION: dict[str, Column] = {"question": "string"}
 _PERTURBED: dict[str, Column] = {
     "text_perturbation": {"name": "string", "profile": "string", "seed": "int64"},
     "video_perturbation": {
@@ -121,13 +129,19 @@ _PERTURBED: dict[str, Column] = {
 }  # fmt: skip
 
 
-def table_columns(layout: Layout, perturbed: bool = False) -> dict[str, Column]:
-    """Column names and types of a table."""
-    return {**_COLUMNS[layout], **(_PERTURBED if perturbed else {})}
+def table_columns(layout: Layout, perturbed: bool = False, questions: bool = False) -> dict[str, Column]:
+    """Returns column names and types of a table.
+
+    Args:
+        layout: which table.
+        perturbed: whether it has the two columns of a perturbed set.
+        questions: whether it has the column `question`.
+    """
+    return {**_COLUMNS[layout], **(_QUESTION if questions else {}), **(_PERTURBED if perturbed else {})}
 
 
-def table_features(layout: Layout, perturbed: bool = False) -> datasets.Features:
-    """The table as `datasets.Features`."""
+def table_features(layout: Layout, perturbed: bool = False, questions: bool = False) -> datasets.Features:
+    """Returns the table as `datasets.Features`; the arguments are those of `table_columns`."""
     import datasets
 
     def convert(spec: Column) -> Any:  # the library has no common class of its types
@@ -137,7 +151,12 @@ def table_features(layout: Layout, perturbed: bool = False) -> datasets.Features
             return datasets.List(convert(spec[0]))
         return {name: convert(inner) for name, inner in spec.items()}
 
-    return datasets.Features({name: convert(spec) for name, spec in table_columns(layout, perturbed).items()})
+    return datasets.Features({name: convert(spec) for name, spec in table_columns(layout, perturbed, questions).items()})
+
+
+def has_questions(names: Iterable[str]) -> bool:
+    """Whether the column names belong to a set with questions."""
+    return "question" in names
 
 
 def is_perturbed(names: Iterable[str]) -> bool:
@@ -153,7 +172,7 @@ def layout_of(names: Iterable[str]) -> Layout:
     """
     present = set(names)
     if "candidates" in present:
-        return "multiple_choice"
+        return "pairs" if "group" in present else "multiple_choice"
     if "captions" in present:
         return "retrieval"
     raise VideoContrastError(
@@ -176,21 +195,32 @@ def multiple_choice_row(
     start: float | None = None,
     end: float | None = None,
     meta: Mapping[str, object] | None = None,
+    group: str | None = None,
+    question: str | None = None,
 ) -> MultipleChoiceRow:
-    """Returns a row of a multiple-choice set; the columns are described at `MultipleChoiceRow`.
+    """Returns a row of a multiple-choice set or of pairs; the columns are described at `MultipleChoiceRow`.
 
     Args:
         edits: one a candidate; none by default.
         cluster: the video by default.
         meta: written as JSON.
+        group: makes it a row of pairs.
+        question: what the candidates answer.
     """
-    return {
+    row: MultipleChoiceRow = {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end,
         "candidates": candidates, "label": label, "kinds": kinds,
         "edits": list(edits) if edits is not None else [None] * len(candidates),
         "replaced": replaced, "cluster": cluster if cluster is not None else video_id,
         "meta": json.dumps(meta or {}, sort_keys=True, ensure_ascii=False), "schema_version": SCHEMA_VERSION,
     }  # fmt: skip
+    if group is not None:
+        row["group"] = group
+    if question is not None:
+        row["question"] = question
+    if group is not None or question is not None:
+        row["schema_version"] = GROUPED_VERSION
+    return row
 
 
 def retrieval_row(
@@ -203,7 +233,11 @@ def retrieval_row(
     end: float | None = None,
     meta: Mapping[str, object] | None = None,
 ) -> RetrievalRow:
-    """Returns a row of a retrieval set; `meta` is written as JSON."""
+    """Returns a row of a retrieval set; the columns are described at `RetrievalRow`.
+
+    Args:
+        meta: written as JSON.
+    """
     return {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end, "captions": captions,
         "meta": json.dumps(meta or {}, sort_keys=True, ensure_ascii=False), "schema_version": SCHEMA_VERSION,
@@ -219,7 +253,15 @@ def edit_record(
     antonym: bool = False,
     scores: Mapping[str, float] | None = None,
 ) -> EditRecord:
-    """Returns the record of one edit: `new` stands at `start` (characters) of the candidate where `old` stood."""
+    """Returns the record of one edit.
+
+    Args:
+        old, new: the words that were replaced, and those in their place.
+        start: where `new` begins in the candidate, in characters.
+        generator: what proposed the edit.
+        antonym: whether `new` is the opposite of `old`.
+        scores: what each constraint measured; written as JSON.
+    """
     return {
         "old": old, "new": new, "start": start, "end": start + len(new), "antonym": antonym,
         "generator": generator, "scores": json.dumps(scores or {}, sort_keys=True),
@@ -227,7 +269,7 @@ def edit_record(
 
 
 def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, any_path: bool = False) -> int:
-    """Checks every row of a multiple-choice or retrieval set, and returns how many there are.
+    """Checks every row of a set, and every group of pairs, and returns how many rows there are.
 
     Args:
         rows: dicts with the columns of `table_columns(...)`; the layout is taken from the first row.
@@ -240,6 +282,7 @@ def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, 
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None
+    groups: dict[str, list[_Member]] = {}
     n = 0
     for n, row in enumerate(rows, 1):
         if layout is None:
@@ -248,7 +291,45 @@ def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, 
         if problem:
             column, what = problem
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
+        if layout == "pairs":
+            member = _Member(n - 1, row["id"], tuple(row["candidates"]), row["label"], row["cluster"])
+            groups.setdefault(row["group"], []).append(member)
+    for name, members in groups.items():
+        _check_group(name, members, where)
     return n
+
+
+class _Member(NamedTuple):
+    """A row of a group of pairs."""
+
+    number: int
+    id: str
+    candidates: tuple[str, ...]
+    label: int
+    cluster: str
+
+
+def _check_group(name: str, members: Sequence[_Member], where: str) -> None:
+    first = members[0]
+    labels: dict[int, _Member] = {}
+    for member in members:
+        problem = None
+        if member.candidates != first.candidates:
+            problem = ("candidates", f"differ from those of row {first.number}; the rows of a group share them")
+        elif member.cluster != first.cluster:
+            problem = ("cluster", f"is {member.cluster!r}, that of row {first.number} is {first.cluster!r}")
+        elif labels.setdefault(member.label, member) is not member:
+            problem = ("label", f"is {member.label} as in row {labels[member.label].number}; each candidate of a group "
+                       "is true of one clip")  # fmt: skip
+        if problem:
+            raise VideoContrastError(
+                f"{where}: row {member.number} (id {member.id!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
+            )
+    if len(members) != len(first.candidates):
+        raise VideoContrastError(
+            f"{where}: row {first.number} (id {first.id!r}), column 'group': {name!r} has {len(members)} rows, but "
+            f"{len(first.candidates)} candidates; a group needs one row a candidate"
+        )
 
 
 def _path_problem(path: str) -> tuple[str, str] | None:
@@ -271,9 +352,15 @@ def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: in
             return name, f"must be null or seconds from 0 on, not {value!r}"
     if start is not None and end is not None and end <= start:
         return "end", f"{end} is not after start {start}"
-    if row["schema_version"] != SCHEMA_VERSION:
-        return "schema_version", f"is {row['schema_version']!r}; this version reads {SCHEMA_VERSION}"
-    return _choice_problem(row) if layout == "multiple_choice" else _texts_problem(row["captions"], "captions", 1)
+    grouped = [name for name in ("group", "question") if name in row]
+    version = GROUPED_VERSION if grouped else SCHEMA_VERSION
+    if row["schema_version"] != version:
+        reads = f"this version reads {SCHEMA_VERSION}, and {GROUPED_VERSION} with `group` or `question`"
+        return "schema_version", f"is {row['schema_version']!r}; {reads}"
+    for name in grouped:
+        if not isinstance(row[name], str) or not row[name].strip():
+            return name, f"must be a non-empty string, not {row[name]!r}"
+    return _texts_problem(row["captions"], "captions", 1) if layout == "retrieval" else _choice_problem(row)
 
 
 def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | None:

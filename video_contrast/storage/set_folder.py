@@ -66,7 +66,9 @@ class SetFolder:
         """
         folder = cls(Path(path).expanduser())
         if not folder.is_built:
-            raise UsageError(f"{folder.path} is not a built set: it holds no {RECORD}; build one with `video-contrast build`")
+            raise UsageError(
+                f"{folder.path} is not a built set: it holds no {RECORD}; build one with `video-contrast build`"
+            )
         return folder
 
     @property
@@ -139,7 +141,7 @@ class SetFolder:
         return sorted(folder.glob(f"{split}-*.parquet")) + ([whole] if whole.is_file() else [])
 
     def layout(self, config: str) -> Layout:
-        """Whether a config is a multiple-choice or a retrieval set."""
+        """Which table a config has."""
         if self.is_built:
             if config not in self.record["configs"]:
                 raise unknown_name(f"config of {self.path}", config, list(self.record["configs"]))
@@ -169,13 +171,14 @@ class SetFolder:
             return [cast(Row, dict(row)) for row in loaded]
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
-        """The rows of a multiple-choice config.
+        """The rows of a multiple-choice config, or of pairs.
 
         Raises:
             UsageError: it is a retrieval config, or there is no such table.
         """
         rows = self.rows(config, split)
-        self._expect(rows, "multiple_choice", config)
+        if rows and layout_of(rows[0]) == "retrieval":
+            raise UsageError(f"{self.path}: {config} is not a multiple-choice config")
         return cast(list[MultipleChoiceRow], rows)
 
     def retrieval_rows(self, config: str, split: str) -> list[RetrievalRow]:
@@ -185,11 +188,17 @@ class SetFolder:
             UsageError: it is a multiple-choice config, or there is no such table.
         """
         rows = self.rows(config, split)
-        self._expect(rows, "retrieval", config)
+        if rows and layout_of(rows[0]) != "retrieval":
+            raise UsageError(f"{self.path}: {config} is not a retrieval config")
         return cast(list[RetrievalRow], rows)
 
     def first_rows(self, config: str, split: str, n: int) -> list[Row]:
-        """At most `n` rows from the beginning of a split; none where there is no such table."""
+        """The first rows of a split; none where there is no such table.
+
+        Args:
+            config, split: which table.
+            n: how many rows at most.
+        """
         import pyarrow.parquet as pq
 
         for path in self.files(config, split):
@@ -198,7 +207,11 @@ class SetFolder:
         return []
 
     def arrow(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """A split as an arrow table, of all columns or of some.
+        """A split as an arrow table.
+
+        Args:
+            config, split: which table.
+            columns: which columns; all where None.
 
         Raises:
             VideoContrastError: a file is damaged.
@@ -233,10 +246,6 @@ class SetFolder:
         tables = [path for config in self.record["configs"] for path in sorted((self.path / config).glob("*.parquet"))]
         extra = [self.path / name for name in (RECORD, CROISSANT) if (self.path / name).is_file()]
         return [*tables, *extra, self.path / CARD]
-
-    def _expect(self, rows: Sequence[Row], layout: Layout, config: str) -> None:
-        if rows and layout_of(rows[0]) != layout:
-            raise UsageError(f"{self.path}: {config} is not a {layout.replace('_', '-')} config")
 
 
 def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:

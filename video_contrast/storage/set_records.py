@@ -1,6 +1,6 @@
 """What `set.json` says of a set."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from video_contrast.rows import Layout
 
@@ -19,6 +19,7 @@ class ConfigRecord(TypedDict):
 
     layout: Layout
     perturbed: bool
+    questions: NotRequired[bool]  # whether its rows have a question
     splits: dict[str, SplitSize]
     facts: Facts
 
