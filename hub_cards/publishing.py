@@ -222,14 +222,14 @@ def _told(error: BaseException, repo: str, again: str) -> VideoContrastError | N
 
 def _connection_errors() -> tuple[type[Exception], ...]:
     # The client changed its HTTP library between its major versions; either may be there.
-    found: list[type[Exception]] = [ConnectionError, TimeoutError]
+    classes: list[type[Exception]] = [ConnectionError, TimeoutError]
     for module in ("httpx2", "httpx", "requests"):
         try:
             library = __import__(module)
         except ImportError:
             continue
-        found.append(library.HTTPError if module != "requests" else library.RequestException)
-    return tuple(found)
+        classes.append(library.HTTPError if module != "requests" else library.RequestException)
+    return tuple(classes)
 
 
 def _chunks(files: Sequence[tuple[str, Path]]) -> Iterator[list[tuple[str, Path]]]:

@@ -55,13 +55,13 @@ def clips(folder: SetFolder, root: Path) -> Iterator[tuple[str, Path]]:
 
 def _in_table(file: Path, name: str) -> list[str]:
     schema = pq.read_schema(file)
-    found = [
+    problems = [
         f"{name}, column {field.name!r}: holds bytes ({field.type}); a published set holds ids and relative paths only"
         for field in schema
         if _holds_bytes(field.type)
     ]
-    if found:
-        return found
+    if problems:
+        return problems
     checked = [f.name for f in schema if f.name not in _AS_WRITTEN and not pa.types.is_primitive(f.type)]
     table = pq.read_table(file, columns=checked)
     for column in checked:
@@ -69,9 +69,9 @@ def _in_table(file: Path, name: str) -> list[str]:
             problem = _problem(column, value)
             if problem:
                 # One example a column is enough; a whole column of paths would fill the screen.
-                found.append(f"{name}, row {number}, column {column!r}: {problem}")
+                problems.append(f"{name}, row {number}, column {column!r}: {problem}")
                 break
-    return found
+    return problems
 
 
 def _problem(column: str, value: Any) -> str:

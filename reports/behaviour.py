@@ -25,8 +25,10 @@ def behaviour(runs: Sequence[Run]) -> Section:
         "false one.",
     )
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
-        mine = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
-        section.add(sensitivity_figures(mine, key) + position_figures(mine, key) + verb_figures(mine, key), key.short)
+        of_set = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
+        section.add(
+            sensitivity_figures(of_set, key) + position_figures(of_set, key) + verb_figures(of_set, key), key.short
+        )
     section.add(verb_distributions(runs), "verb distributions")
     return section
 
@@ -76,15 +78,15 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
     wrong = {run.model: _wrong_by(run, hard) for run in runs}
     tall = 0.9 + 0.25 * len(common)
     with drawing(height=tall, columns=2, sharey=True, width_ratios=(1, 2)) as (canvas, (left, right)):
-        places = range(len(common))
-        left.barh(places, [words[word] for word in common], 0.62, color=FAINT)
+        positions = range(len(common))
+        left.barh(positions, [words[word] for word in common], 0.62, color=FAINT)
         left.set_xlabel("items")
-        left.set_yticks(places, common)
+        left.set_yticks(positions, common)
         left.set_ylim(len(common) - 0.4, -0.6)
-        for mine, run in enumerate(runs):
+        for number, run in enumerate(runs):
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for word in common]
             # models that are equally wrong stand below each other, not on each other
-            beside = [place + (mine - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in places]
+            beside = [place + (number - (len(runs) - 1) / 2) * min(0.26, 0.8 / len(runs)) for place in positions]
             right.plot(shares, beside, shape(run.number), color=colour(run.number), markersize=4.5, label=run.model)
         right.set_xlabel("wrong, %")
         right.set_xlim(-3, 103)
@@ -102,23 +104,23 @@ def position_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
     from video_contrast.metrics import position_bias
 
     lines: list[list[object]] = [["model", "position", "picked, %", "accuracy where it is true, %"]]
-    found = []
+    biases = []
     for run in runs:
         items = list(run.choices[run.main].values())
         if len({len(item["scores"]) for item in items}) == 1:
-            found.append((run, position_bias([i["scores"] for i in items], [i["label"] for i in items])))
-    if not found:
+            biases.append((run, position_bias([i["scores"] for i in items], [i["label"] for i in items])))
+    if not biases:
         return []
-    count = max(len(bias["picked"]) for _, bias in found)
+    count = max(len(bias["picked"]) for _, bias in biases)
     with drawing(height=2.7, columns=2, sharex=True) as (canvas, (left, right)):
-        for run, bias in found:
-            places = list(range(1, len(bias["picked"]) + 1))
+        for run, bias in biases:
+            positions = list(range(1, len(bias["picked"]) + 1))
             picked = [100 * share for share in bias["picked"]]
             right_at = [np.nan if share is None else 100 * share for share in bias["accuracy_by_position"]]
             line = f"{shape(run.number)}-"
-            left.plot(places, picked, line, color=colour(run.number), markersize=4, label=run.model)
-            right.plot(places, right_at, line, color=colour(run.number), markersize=4)
-            lines += [[run.model, *found] for found in zip(places, picked, right_at, strict=True)]
+            left.plot(positions, picked, line, color=colour(run.number), markersize=4, label=run.model)
+            right.plot(positions, right_at, line, color=colour(run.number), markersize=4)
+            lines += [[run.model, *biases] for biases in zip(positions, picked, right_at, strict=True)]
         left.axhline(100 / count, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         left.set_ylabel("picked, %")
         right.set_ylabel("right where it is true, %")
@@ -145,8 +147,8 @@ def changes_of(run: Run) -> Any:
 
 
 def _wrong_by(run: Run, words: dict[str, str]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
+    errors: dict[str, list[float]] = defaultdict(list)
     for name, line in run.choices[run.main].items():
         if name in words:
-            found[words[name]].append(1 - hit(line))
-    return found
+            errors[words[name]].append(1 - hit(line))
+    return errors

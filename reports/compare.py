@@ -39,27 +39,28 @@ def compare_runs(
     """
     from video_contrast.metrics import holm
 
-    one, two = _Run(Path(first)), _Run(Path(second))
-    shared = [config for config in one.fingerprints if config in two.fingerprints]
+    runs = run_1, run_2 = _Run(Path(first)), _Run(Path(second))
+    shared = [config for config in run_1.fingerprints if config in run_2.fingerprints]
     for config in configs or ():
         if config not in shared:
             raise unknown_name("config of both runs:", config, shared)
-    names = one.run.model, two.run.model
+    names = run_1.run.model, run_2.run.model
     if names[0] == names[1]:
-        names = f"{names[0]} ({one.folder})", f"{names[1]} ({two.folder})"
+        names = f"{names[0]} ({run_1.folder})", f"{names[1]} ({run_2.folder})"
     rows: list[Row] = []
     for config in configs or shared:
-        if one.fingerprints[config] != two.fingerprints[config]:
+        if run_1.fingerprints[config] != run_2.fingerprints[config]:
             raise VideoContrastError(
-                f"{one.folder} and {two.folder} scored different states of the config {config} (their fingerprints "
+                f"{run_1.folder} and {run_2.folder} scored different states of the config {config} (their fingerprints "
                 "differ); score both on one copy of the set"
             )
-        for condition in one.conditions(config):
-            if condition in two.conditions(config):
+        for condition in run_1.conditions(config):
+            if condition in run_2.conditions(config):
                 where = {"config": config, "condition": condition, "first_model": names[0], "second_model": names[1]}
-                rows += [where | row for row in _compared(one, two, config, condition, seed)]
+                compared = _retrieval if run_1.layout(config) == "retrieval" else _choice
+                rows += [where | row for row in compared(runs, config, condition, seed)]
     if not rows:
-        raise VideoContrastError(f"{one.folder} and {two.folder} have no config and condition in common")
+        raise VideoContrastError(f"{run_1.folder} and {run_2.folder} have no config and condition in common")
     tested = [row for row in rows if row["p_value"] is not None]
     for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
         row["p_holm"] = float(p)
@@ -89,29 +90,25 @@ class _Run:
         return conditions
 
 
-def _compared(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
-    if one.layout(config) == "retrieval":
-        return _retrieval(one, two, config, condition, seed)
-    return _choice(one.rows[config, condition], two.rows[config, condition], config, seed)
-
-
-def _choice(one: dict[str, ScoreRow], two: dict[str, ScoreRow], config: str, seed: int) -> list[Row]:
+def _choice(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
     """The row of all candidates, and one a kind of contrast where other candidates stand beside it."""
     from video_contrast.metrics.checks import choices
 
-    ids = [name for name in one if name in two]
+    rows_1, rows_2 = (run.rows[config, condition] for run in runs)
+    ids = [name for name in rows_1 if name in rows_2]
     if not ids:
         raise VideoContrastError(f"config {config}: the runs have no item in common")
-    left_out = len(one) + len(two) - 2 * len(ids)
+    left_out = len(rows_1) + len(rows_2) - 2 * len(ids)
     tables = [
-        choices([run[i]["scores"] for i in ids], [one[i]["label"] for i in ids], ragged=True)[0] for run in (one, two)
+        choices([run[i]["scores"] for i in ids], [rows_1[i]["label"] for i in ids], ragged=True)[0]
+        for run in (rows_1, rows_2)
     ]
-    labels = np.array([one[i]["label"] for i in ids])
-    clusters = np.array([one[i]["cluster"] for i in ids])
-    n_candidates = max(len(one[i]["kinds"]) for i in ids)
+    labels = np.array([rows_1[i]["label"] for i in ids])
+    clusters = np.array([rows_1[i]["cluster"] for i in ids])
+    n_candidates = max(len(rows_1[i]["kinds"]) for i in ids)
     kinds = np.full((len(ids), n_candidates), "", object)
     for row, name in enumerate(ids):
-        kinds[row, : len(one[name]["kinds"])] = one[name]["kinds"]
+        kinds[row, : len(rows_1[name]["kinds"])] = rows_1[name]["kinds"]
     wrong = (kinds != "") & (np.arange(n_candidates) != labels[:, None])
     items: dict[str, Any] = {"labels": labels, "clusters": clusters, "left_out": left_out, "seed": seed}
     rows = [_choice_row("accuracy", tables, wrong, **items)]
@@ -141,18 +138,18 @@ def _choice_row(
     # McNemar's test has no half right: a tie counts as wrong for both models.
     test = mcnemar(first.hit_bounds(1)[0], second.hit_bounds(1)[0])
     return {
-        **_row(figure, first.hit(1), second.hit(1), paired, left_out),
+        **_row(figure, (first.hit(1), second.hit(1)), paired, left_out),
         "mcnemar_p": test["p_value"],
         "only_first": test["only_first"],
         "only_second": test["only_second"],
     }
 
 
-def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> list[Row]:
+def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.retrieval_counts import matrix_ranks
 
-    a, b = (run.run.matrix(config, condition) for run in (one, two))
+    a, b = (run.run.matrix(config, condition) for run in runs)
     of_both = set(b.rows)
     rows = [name for name in a.rows if name in of_both]
     if not rows:
@@ -175,25 +172,18 @@ def _retrieval(one: _Run, two: _Run, config: str, condition: str, seed: int) -> 
             one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(one_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(
-            _row(f"{way} R@1", hits[0], hits[1], paired_difference(hits[0], hits[1], groups, seed=seed), left_out)
-        )
+        result.append(_row(f"{way} R@1", hits, paired_difference(*hits, groups, seed=seed), left_out))
     return result
 
 
-def _row(figure: str, first: np.ndarray, second: np.ndarray, paired: dict[str, Any], left_out: int) -> Row:
+def _row(figure: str, hits: Sequence[np.ndarray], paired: dict[str, Any], left_out: int) -> Row:
     from video_contrast.metrics.ranks import exact_mean
 
     return {
         "figure": figure,
-        "first": exact_mean(first),
-        "second": exact_mean(second),
-        "difference": paired["difference"],
-        "low": paired["low"],
-        "high": paired["high"],
-        "p_value": paired["p_value"],
-        "n": paired["n"],
-        "n_clusters": paired["n_clusters"],
+        "first": exact_mean(hits[0]),
+        "second": exact_mean(hits[1]),
+        **{key: paired[key] for key in ("difference", "low", "high", "p_value", "n", "n_clusters")},
         "n_left_out": left_out,
     }
 

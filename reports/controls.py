@@ -30,9 +30,9 @@ def controls(runs: Sequence[Run]) -> Section:
         "time: the last column is full minus shuffled, with its paired 95 % interval.",
     )
     for key in dict.fromkeys(run.key for run in runs):
-        mine = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
-        if mine:
-            section.add([_control_table(mine, key)], key.short)
+        of_set = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
+        if of_set:
+            section.add([_control_table(of_set, key)], key.short)
     return section
 
 
@@ -52,11 +52,11 @@ def retrieval_hits(run: Run, condition: str) -> npt.NDArray[np.float64]:
     Its mean is text-to-video R@1. Read from the stored matrix a block at a time.
     """
     matrix = run.matrix(condition)
-    owners = np.asarray(matrix.relevant)
-    hits = np.empty(len(owners))
-    for begin in range(0, len(owners), _STEP):
+    caption_to_video = np.asarray(matrix.relevant)
+    hits = np.empty(len(caption_to_video))
+    for begin in range(0, len(caption_to_video), _STEP):
         block = np.asarray(matrix.values[:, begin : begin + _STEP], np.float64)
-        true = block[owners[begin : begin + _STEP], np.arange(block.shape[1])]
+        true = block[caption_to_video[begin : begin + _STEP], np.arange(block.shape[1])]
         ties = (block == true).sum(axis=0)
         hits[begin : begin + _STEP] = np.where((block > true).any(axis=0), 0, 1 / ties)
     return hits
@@ -87,11 +87,11 @@ def _worth_of_time(run: Run) -> Cell:
     pairs = _paired_hits(run)
     if pairs is None:
         return Cell("–", tone="quiet")
-    found = paired_difference(*pairs)
-    low, high = found["low"], found["high"]
+    paired = paired_difference(*pairs)
+    low, high = paired["low"], paired["high"]
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
     tone: Any = "good" if low is not None and low > 0 else ""
-    difference = 100 * float(found["difference"] or 0)
+    difference = 100 * float(paired["difference"] or 0)
     return Cell(signed(difference), difference, note=spread, tone=tone)
 
 

@@ -95,11 +95,12 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
         recipe: Mapping[str, Any] = run.record["conditions"][condition]["visual"]
         return rows_of([keys.video(clip, Visual(**recipe)) for clip in clips])
 
-    seen, said = under(run.main), rows_of([keys.text(caption) for caption in captions])
-    if seen is None or said is None or seen.shape != said.shape:
+    video_vectors, text_vectors = under(run.main), rows_of([keys.text(caption) for caption in captions])
+    if video_vectors is None or text_vectors is None or video_vectors.shape != text_vectors.shape:
         return None
     worst = worst_visual(run)
-    return Space(seen, said, "stored embeddings", under(worst) if worst else None, worst or "")
+    perturbed = under(worst) if worst else None
+    return Space(video_vectors, text_vectors, "stored embeddings", perturbed=perturbed, condition=worst or "")
 
 
 def worst_visual(run: Run) -> str | None:
@@ -128,9 +129,9 @@ def _drawn(run: Run, space: Space, ids: Sequence[str]) -> Figure:
         axes.set_yticks([])
         tidy(axes, grid="")
         canvas.legend(loc="outside lower left", ncols=3, handletextpad=0.1, columnspacing=0.8)
-        for place, one in enumerate(ids):
+        for place, item_id in enumerate(ids):
             more = [] if len(placed) < 3 else placed[2][place].tolist()
-            lines.append([one, *clips[place].tolist(), *captions[place].tolist(), space.source, *more])
+            lines.append([item_id, *clips[place].tolist(), *captions[place].tolist(), space.source, *more])
         return finish(canvas, name, f"{run.model}, t-SNE of {space.source}", lines, small=True)
 
 

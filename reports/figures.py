@@ -91,10 +91,10 @@ def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:
         canvas: from `drawing`.
         handles: what to name; by default everything that has a label.
     """
-    named = list(handles or [one for axes in canvas.axes for one in axes.get_legend_handles_labels()[0]])
+    named = list(handles or [handle for axes in canvas.axes for handle in axes.get_legend_handles_labels()[0]])
     letters = 0.62 * _STYLE["legend.fontsize"]  # the mean width of a letter, in points
     room = 72 * canvas.get_figwidth() - 12
-    labels = [elided(str(one.get_label()), min(_LONGEST, int((room - 34) / letters))) for one in named]
+    labels = [elided(str(handle.get_label()), min(_LONGEST, int((room - 34) / letters))) for handle in named]
     columns = max(1, min(len(named), int(room / (letters * max(map(len, labels)) + 34))))
     lines = -(-len(named) // columns)
     canvas.set_figheight(canvas.get_figheight() + 0.18 * (lines - 1))
@@ -126,7 +126,13 @@ def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 
 @contextmanager
 def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
-    """Yields (canvas, axes) in the style; `axes` is an array where `columns` is above 1. Inches."""
+    """Yields (canvas, axes) in the style of the report.
+
+    Args:
+        width, height: inches.
+        columns: axes side by side; above 1 `axes` is an array.
+        **options: of `matplotlib.figure.Figure.subplots`.
+    """
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 
@@ -144,14 +150,23 @@ def finish(
     wide: bool = False,
     small: bool = False,
 ) -> Figure:
-    """The drawn canvas as a figure of the page. Call it inside of `drawing`."""
+    """The drawn canvas as a figure of the page. Call it inside of `drawing`.
+
+    Args:
+        canvas: from `drawing`.
+        name: stem of its files, unique in a report.
+        caption: its heading.
+        numbers: what it shows, as rows of a CSV file, the heading first.
+        wide: whether it takes the whole width of the page.
+        small: whether it takes a third of it.
+    """
     svg = _saved(canvas, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
 
     def draw_png() -> bytes:
         return _saved(canvas, format="png", dpi=144, facecolor="white", metadata={"Software": None})
 
     text = _inline(svg.decode("utf-8"), name, caption)
-    return Figure(name, caption, text, draw_png, to_csv(numbers), wide, small)
+    return Figure(name, caption, svg=text, draw_png=draw_png, csv=to_csv(numbers), wide=wide, small=small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:

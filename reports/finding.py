@@ -29,6 +29,11 @@ def finding(runs: Sequence[Run]) -> str:
 def against_chance(numbers: Numbers, name: str = "accuracy", chance: str = "chance") -> str:
     """What the interval of a share says about chance, as the end of a sentence.
 
+    Args:
+        numbers: metrics of a condition.
+        name: the share's key; its interval stands under `<name>_low` and `<name>_high`.
+        chance: the key of the level of chance.
+
     >>> numbers = {"n": 200, "chance": 0.5, "accuracy": 0.51, "accuracy_low": 0.44, "accuracy_high": 0.58}
     >>> against_chance(numbers)
     'which cannot be told from chance (50 %)'
@@ -112,7 +117,7 @@ def _retrieval(runs: Sequence[Run]) -> str:
     scored = [run for run in runs if run.layout == "retrieval"]
     if not scored:
         return ""
-    run = max(scored, key=lambda one: _numbers(one)["t2v_R@1"])
+    run = max(scored, key=lambda entry: _numbers(entry)["t2v_R@1"])
     numbers = _numbers(run)
     return (
         f"{run.model} puts the right clip first for {_share(numbers, 't2v_R@1', n='n_captions')} of captions of "
@@ -124,7 +129,7 @@ def _accuracy(runs: Sequence[Run]) -> str:
     scored = [run for run in runs if run.layout == "multiple_choice"]
     if not scored:
         return ""
-    run = max(scored, key=lambda one: above_chance(_numbers(one)))
+    run = max(scored, key=lambda entry: above_chance(_numbers(entry)))
     numbers = _numbers(run)
     return f"{run.model} picks the true caption in {_share(numbers)} of {run.key.short}, {against_chance(numbers)}."
 

@@ -64,7 +64,13 @@ def gallery_data(
     entries: list[Entry] = []
     for run in runs:
         if run.layout == "multiple_choice":
-            items = sets.setdefault(run.key, [_choice_item(row) for row in run.set_rows.values()])
+            items = sets.setdefault(
+                run.key,
+                [
+                    Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
+                    for row in run.set_rows.values()
+                ],
+            )
             scored = run.choices.get(run.main, {})
             lines = [scored.get(item.row["id"]) for item in items]
             entries.append((run, run.key, [_rounded(line["scores"]) if line else None for line in lines]))
@@ -89,8 +95,8 @@ def gallery_data(
         ],
     }
     room = LIMIT - used - len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
-    chosen = _worst(entries, sets, max_failures)
-    strips, missing = _strips(chosen, roots, progress, folder, room)
+    failures = _worst(entries, sets, max_failures)
+    strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
     return data | {
         "strips": {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()},
         "missing": {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()},
@@ -106,32 +112,28 @@ def margin(scores: Sequence[float], label: int) -> float:
     return max(score for position, score in enumerate(scores) if position != label) - scores[label]
 
 
-def _choice_item(row: Row) -> Item:
-    return Item(row, row["candidates"], row["label"], row["kinds"], row["edits"])
-
-
 def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float] | None]]:
     """One item a clip: its best caption against the captions of other clips that the model puts highest."""
     matrix = run.matrix(run.main)
-    owners = np.asarray(matrix.relevant)
+    caption_to_video = np.asarray(matrix.relevant)
     items: list[Item] = []
     scores: list[list[float] | None] = []
     for number, name in enumerate(matrix.rows):
         similar = np.asarray(matrix.values[number], np.float64)
-        own = np.flatnonzero(owners == number)
-        others = np.where(owners == number, -np.inf, similar)
+        own = np.flatnonzero(caption_to_video == number)
+        others = np.where(caption_to_video == number, -np.inf, similar)
         rivals = np.argsort(-others, kind="stable")[: min(_RIVALS, len(others) - len(own))]
         if not len(own) or not len(rivals):
             continue
         picked = [int(own[similar[own].argmax()]), *(int(rival) for rival in rivals)]
         kinds = ["true", *["other clip"] * len(rivals)]
         texts = [run.captions[column] for column in picked]
-        items.append(Item(run.set_rows[name], texts, 0, kinds, [None] * len(picked)))
+        items.append(Item(run.set_rows[name], texts, 0, kinds=kinds, edits=[None] * len(picked)))
         scores.append(_rounded(similar[picked]))
     return items, scores
 
 
-def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], wanted: int) -> list[tuple[SetKey, Item]]:
+def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], limit: int) -> list[tuple[SetKey, Item]]:
     """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once."""
     queues = []
     for _, key, scores in entries:
@@ -139,21 +141,22 @@ def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], wanted: int
         margins = [(margin(s, items[n].label), n) for n, s in enumerate(scores) if s]
         worst = sorted((pair for pair in margins if pair[0] >= 0), key=lambda pair: (-pair[0], pair[1]))
         queues.append([(key, items[n]) for _, n in worst])
-    chosen: list[tuple[SetKey, Item]] = []
+    failures: list[tuple[SetKey, Item]] = []
     seen: set[tuple[str, str]] = set()
     for turn in range(max(map(len, queues), default=0)):
         for queue in queues:
-            if turn < len(queue) and len(chosen) < wanted:
+            if turn < len(queue) and len(failures) < limit:
                 key, item = queue[turn]
                 if (key.dataset, item.strip) not in seen:
                     seen.add((key.dataset, item.strip))
-                    chosen.append(queue[turn])
-    return chosen
+                    failures.append(queue[turn])
+    return failures
 
 
 def _strips(
-    chosen: Sequence[tuple[SetKey, Item]],
+    failures: Sequence[tuple[SetKey, Item]],
     roots: dict[str, Path | None],
+    *,
     progress: Progress,
     folder: Path | None,
     room: int,
@@ -161,7 +164,7 @@ def _strips(
     """(data set, clip) -> what shows its frames; and why there are none. Embedded ones take at most `room` bytes."""
     frames: dict[tuple[str, str], Any] = {}
     missing: dict[tuple[str, str], str] = {}
-    for key, item in progress(chosen, "frame strips"):
+    for key, item in progress(failures, "frame strips"):
         root = roots[key.dataset]
         place = (key.dataset, item.strip)
         if root is None:
@@ -173,16 +176,16 @@ def _strips(
         except VideoContrastError as error:
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
     for size in SIZES:
-        made = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
-        if folder is not None or sum(map(_embedded_size, made.values())) <= room:
+        jpegs = {place: strip_jpeg(pictures, size) for place, pictures in frames.items()}
+        if folder is not None or sum(map(_embedded_size, jpegs.values())) <= room:
             break
     if folder is None:
-        while made and sum(map(_embedded_size, made.values())) > room:
-            made.popitem()  # even small ones do not fit: the least bad failures do without
-        return {place: data_uri(data) for place, data in made.items()}, missing
+        while jpegs and sum(map(_embedded_size, jpegs.values())) > room:
+            jpegs.popitem()  # even small ones do not fit: the least bad failures do without
+        return {place: data_uri(data) for place, data in jpegs.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
     named: dict[tuple[str, str], str] = {}
-    for number, (place, data) in enumerate(made.items()):
+    for number, (place, data) in enumerate(jpegs.items()):
         (folder / f"{number:05d}.jpg").write_bytes(data)
         named[place] = f"{folder.name}/{number:05d}.jpg"
     return named, missing

@@ -15,9 +15,9 @@ def kinds(runs: Sequence[Run]) -> Section:
         "The true caption against the options of one kind alone. With one contrast an item, chance is 50 %.",
     )
     for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
-        mine = [run for run in runs if run.key == key]
-        names = sorted({name for run in mine for name in _kinds(run)})
-        replaced = any("random_option_accuracy" in run.metrics[run.main] for run in mine)
+        of_set = [run for run in runs if run.key == key]
+        names = sorted({name for run in of_set for name in _kinds(run)})
+        replaced = any("random_option_accuracy" in run.metrics[run.main] for run in of_set)
         if len(names) < 2 and not replaced:
             continue
         columns = [Column("model", numeric=False), *[Column(f"against {name.replace('_', ' ')}") for name in names]]
@@ -27,7 +27,7 @@ def kinds(runs: Sequence[Run]) -> Section:
             )
             columns.append(Column("drop", hint="random options minus accuracy, on the same captions"))
         rows = []
-        for run in mine:
+        for run in of_set:
             numbers = run.metrics[run.main]
             cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
             cells += [accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}") for name in names]

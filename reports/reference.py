@@ -61,18 +61,19 @@ def published(keys: Sequence[SetKey]) -> list[Table]:
     tables: list[Table] = []
     for title, source, lines in _tables():
         for data in dict.fromkeys(data for data, _, _ in lines):
-            wanted: dict[str, str] = {}  # published name -> heading
+            headings: dict[str, str] = {}  # published name -> heading
             for key in keys:
                 name = _published_name(key, data)
                 if name:
-                    wanted[name] = key.config
+                    headings[name] = key.config
                 if key.config == "retrieval" and _DATA.get(_builder(key)) == data:
-                    wanted |= _RETRIEVAL
+                    headings |= _RETRIEVAL
                 if key.config == data:  # counterfactual retrieval: the rows name the config itself
-                    wanted |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
-            mine = [(model, figures) for where, model, figures in lines if where == data]
-            said = title if "_" not in data or len({where for where, _, _ in lines}) == 1 else f"{title}, {data}"
-            tables += _table(f"published-{data}-{len(tables)}", said, source, mine, wanted)
+                    headings |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
+            of_data = [(model, figures) for where, model, figures in lines if where == data]
+            heading = title if "_" not in data or len({where for where, _, _ in lines}) == 1 else f"{title}, {data}"
+            name = f"published-{data}-{len(tables)}"
+            tables += _table(name, heading, source, lines=of_data, headings=headings)
     return tables
 
 
@@ -81,22 +82,23 @@ def published_gammas(key: SetKey) -> list[Table]:
     data = _DATA.get(_builder(key))
     tables: list[Table] = []
     for title, source, lines in _tables():
-        mine = [(model, figures) for where, model, figures in lines if where == data]
+        of_data = [(model, figures) for where, model, figures in lines if where == data]
         for gamma in _GAMMAS:
-            names = dict.fromkeys(name for _, figures in mine for name in figures if name.endswith(f":{gamma}"))
-            wanted = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
-            said = f"{title}, {gamma.removeprefix('gamma_')} gamma"
-            tables += _table(f"published-gamma-{data}-{len(tables)}", said, source, mine, wanted)
+            names = dict.fromkeys(name for _, figures in of_data for name in figures if name.endswith(f":{gamma}"))
+            headings = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
+            heading = f"{title}, {gamma.removeprefix('gamma_')} gamma"
+            name = f"published-gamma-{data}-{len(tables)}"
+            tables += _table(name, heading, source, lines=of_data, headings=headings)
     return tables
 
 
-def _table(name: str, title: str, source: str, lines: Sequence[Line], wanted: Mapping[str, str]) -> list[Table]:
+def _table(name: str, title: str, source: str, *, lines: Sequence[Line], headings: Mapping[str, str]) -> list[Table]:
     """A table of the wanted figures, of the models that have any; none where no model has."""
-    columns = [key for key in wanted if any(key in figures for _, figures in lines)]
+    columns = [key for key in headings if any(key in figures for _, figures in lines)]
     rows = [[Cell(model), *[_cell(figures.get(key), 2 if ":gamma" in key else 1) for key in columns]]
             for model, figures in lines if any(key in figures for key in columns)]  # fmt: skip
-    heads = [Column("model", numeric=False), *[Column(wanted[key]) for key in columns]]
-    return [Table(name, f"Published: {title}", heads, rows, source, folded=True)] if rows else []
+    heads = [Column("model", numeric=False), *[Column(headings[key]) for key in columns]]
+    return [Table(name, f"Published: {title}", heads, rows, note=source, folded=True)] if rows else []
 
 
 def _cell(figure: Mapping[str, Any] | None, digits: int) -> Cell:

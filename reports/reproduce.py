@@ -94,7 +94,7 @@ def reproduce(
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
     conditions: str | None = None,
-    said: Callable[[str], None] = print,
+    log: Callable[[str], None] = print,
     **settings: Any,
 ) -> tuple[list[str], dict[str, Any]]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
@@ -110,7 +110,7 @@ def reproduce(
             "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
         conditions: other conditions than the paper's.
-        said: told what takes long.
+        log: told what takes long.
         settings: the other arguments of `score`.
 
     Returns:
@@ -126,19 +126,19 @@ def reproduce(
     for part in parts or ():
         if part not in known:
             raise unknown_name(f"part of {name}", part, known)
-    wanted = [part for part in recipe.parts if part[0] in (parts or [p for p in known if p != "videoqa"])]
+    scored_parts = [part for part in recipe.parts if part[0] in (parts or [p for p in known if p != "videoqa"])]
     if dataset is None:
-        every = [config for _, configs, _ in wanted for config in configs]
-        dataset = find_set(recipe.annotations, every, data_dir=data_dir, video_root=video_root, said=said)
+        every = [config for _, configs, _ in scored_parts for config in configs]
+        dataset = find_set(recipe.annotations, every, data_dir=data_dir, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours: dict[str, dict[str, float]] = {}
     items: dict[str, str] = {}
     left_out: dict[str, str] = {
         part: f"give --part {part} (multiple-choice VideoQA, three times the clips)"
         for part in known
-        if part == "videoqa" and part not in [one[0] for one in wanted]
+        if part == "videoqa" and part not in [entry[0] for entry in scored_parts]
     }
-    for part, configs, split in wanted:
+    for part, configs, split in scored_parts:
         for config in configs:
             try:
                 result = score(
@@ -193,7 +193,7 @@ def _figures(name: str, config: str, entry: dict[str, Any]) -> dict[str, float]:
     """Our figures under the keys of the published tables."""
     clean = entry["conditions"]["clean"]
     if name == "robustness":
-        found: dict[str, float] = {}
+        gammas: dict[str, float] = {}
         measured = entry.get("robustness", {})
         robust = measured.get("t2v_R@5") or measured.get("t2v_R@1") or measured.get("accuracy") or {}
         for group, means in robust.items():
@@ -201,8 +201,8 @@ def _figures(name: str, config: str, entry: dict[str, Any]) -> dict[str, float]:
                 continue
             for gamma in ("gamma_absolute", "gamma_relative"):
                 if means[gamma] is not None:
-                    found[f"{group}:{gamma}"] = means[gamma]
-        return found
+                    gammas[f"{group}:{gamma}"] = means[gamma]
+        return gammas
     if name == "rcad":
         from_scores = {"R@1": 100 * clean["accuracy"], "mean_rank": clean["mean_rank"]}
         return {**from_scores, **{k: 100 * clean[k] for k in ("R@2", "R@3") if k in clean}}
@@ -219,27 +219,27 @@ def lines(
     left_out: dict[str, str],
 ) -> list[str]:
     """The published rows with ours below each table, the sources, and the known errors."""
-    found = [paper["title"], f"published: {paper['source']}"]
+    text = [paper["title"], f"published: {paper['source']}"]
     for table in paper["tables"]:
         columns = list(dict.fromkeys(key for row in table["rows"] for key in row["figures"]))
-        found += ["", f"{table['name']}: {table['what']}"]
+        text += ["", f"{table['name']}: {table['what']}"]
         head = [_short(column) for column in columns]
         widths = [max(len(word), 7) for word in head]
-        found.append(f"{'':44}" + "  ".join(f"{word:>{w}}" for word, w in zip(head, widths, strict=True)))
+        text.append(f"{'':44}" + "  ".join(f"{word:>{w}}" for word, w in zip(head, widths, strict=True)))
         for dataset in dict.fromkeys(row["dataset"] for row in table["rows"]):
             for row in table["rows"]:
                 if row["dataset"] == dataset:
                     figures = {key: cell["value"] for key, cell in row["figures"].items()}
-                    found.append(f"{dataset + ': ' + row['model']:44}" + _cells(columns, figures, widths))
-            mine = ours.get(dataset)
-            if mine and any(column in mine for column in columns):
-                found.append(f"{dataset + ': ours, ' + model[-30:]:44}" + _cells(columns, mine, widths))
-    found += [""]
+                    text.append(f"{dataset + ': ' + row['model']:44}" + _cells(columns, figures, widths))
+            own = ours.get(dataset)
+            if own and any(column in own for column in columns):
+                text.append(f"{dataset + ': ours, ' + model[-30:]:44}" + _cells(columns, own, widths))
+    text += [""]
     if items:
-        found += ["items: " + ", ".join(f"{config} {n}" for config, n in items.items())]
-    found += [f"left out: {name}: {why}" for name, why in left_out.items()]
-    found += [f"known: {note}" for note in paper["notes"]]
-    return found
+        text += ["items: " + ", ".join(f"{config} {n}" for config, n in items.items())]
+    text += [f"left out: {name}: {why}" for name, why in left_out.items()]
+    text += [f"known: {note}" for note in paper["notes"]]
+    return text
 
 
 def _short(column: str) -> str:

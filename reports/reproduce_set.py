@@ -36,7 +36,7 @@ def find_set(
     data_dir: str | Path | None = None,
     video_root: str | Path | None = None,
     kept: Path = Path("sets"),
-    said: Callable[[str], None] = print,
+    log: Callable[[str], None] = print,
 ) -> Path:
     """The folder of the set, made on first use.
 
@@ -46,7 +46,7 @@ def find_set(
         data_dir: folder of the annotations; where None they are looked for beside the videos.
         video_root: folder of the videos.
         kept: where sets are kept.
-        said: told what is being made.
+        log: told what is being made.
 
     Raises:
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
@@ -54,19 +54,19 @@ def find_set(
     folder = kept / annotations.builder
     if data_dir is None and SetFolder(folder).is_built:
         return folder
-    places = [Path(data_dir)] if data_dir is not None else []
+    folders = [Path(data_dir)] if data_dir is not None else []
     if data_dir is None and video_root is not None:
-        places = [Path(video_root), Path(video_root).parent]
-    for place in places:
-        found = annotations.options(place, configs) if place.is_dir() else None
-        if found is None:
+        folders = [Path(video_root), Path(video_root).parent]
+    for source in folders:
+        plan = annotations.options(source, configs) if source.is_dir() else None
+        if plan is None:
             continue
-        wanted, options = found
-        lacking = [config for config in wanted if not (folder / config).is_dir()]
+        possible, options = plan
+        lacking = [config for config in possible if not (folder / config).is_dir()]
         if lacking:
             from video_contrast.builders import build
 
-            said(f"building {', '.join(lacking)} of {annotations.builder} from {place} into {folder} ...")
+            log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {folder} ...")
             build(annotations.builder, lacking, output=folder, **options)
         return folder
     if data_dir is not None:
@@ -87,14 +87,14 @@ def _msrvtt(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, 
 
 
 def _feint6k(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
-    found: dict[str, Path] = {}
+    tables: dict[str, Path] = {}
     for source in ("msrvtt", "vatex"):
         for path in sorted(folder.glob("*.csv")):
             if source in path.name.lower() and _has_columns(path):
-                found[source] = path
-    if not found:
+                tables[source] = path
+    if not tables:
         return None
-    return [config for config in configs if config.rpartition("_")[2] in found], dict(found)
+    return [config for config in configs if config.rpartition("_")[2] in tables], dict(tables)
 
 
 def _has_columns(path: Path) -> bool:

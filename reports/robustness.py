@@ -33,11 +33,11 @@ def robustness(runs: Sequence[Run]) -> Section:
         "severities, then over perturbations; the spread is the standard deviation over perturbations.",
     )
     for key in dict.fromkeys(run.key for run in runs if set(SCORES) & set(run.robustness)):
-        mine = [run for run in runs if run.key == key and run.robustness]
-        score = next(score for score in SCORES if score in mine[0].robustness)
-        section.add([gamma_table(mine, key)], key.short)
+        of_set = [run for run in runs if run.key == key and run.robustness]
+        score = next(score for score in SCORES if score in of_set[0].robustness)
+        section.add([gamma_table(of_set, key)], key.short)
         # What is at chance has nothing to lose: its gammas are no robustness.
-        able = [run for run in mine if not at_chance(run, score)]
+        able = [run for run in of_set if not at_chance(run, score)]
         if able:
             section.add([gamma_bars(able, key, score)], key.short)
             section.add(_optional(severity_curves(able, key, score), scatter(able, key, score)), key.short)
@@ -58,26 +58,32 @@ def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
     ]
     rows = []
     for score, run in ((score, run) for score in scores for run in runs if score in run.robustness):
-        found, chance = run.robustness[score], at_chance(run, score)
+        gammas, chance = run.robustness[score], at_chance(run, score)
         rows.append([
             Cell(run.model, tone="quiet" if chance else ""),
             *([Cell(SCORES[score])] if len(scores) > 1 else []),
-            Cell(f"{100 * found['clean']:.1f}", 100 * found["clean"], note="at chance" if chance else ""),
-            *[_gamma_cell(found.get(group), chance) for group in groups],
+            Cell(f"{100 * gammas['clean']:.1f}", 100 * gammas["clean"], note="at chance" if chance else ""),
+            *[_gamma_cell(gammas.get(group), chance) for group in groups],
         ])  # fmt: skip
     return Table(
         f"gamma-{key.stem}",
         f"Relative gamma{'' if len(scores) > 1 else f' of {SCORES[scores[0]]}'}, {key.name}",
         columns,
         rows,
-        "Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the clean "
-        "score holds chance, so there is nothing to lose and no gamma. A dash elsewhere: not scored, or undefined "
-        "since the clean score is 0.",
+        note="Small: standard deviation over perturbations, and the absolute gamma. At chance: the interval of the "
+        "clean score holds chance, so there is nothing to lose and no gamma. A dash elsewhere: not scored, or "
+        "undefined since the clean score is 0.",
     )
 
 
 def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
-    """Relative gamma by category, a bar a model."""
+    """Relative gamma by category, a bar a model.
+
+    Args:
+        runs: on one set.
+        key: the set.
+        score: a key of `SCORES`.
+    """
     groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
@@ -110,7 +116,13 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
 
 
 def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
-    """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score."""
+    """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score.
+
+    Args:
+        runs: on one set.
+        key: the set.
+        score: a key of `SCORES`.
+    """
     curves = {run.model: _by_severity(run, score) for run in runs}
     if not any(len(curve) > 2 for curve in curves.values()):
         return None
@@ -141,7 +153,13 @@ def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | No
 
 
 def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
-    """Relative gamma against the clean score: is the better model the more robust one?"""
+    """Relative gamma against the clean score: is the better model the more robust one?
+
+    Args:
+        runs: on one set.
+        key: the set.
+        score: a key of `SCORES`.
+    """
     if len(runs) < 2:
         return None
     lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
@@ -173,17 +191,17 @@ def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
 
 def pair_map(run: Run, score: str) -> Figure | None:
     """Relative gamma of every pair of a text and a visual perturbation."""
-    found = {}
-    for name, gammas in run.robustness[score]["conditions"].items():
+    gammas = {}
+    for name, entry in run.robustness[score]["conditions"].items():
         parts = _PAIR.fullmatch(name)
-        if parts and gammas["gamma_relative"] is not None:
-            found[parts["text"], parts["visual"]] = gammas["gamma_relative"]
-    if not found:
+        if parts and entry["gamma_relative"] is not None:
+            gammas[parts["text"], parts["visual"]] = entry["gamma_relative"]
+    if not gammas:
         return None
-    texts, visuals = (list(dict.fromkeys(pair[n] for pair in found)) for n in (0, 1))
+    texts, visuals = (list(dict.fromkeys(pair[n] for pair in gammas)) for n in (0, 1))
     from matplotlib.patches import Rectangle
 
-    values = np.array([[found.get((text, visual), np.nan) for visual in visuals] for text in texts])
+    values = np.array([[gammas.get((text, visual), np.nan) for visual in visuals] for text in texts])
     name = re.sub(r"[^\w.-]+", "-", f"pairs-{run.key.stem}-{run.model}")
     with drawing(height=1.5 + 0.3 * len(texts)) as (canvas, axes):
         for row, column in np.ndindex(values.shape):
@@ -202,11 +220,11 @@ def pair_map(run: Run, score: str) -> Figure | None:
 
 
 def _groups(runs: Sequence[Run], score: str) -> list[str]:
-    found: dict[str, None] = {}
+    groups: dict[str, None] = {}
     for run in runs:
-        found.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions")))
+        groups.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions")))
     order = ("visual", "text", "pairs")
-    return sorted(found, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
+    return sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
 
 
 def _hint(runs: Sequence[Run], score: str, group: str) -> str:
@@ -235,12 +253,12 @@ def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
 
 
 def _by_severity(run: Run, score: str) -> dict[int, list[float]]:
-    found = {0: [run.robustness[score]["clean"]]}
+    curve = {0: [run.robustness[score]["clean"]]}
     for name, numbers in run.metrics.items():
         parts = _VISUAL.fullmatch(name)
         if parts and numbers.get(score) is not None:
-            found.setdefault(int(parts["severity"]), []).append(numbers[score])
-    return found
+            curve.setdefault(int(parts["severity"]), []).append(numbers[score])
+    return curve
 
 
 def _optional(*figures: Figure | None) -> list[Figure]:

@@ -37,15 +37,15 @@ def table(result: RunResult) -> Table:
         rows.append(None)
     columns = ("config", "condition", "score", "chance", "by kind", "n")
     used = [n for n in range(len(columns)) if any(row is not None and row[n] for row in rows)]
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    output = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for n in used:
-        found.add_column(columns[n], justify="right" if columns[n] in ("chance", "n") else "left", overflow="fold")
+        output.add_column(columns[n], justify="right" if columns[n] in ("chance", "n") else "left", overflow="fold")
     for row in rows:
         if row is None:
-            found.add_section()
+            output.add_section()
         else:
-            found.add_row(*(row[n] for n in used))
-    return found
+            output.add_row(*(row[n] for n in used))
+    return output
 
 
 def remarks(result: RunResult) -> list[str]:
@@ -64,27 +64,27 @@ def remarks(result: RunResult) -> list[str]:
     return lines
 
 
-def _cells(layout: str, found: Numbers) -> tuple[str, str, str, str]:
+def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str, str]:
     """Score, chance, by kind, n."""
     if layout == "retrieval":
-        both = "  ".join(f"{way} {_share(found, f'{way}_R@1')}" for way in ("t2v", "v2t"))
-        return both, "", "", str(found["n_captions"])
-    kinds = [name.removeprefix("n_") for name in found if name.startswith("n_") and name != "n_ties"]
-    by_kind = "  ".join(f"{kind} {found[f'accuracy_{kind}']:.3f}" for kind in kinds) if len(kinds) > 1 else ""
-    return f"accuracy {_share(found, 'accuracy')}", f"{found['chance']:.3f}", by_kind, str(found["n"])
+        both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
+        return both, "", "", str(numbers["n_captions"])
+    kinds = [name.removeprefix("n_") for name in numbers if name.startswith("n_") and name != "n_ties"]
+    by_kind = "  ".join(f"{kind} {numbers[f'accuracy_{kind}']:.3f}" for kind in kinds) if len(kinds) > 1 else ""
+    return f"accuracy {_share(numbers, 'accuracy')}", f"{numbers['chance']:.3f}", by_kind, str(numbers["n"])
 
 
-def _share(found: Numbers, key: str) -> str:
-    low, high = found.get(f"{key}_low"), found.get(f"{key}_high")
+def _share(numbers: Numbers, key: str) -> str:
+    low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
     # `\[`: rich takes a bracket for the beginning of a style
     interval = f" \\[{low:.3f}, {high:.3f}]" if low is not None and high is not None else ""
     name = "" if key == "accuracy" else key.partition("_")[2] + " "
-    return f"{name}{found[key]:.3f}{interval}"
+    return f"{name}{numbers[key]:.3f}{interval}"
 
 
-def _gammas(found: dict[str, Any]) -> str:
+def _gammas(means: dict[str, Any]) -> str:
     def shown(name: str) -> str:
-        value, spread = found[name], found[f"{name}_sd"]
+        value, spread = means[name], means[f"{name}_sd"]
         return "undefined" if value is None else f"{value:.3f} (sd {spread:.3f})"
 
     return f"absolute {shown('gamma_absolute')}, relative {shown('gamma_relative')}"

@@ -222,8 +222,8 @@ def set_on_disk(name: str) -> SetFolder | None:
 
 
 def _video_root(record: RunRecord, dataset: str) -> Path | None:
-    given, folder = record["request"].get("video_root"), set_on_disk(dataset)
-    root = Path(given) if given else None if folder is None else folder.path
+    video_root, folder = record["request"].get("video_root"), set_on_disk(dataset)
+    root = Path(video_root) if video_root else None if folder is None else folder.path
     return root if root is not None and root.is_dir() else None
 
 
@@ -252,8 +252,8 @@ def _mark_sets(runs: Sequence[Run]) -> None:
             continue
         ways = ([k.split for k in keys], [Path(k.dataset).name for k in keys], [k.fingerprint[:6] for k in keys])
         # the shortest way that tells all of them apart; the fingerprint always does, beside the place
-        chosen = next((way for way in ways if len(set(way)) == len(keys)), None)
-        marks = chosen or [f"{Path(k.dataset).name} {k.split} {n}" for n, k in enumerate(keys, 1)]
+        distinct = next((way for way in ways if len(set(way)) == len(keys)), None)
+        marks = distinct or [f"{Path(k.dataset).name} {k.split} {n}" for n, k in enumerate(keys, 1)]
         marked = {key: replace(key, mark=mark) for key, mark in zip(keys, marks, strict=True)}
         for run in runs:
             run.key = marked.get(run.key, run.key)

@@ -31,18 +31,18 @@ def audits(runs: Sequence[Run]) -> Section:
             continue
         cells = [Cell(key.name), Cell(f"{100 * audit['chance']:.1f}", 100 * audit["chance"])]
         for name in BLIND:
-            found = audit.get(name)
-            if not found:
+            scorer = audit.get(name)
+            if not scorer:
                 cells.append(Cell("–", tone="quiet"))
                 continue
-            error = found.get("standard_error")
+            error = scorer.get("standard_error")
             note = "" if error is None else f"± {100 * error:.1f}"
-            cells.append(Cell(f"{100 * found['accuracy']:.1f}", 100 * found["accuracy"], note=note))
+            cells.append(Cell(f"{100 * scorer['accuracy']:.1f}", 100 * scorer["accuracy"], note=note))
         rows.append(cells)
     if rows:
         columns = [Column("set", numeric=False), Column("chance"), *[Column(label) for label in BLIND.values()]]
         note = "± standard error over videos."
-        section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note))
+        section.parts.append(Table("audit", "Accuracy without the video, %", columns, rows, note=note))
     return section
 
 
@@ -61,8 +61,8 @@ def similarities(runs: Sequence[Run]) -> Section:
             continue
         worst = _worst_condition(run)
         figures = [_picture(run, condition) for condition in (run.main, worst) if condition]
-        places = embedding_map(run, _POINTS)
-        section.add([*figures, *([] if places is None else [places])], run.key.short)
+        map_figure = embedding_map(run, _POINTS)
+        section.add([*figures, *([] if map_figure is None else [map_figure])], run.key.short)
     return section
 
 
@@ -92,5 +92,5 @@ def _picture(run: Run, condition: str) -> Figure:
         axes.set_yticks([])
         tidy(axes, grid="")
         ids = [matrix.rows[row] for row in rows]
-        lines = [["clip", *ids], *[[one, *line] for one, line in zip(ids, values.tolist(), strict=True)]]
+        lines = [["clip", *ids], *[[clip_id, *line] for clip_id, line in zip(ids, values.tolist(), strict=True)]]
         return finish(canvas, name, f"{run.model}, {condition}", lines, small=True)

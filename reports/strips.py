@@ -51,8 +51,8 @@ def clip_frames(
     if not path.is_file():
         raise VideoContrastError(f"{path}: no such video file")
     index = index_of(path)
-    wanted = np.unique(index.sample(index.span(start, end), frames, "linspace"))
-    return [_scaled(Image.fromarray(frame), 96) for frame in decode(path, wanted.tolist())]
+    numbers = np.unique(index.sample(index.span(start, end), frames, "linspace"))
+    return [_scaled(Image.fromarray(frame), 96) for frame in decode(path, numbers.tolist())]
 
 
 def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:

@@ -32,8 +32,8 @@ def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
     """The sets of multiple-choice runs: random options first, then from the one that models do best on to the worst."""
 
     def order(key: SetKey) -> tuple[bool, float]:
-        mine = [run for run in runs if run.key == key and not run.is_baseline]
-        heights = [above_chance(run.metrics[run.main]) for run in mine]
+        of_set = [run for run in runs if run.key == key and not run.is_baseline]
+        heights = [above_chance(run.metrics[run.main]) for run in of_set]
         return not key.config.startswith("random"), -sum(heights) / max(1, len(heights))
 
     return sorted(dict.fromkeys(run.key for run in runs), key=order)
@@ -49,27 +49,31 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
     """A row a model, a column a config, and a row each for chance and for people where they are known."""
-    found = {(run.model, run.key): run.metrics[run.main] for run in runs}
-    best = {key: max((found[m, key]["accuracy"] for m in models if (m, key) in found), default=None) for key in keys}
+    numbers_of = {(run.model, run.key): run.metrics[run.main] for run in runs}
+    best = {
+        key: max((numbers_of[m, key]["accuracy"] for m in models if (m, key) in numbers_of), default=None)
+        for key in keys
+    }
     rows: list[list[Cell]] = []
     for model in models:
         quiet = all(run.is_baseline for run in runs if run.model == model)
         cells = [
-            accuracy_cell(found.get((model, key)), human=human(key), best=best[key], crowd=len(models)) for key in keys
+            accuracy_cell(numbers_of.get((model, key)), human=human(key), best=best[key], crowd=len(models))
+            for key in keys
         ]
         rows.append([Cell(model, tone="quiet" if quiet else ""), *cells])
-    chance = [next(n["chance"] for (_, k), n in found.items() if k == key) for key in keys]
+    chance = [next(n["chance"] for (_, k), n in numbers_of.items() if k == key) for key in keys]
     rows.append([Cell("chance", tone="quiet"), *[Cell(f"{100 * c:.1f}", 100 * c) for c in chance]])
     people = [human(key) for key in keys]
     if any(people):
         rows.append([Cell("people", tone="quiet"), *[Cell(f"{p:.1f}", p) if p else Cell("–") for p in people]])
-    items = {key: next(n["n"] for (_, k), n in found.items() if k == key) for key in keys}
+    items = {key: next(n["n"] for (_, k), n in numbers_of.items() if k == key) for key in keys}
     columns = [
         Column("model", numeric=False),
         *[Column(key.short, hint=f"{key.name}: {items[key]} items") for key in keys],
     ]
     note = "Items: " + ", ".join(f"{key.short} {items[key]:,}" for key in keys) + "."
-    ties = sum(int(numbers["n_ties"]) for numbers in found.values())
+    ties = sum(int(numbers["n_ties"]) for numbers in numbers_of.values())
     if ties:
         note += f" {ties:,} {'tie' if ties == 1 else 'ties'} in all, each counted as its share."
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
@@ -123,17 +127,22 @@ def retrieval_table(runs: Sequence[Run]) -> Table:
             cells.append(Cell(f"{median:g}", float(median)))
         rows.append(cells)
     note = f"{first['n_videos']:,} videos, {first['n_captions']:,} captions." if not several else ""
-    return Table("retrieval", "Retrieval, %", columns, rows, note)
+    return Table("retrieval", "Retrieval, %", columns, rows, note=note)
 
 
 def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Figure:
-    """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
+    """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance.
+
+    Args:
+        runs: multiple-choice runs.
+        models, keys: names and sets in the order of the plot.
+    """
     wide, narrow = (_dots(runs, models, keys, width) for width in (10.0, 4.3))
     return replace(wide, narrow=narrow.svg)
 
 
 def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], width: float) -> Figure:
-    found = {(run.model, run.key): run for run in runs}
+    run_of = {(run.model, run.key): run for run in runs}
     step = min(0.16, 0.7 / len(models))
     quiet = [model for model in models if all(run.is_baseline for run in runs if run.model == model)]
     with drawing(width, 0.95 + len(keys) * max(0.5, 0.13 * len(models))) as (canvas, axes):
@@ -141,13 +150,13 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
         labelled: set[str] = set()
         for place, key in enumerate(keys):
             axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
-            mine = [(model, found[model, key]) for model in models if (model, key) in found]
-            chance, people = mine[0][1].metrics[mine[0][1].main]["chance"], human(key)
+            scored = [(model, run_of[model, key]) for model in models if (model, key) in run_of]
+            chance, people = scored[0][1].metrics[scored[0][1].main]["chance"], human(key)
             tick = [place - 0.4, place + 0.4]
             axes.plot([100 * chance] * 2, tick, color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
             if people:
                 axes.plot([people] * 2, tick, color=INK, linewidth=1.2)
-            for model, run in mine:
+            for model, run in scored:
                 numbers = run.metrics[run.main]
                 y = place + (models.index(model) - (len(models) - 1) / 2) * step
                 x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))

@@ -47,18 +47,18 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]]) -> list[Line]:
         (config, c): entry for m in runs.values() for config, e in m.items() for c, entry in e["conditions"].items()
     }
     for (config, condition), first in cells.items():
-        every = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
+        by_model = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
         name = config if condition == "clean" else f"{config}, {condition}"
         if "t2v_R@1" in first:
             for way, label in (("t2v", "text to video"), ("v2t", "video to text")):
-                found = [interval(one, f"{way}_R@1") for one in every]
-                lines.append(Line(f"{name}: {label} R@1", first.get(f"{way}_chance_R@1"), found))
+                cells_of_line = [interval(numbers, f"{way}_R@1") for numbers in by_model]
+                lines.append(Line(f"{name}: {label} R@1", first.get(f"{way}_chance_R@1"), cells_of_line))
             continue
-        lines.append(Line(name, first.get("chance"), [interval(one, "accuracy") for one in every]))
+        lines.append(Line(name, first.get("chance"), [interval(numbers, "accuracy") for numbers in by_model]))
         kind = contrast_kind(first)
         if kind is not None and first.get(f"chance_{kind}") != first.get("chance"):
-            found = [interval(one, f"accuracy_{kind}") for one in every]
-            lines.append(Line(f"{name}: against {kind}", first.get(f"chance_{kind}"), found))
+            cells_of_line = [interval(numbers, f"accuracy_{kind}") for numbers in by_model]
+            lines.append(Line(f"{name}: against {kind}", first.get(f"chance_{kind}"), cells_of_line))
     return lines
 
 

@@ -17,7 +17,7 @@ _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "ha
 
 def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
     """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
-    found: dict[SetKey, Counter[str]] = {}
+    new_verbs: dict[SetKey, Counter[str]] = {}
     true: Counter[str] = Counter()
     for run in {run.key: run for run in runs if run.layout == "multiple_choice"}.values():
         new: Counter[str] = Counter()
@@ -27,18 +27,18 @@ def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
                     new[_verb(edit["new"])] += 1
                     true[_verb(edit["old"])] += 1
         if new:
-            found[run.key] = new
-    common = _most_common(list(found.values()))
+            new_verbs[run.key] = new
+    common = _most_common(list(new_verbs.values()))
     if len(common) < 3:
         return []
-    lines: list[list[object]] = [["verb", "true captions, %", *[f"{key.short}, %" for key in found]]]
-    shares = {key: [100 * counts[verb] / counts.total() for verb in common] for key, counts in found.items()}
+    lines: list[list[object]] = [["verb", "true captions, %", *[f"{key.short}, %" for key in new_verbs]]]
+    shares = {key: [100 * counts[verb] / counts.total() for verb in common] for key, counts in new_verbs.items()}
     before = [100 * true[verb] / true.total() for verb in common]
-    wide = 0.8 / len(found)
+    wide = 0.8 / len(new_verbs)
     with drawing(10, 2.9) as (canvas, axes):
         axes.bar(range(len(common)), before, 0.92, color=FAINT, label="replaced, in true captions")
         for number, (key, values) in enumerate(shares.items()):
-            at = np.arange(len(common)) + (number - (len(found) - 1) / 2) * wide
+            at = np.arange(len(common)) + (number - (len(new_verbs) - 1) / 2) * wide
             axes.bar(at, values, wide * 0.85, color=colour(number), label=key.short)
         axes.set_xticks(range(len(common)), common, rotation=35, ha="right", color=MUTED)
         axes.set_ylabel("of the set's verbs, %")
@@ -52,9 +52,9 @@ def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
 def _most_common(counts: Sequence[Counter[str]]) -> list[str]:
     """The verbs with the largest mean share over the sets, the largest first."""
     means: dict[str, float] = {}
-    for one in counts:
-        for verb, n in one.items():
-            means[verb] = means.get(verb, 0.0) + n / one.total() / len(counts)
+    for counter in counts:
+        for verb, n in counter.items():
+            means[verb] = means.get(verb, 0.0) + n / counter.total() / len(counts)
     return [verb for verb, _ in sorted(means.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]]
 
 

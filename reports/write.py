@@ -114,34 +114,34 @@ def _render(
 
 def warnings(runs: Sequence[Run]) -> list[str]:
     """What a reader must know before comparing: mixed sets, missing videos, trial runs."""
-    found = []
+    messages = []
     by_config: dict[tuple[str, str], set[str]] = {}
     for run in runs:
         by_config.setdefault((run.key.config, run.key.split), set()).add(run.key.fingerprint)
     for (config, split), marks in by_config.items():
         if len(marks) > 1:
-            found.append(
+            messages.append(
                 f"The runs hold {len(marks)} different sets called {config} ({split}). Their rows differ, so they "
                 "stand in columns of their own and are not compared."
             )
     for path in dict.fromkeys(run.path for run in runs):
         record, model = next((run.record, run.model) for run in runs if run.path == path)
         if record.get("n_missing"):
-            found.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
+            messages.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
         if record.get("request", {}).get("limit"):
-            found.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
-    return found
+            messages.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
+    return messages
 
 
 def left_out(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     """Why conditions were not scored, and which: one entry a reason, over all runs."""
-    found: dict[str, dict[str, None]] = {}
+    by_reason: dict[str, dict[str, None]] = {}
     for record in {run.path: run.record for run in runs}.values():
         for name, why in record.get("skipped", {}).items():
             # folders of the machine that scored are of no use to a reader
             reason = re.sub(r" \((?:[A-Za-z]:)?[/\\][^()]*\)", "", why)
-            found.setdefault(reason, {})[name] = None
-    return [(reason, list(names)) for reason, names in found.items()]
+            by_reason.setdefault(reason, {})[name] = None
+    return [(reason, list(names)) for reason, names in by_reason.items()]
 
 
 def _numbers(text: str) -> Any:
@@ -173,12 +173,12 @@ def _counts(runs: Sequence[Run]) -> str:
 
 def _records(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The record of each run directory: a heading, and its entries as text."""
-    found = []
+    records = []
     for path in dict.fromkeys(run.path for run in runs):
         run = next(run for run in runs if run.path == path)
         entries = [(key, _text(value)) for key, value in sorted(run.record.items()) if value not in ({}, [], None)]
-        found.append((f"{run.model} on {Path(run.key.dataset).name}, {run.key.split}", entries))
-    return found
+        records.append((f"{run.model} on {Path(run.key.dataset).name}, {run.key.split}", entries))
+    return records
 
 
 def _text(value: Any) -> str:

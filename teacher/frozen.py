@@ -1,6 +1,6 @@
 """What frozen towers say, computed once: a frozen tower runs once a clip or caption, however long the training is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,9 @@ def with_outputs(
             return pairs.video_tower(part.store.pixels([clips[n] for n in numbers], device))
 
         key = digest("vision", model, part.store.key, *clips).hex()
-        outputs, counts["clips"] = _stored(path, "vision", key, len(clips), CLIPS, videos, progress)
+        file = path.with_name(f"{path.name}-vision-{key[:12]}.npy")
+        bar = tqdm(_ranges(len(clips), CLIPS), desc="frozen vision", disable=not progress)
+        outputs, counts["clips"] = _stored(file, key, videos, count=len(clips), batches=bar)
         at = {clip: n for n, clip in enumerate(clips)}
         part = replace(part, videos=(outputs, at))
     if "text" in pairs.frozen:
@@ -53,27 +55,33 @@ def with_outputs(
             return pairs.text_tower(tokens([texts[n] for n in numbers], device))
 
         key = digest("text", model, *texts).hex()
-        outputs, counts["captions"] = _stored(path, "text", key, len(texts), CAPTIONS, words, progress)
+        file = path.with_name(f"{path.name}-text-{key[:12]}.npy")
+        bar = tqdm(_ranges(len(texts), CAPTIONS), desc="frozen text", disable=not progress)
+        outputs, counts["captions"] = _stored(file, key, words, count=len(texts), batches=bar)
         part = replace(part, texts=(outputs, {text: n for n, text in enumerate(texts)}))
     return part, counts
 
 
+def _ranges(count: int, size: int) -> list[range]:
+    return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
+
+
 @torch.no_grad()
 def _stored(
-    path: Path, side: str, key: str, count: int, step: int, run: Callable[[Sequence[int]], torch.Tensor], progress: bool
+    file: Path, key: str, run: Callable[[Sequence[int]], torch.Tensor], *, count: int, batches: Iterable[range]
 ) -> tuple[np.ndarray, int]:
-    file = path.with_name(f"{path.name}-{side}-{key[:12]}.npy")
+    """The outputs of `run` on consecutive batches, computed on first use; and how many were computed now."""
     record = file.with_suffix(".json")
     if file.exists() and record.exists() and read_json(record)["key"] == key:
         return np.load(file, mmap_mode="r"), 0
     with atomic_path(file) as temporary:
         array: Any = None
-        for begin in tqdm(range(0, count, step), desc=f"frozen {side}", disable=not progress):
-            rows = run(range(begin, min(begin + step, count))).float().cpu().numpy()
+        for numbers in batches:
+            rows = run(numbers).float().cpu().numpy()
             if array is None:
                 shape = (count, *rows.shape[1:])
                 array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-            array[begin : begin + len(rows)] = rows
+            array[numbers.start : numbers.stop] = rows
         array.flush()
     write_json(record, {"key": key, "outputs": count})
     return np.load(file, mmap_mode="r"), count

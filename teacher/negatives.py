@@ -188,12 +188,14 @@ def _of_captions(rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: S
     from video_contrast.builders.assembly.tag_cache import tag_cache
 
     clips = [
-        CaptionedClip(row["id"], row["video_id"], row["video_path"], tuple(row["captions"]), row["video_id"])
+        CaptionedClip(
+            row["id"], row["video_id"], row["video_path"], captions=tuple(row["captions"]), cluster=row["video_id"]
+        )
         for row in rows
     ]
     attempts = [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
     captions: list[dict[str, Any]] = [
-        {"id": one.clip.id, "caption": one.caption, "negatives": [], "kinds": []} for one in attempts
+        {"id": attempt.clip.id, "caption": attempt.caption, "negatives": [], "kinds": []} for attempt in attempts
     ]
     targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
         ("verb", "action", recipe.actions),

@@ -86,13 +86,13 @@ class Pairs(nn.Module):
             video_rows, text_rows = (_Gathered.apply(part)[everyone] for part in (video_rows, text_rows))
         return own_cosines, self.join(video_rows, text_rows)
 
-    def videos(self, given: torch.Tensor) -> torch.Tensor:
+    def videos(self, inputs: torch.Tensor) -> torch.Tensor:
         """float[B, D] of pixels, or of the output of the vision tower."""
-        return self.video_head(self.video_tower(given) if given.ndim == 5 else given)
+        return self.video_head(self.video_tower(inputs) if inputs.ndim == 5 else inputs)
 
-    def texts(self, given: Mapping[str, torch.Tensor] | torch.Tensor) -> torch.Tensor:
+    def texts(self, inputs: Mapping[str, torch.Tensor] | torch.Tensor) -> torch.Tensor:
         """float[M, D] of tokens, or of the output of the text tower."""
-        return self.text_head(given if isinstance(given, torch.Tensor) else self.text_tower(given))
+        return self.text_head(inputs if isinstance(inputs, torch.Tensor) else self.text_tower(inputs))
 
     def video_tower(self, pixels: torch.Tensor) -> torch.Tensor:
         """float[B, S, H] of float[B, T, 3, H, W]: a row a frame; a prompted X-CLIP's mean patches stand behind."""
@@ -165,7 +165,7 @@ class Pairs(nn.Module):
         if head is None:
             return _tensor(features())
         caught: list[torch.Tensor] = []
-        hook = head.register_forward_pre_hook(lambda _, given: caught.append(given[0]))
+        hook = head.register_forward_pre_hook(lambda _, inputs: caught.append(inputs[0]))
         output = _tensor(features())
         hook.remove()
         if side not in self._checked:

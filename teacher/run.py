@@ -21,6 +21,7 @@ from video_contrast.teacher.options import DataOptions, TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import plot_curves, same_run
 from video_contrast.teacher.similarity import check_encoder, content
+from video_contrast.teacher.store import FrameStore, open_store
 from video_contrast.teacher.training import train
 
 DEFAULT_FRAMES = 8
@@ -90,6 +91,7 @@ def teach(
     say = _silent if quiet else print
     pairs = Pairs(net.to(device), request.freeze)
     tokens = Tokens(processor.tokenizer, net.config)
+    images = getattr(processor, "image_processor", None) or processor.video_processor
     documents = [row["captions"] for row in splits[0]]
     corpus = [text for captions in documents for text in captions]
     parts: list[Part] = []
@@ -99,17 +101,19 @@ def teach(
     for name, rows in zip(("train", "validation"), splits, strict=True):
         # the first process makes what is stored, the others find it
         with here.main_process_first():
-            made, counts[name] = negatives(rows, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
-            made = with_similarities(made, encoder, folder / f"similarities-{name}", documents=documents, say=say)
-            part, unread_here = _part(
-                folder / f"frames-{name}", rows, made, request.video_root or root, processor, count,
-                groups if name == "train" else None, not quiet,
-            )  # fmt: skip
+            captions, counts[name] = negatives(rows, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
+            captions = with_similarities(
+                captions, encoder, folder / f"similarities-{name}", documents=documents, say=say
+            )
+            store = open_store(
+                folder / f"frames-{name}", rows, request.video_root or root, images, frames=count, progress=not quiet
+            )
+            part = _part(store, rows, captions, groups if name == "train" else None)
             part, now = with_outputs(
-                pairs, part, tokens, folder / f"frozen-{name}", revision, device=device, progress=not quiet
+                pairs, part, tokens, folder / f"frozen-{name}", model=revision, device=device, progress=not quiet
             )
         parts.append(part)
-        unread |= unread_here
+        unread |= {rows[number]["id"]: reason for number, reason in store.missing.items()}
         encoded.update(now)
     if unread:
         say(f"{len(unread)} clips could not be read and are left out (all of them are named in result.json):")
@@ -147,7 +151,13 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
 
 
 def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
-    """Writes a plain `save_pretrained` folder."""
+    """Writes a plain `save_pretrained` folder.
+
+    Args:
+        net: the model; saved in float32.
+        processor: saved beside it.
+        folder: where to.
+    """
     net.float().save_pretrained(folder)
     processor.save_pretrained(folder)
 
@@ -194,30 +204,19 @@ def _digest(rows: Sequence[RetrievalRow]) -> str:
 
 
 def _part(
-    path: Path,
-    rows: Sequence[RetrievalRow],
-    made: list[dict[str, Any]],
-    root: Path,
-    processor: Any,
-    frames: int,
-    groups: list[str] | None,
-    progress: bool,
-) -> tuple[Part, dict[str, str]]:
-    from video_contrast.teacher.store import open_store
-
-    images = getattr(processor, "image_processor", None) or processor.video_processor
-    store = open_store(path, rows, root, images, frames, progress=progress)
+    store: FrameStore, rows: Sequence[RetrievalRow], captions: list[dict[str, Any]], groups: list[str] | None
+) -> Part:
+    """The captions whose clip could be read."""
     number = {row["id"]: n for n, row in enumerate(rows)}
-    clips = [number[row["id"]] for row in made]
-    part = Part(store, clips, made, groups=groups and [groups[clip] for clip in clips])
-    return part.readable(), {rows[number]["id"]: reason for number, reason in store.missing.items()}
+    clips = [number[row["id"]] for row in captions]
+    return Part(store, clips, captions, groups=groups and [groups[clip] for clip in clips]).readable()
 
 
-def _frames(net: Any, asked: int | None) -> int:
+def _frames(net: Any, requested: int | None) -> int:
     needed = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
-    if needed and asked and asked != needed:
-        raise UsageError(f"--frames {asked}: this model takes exactly {needed}")
-    return int(needed or asked or DEFAULT_FRAMES)
+    if needed and requested and requested != needed:
+        raise UsageError(f"--frames {requested}: this model takes exactly {needed}")
+    return int(needed or requested or DEFAULT_FRAMES)
 
 
 def _is_shapes(root: Path) -> bool:

@@ -24,7 +24,13 @@ def embed_clips(model: Any, clips: np.ndarray, *, unit: bool = True) -> torch.Te
 
 
 def embed_texts(model: Any, words: Any, texts: list[str]) -> torch.Tensor:
-    """float32[M, D]; equal texts are encoded once."""
+    """Returns float32[M, D]; equal texts are encoded once.
+
+    Args:
+        model: a tiny CLIP or X-CLIP.
+        words: its tokenizer.
+        texts: M captions.
+    """
     unique = {text: n for n, text in enumerate(dict.fromkeys(texts))}
     limit = model.config.text_config.max_position_embeddings
     tokens = words(list(unique), padding=True, truncation=True, max_length=limit, return_tensors="pt")

@@ -84,7 +84,13 @@ class Batch:
 
 
 def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
-    """Freshly drawn batches, the same for the same seed."""
+    """Yields freshly drawn batches without end, the same for the same seed.
+
+    Args:
+        recipe: how many hard negatives a clip has.
+        seed: of the scenes and captions.
+        frames: frames a clip.
+    """
     drawn = scenes(seed, "train", 10**9)
     where = frame_indices(12, frames)
     rng = stream("shapes training", seed)
@@ -96,7 +102,9 @@ def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
             names, phrase = bool(rng.random() < 0.4), int(rng.integers(2))
             captions.append(write(caption_claim, names=names, phrase=phrase))
             hard.append(
-                _hard(negatives(scene, caption_claim, rng, phrase, names), rng, recipe.hard) if recipe.hard else []
+                _hard(negatives(scene, caption_claim, rng, phrase=phrase, names=names), rng, recipe.hard)
+                if recipe.hard
+                else []
             )
         yield Batch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
 
@@ -181,7 +189,13 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
 
 
 def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
-    """In-batch contrast both ways, and the label loss of the caption against its hard negatives."""
+    """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
+
+    Args:
+        model: a tiny CLIP or X-CLIP.
+        words: its tokenizer.
+        batch: clips, captions, hard negatives.
+    """
     videos = functional.normalize(embed_clips(model, batch.clips), dim=-1)
     texts = [*batch.captions, *(text for row in batch.hard for text in row if text)]
     embedded = functional.normalize(embed_texts(model, words, texts), dim=-1)

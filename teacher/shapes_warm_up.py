@@ -49,14 +49,21 @@ _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pu
 
 
 def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> Any:
-    """A CLIP with warmed-up towers."""
+    """Returns a CLIP with warmed-up towers.
+
+    Args:
+        words: the tokenizer.
+        seed: of weights and scenes.
+        steps: batches of 96 frames.
+        log: a function like `print`.
+    """
     model = tiny_models.clip(words, seed)
     some = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
     tiny_models.start_from_pictures(model, some)
     width = tiny_models.PROJECTED
     heads = nn.ModuleDict({name: nn.Linear(width, len(classes)) for name, classes in CLASSES.items()})
-    places = nn.Linear(width, 7)
-    parameters = [*model.parameters(), *heads.parameters(), *places.parameters()]
+    position_head = nn.Linear(width, 7)
+    parameters = [*model.parameters(), *heads.parameters(), *position_head.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=3e-3, betas=(0.9, 0.98), weight_decay=0.02)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.05)
     rng = stream("shapes warm-up", seed)
@@ -73,7 +80,7 @@ def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> A
         video = embed_clips(model, frames[:, None], unit=False)
         loss, right = _named(heads, video, [claim_of_frame(scene) for scene in shown], skip="action")
         where, known = _places(shown, times)
-        loss = loss + 2.0 * ((places(video) - where) ** 2 * known).sum(1).mean()
+        loss = loss + 2.0 * ((position_head(video) - where) ** 2 * known).sum(1).mean()
         if step < 100 or step % 4 == 0:  # captions are soon read without a mistake
             claims = [claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9) for scene in shown]
             captions = [write(c, names=rng.random() < 0.4, phrase=int(rng.integers(2))) for c in claims]
@@ -96,7 +103,7 @@ def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> A
 
 def claim_of_frame(scene: Scene) -> Claim:
     """All that a frame of the scene shows."""
-    return Claim(scene.subject, scene.action, scene.other, scene.side, scene.setting)
+    return Claim(scene.subject, scene.action, scene.other, side=scene.side, setting=scene.setting)
 
 
 def _named(

@@ -62,11 +62,12 @@ def open_store(
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists() and read_json(record)["key"] == key):
-        missing = _fill(path, rows, root, images, frames, progress)
+        clips = _clips(rows, root, images, frames)
+        missing = _fill(path, clips, len(rows), progress)
         write_json(record, {"key": key, "unread": missing, "clips": len(rows)})
     store = np.load(path, mmap_mode="r")
     missing = {int(number): why for number, why in read_json(record)["unread"].items()}
-    return FrameStore(store, missing, key, scale, offset)
+    return FrameStore(store, missing, key, scale=scale, offset=offset)
 
 
 def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -90,23 +91,20 @@ def _channels(values: np.ndarray) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
 
 
-def _fill(
-    path: Path, rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, progress: bool
-) -> dict[int, str]:
+def _fill(path: Path, clips: Iterator[np.ndarray | VideoContrastError], count: int, progress: bool) -> dict[int, str]:
     array: Any = None
     missing: dict[int, str] = {}
-    with atomic_path(path) as temporary, tqdm(total=len(rows), desc="frames", unit="clip", disable=not progress) as bar:
-        for number, clip in enumerate(_clips(rows, root, images, frames)):
-            bar.update(1)
+    with atomic_path(path) as temporary:
+        for number, clip in enumerate(tqdm(clips, total=count, desc="frames", unit="clip", disable=not progress)):
             if isinstance(clip, VideoContrastError):
                 missing[number] = str(clip)
                 continue
             if array is None:
-                shape = (len(rows), *clip.shape)
+                shape = (count, *clip.shape)
                 array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
             array[number] = clip
         if array is None:
-            raise VideoContrastError(f"none of the {len(rows)} videos can be read; the first: {missing[0]}")
+            raise VideoContrastError(f"none of the {count} videos can be read; the first: {missing[0]}")
         array.flush()
     return missing
 

@@ -91,8 +91,8 @@ def clip(words: Any, seed: int) -> Any:
 
 def with_towers_of(model: Any, other: Any) -> Any:
     """The model with every weight of another tiny model that has the same name and shape."""
-    own, given = model.state_dict(), other.state_dict()
-    shared = {name: value for name, value in given.items() if name in own and own[name].shape == value.shape}
+    own, weights = model.state_dict(), other.state_dict()
+    shared = {name: value for name, value in weights.items() if name in own and own[name].shape == value.shape}
     model.load_state_dict(own | shared)
     return model
 
@@ -110,7 +110,13 @@ def processor(model: Any, words: Any) -> Any:
 
 
 def save(model: Any, words: Any, folder: Path) -> None:
-    """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor."""
+    """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor.
+
+    Args:
+        model: a tiny model.
+        words: its tokenizer.
+        folder: where to.
+    """
     model.half().save_pretrained(folder)
     processor(model, words).save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text())
@@ -185,10 +191,10 @@ def _started(model: Any) -> Any:
     return model
 
 
-def _sinusoids(places: np.ndarray, width: int) -> torch.Tensor:
+def _sinusoids(coordinates: np.ndarray, width: int) -> torch.Tensor:
     """float32[len(places), width]: sines and cosines of each coordinate (0..1) at growing frequencies."""
-    per = width // (2 * places.shape[1])
+    per = width // (2 * coordinates.shape[1])
     frequencies = np.pi * 2.0 ** (np.arange(per) / max(per - 1, 1) * 2 - 0.5)
-    waves = places[:, :, None] * frequencies
-    encoding = np.concatenate([np.sin(waves), np.cos(waves)], 2).reshape(len(places), -1)
+    waves = coordinates[:, :, None] * frequencies
+    encoding = np.concatenate([np.sin(waves), np.cos(waves)], 2).reshape(len(coordinates), -1)
     return torch.from_numpy(np.pad(encoding, ((0, 0), (0, width - encoding.shape[1]))).astype(np.float32))

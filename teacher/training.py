@@ -77,30 +77,35 @@ def train(
     since = state["step"]
     sums: dict[str, torch.Tensor] = {}
 
+    def position() -> str:
+        return f"batch {number} (step {state['step']}"
+
     def stopped() -> bool:
         return bool(options.patience) and state["stale"] >= options.patience
 
     pairs.train()
     bar = tqdm(total=total, initial=state["step"], desc=f"teach {options.objective}", disable=not progress)
     for number, picked in enumerate(
-        batches(train_part.clips, train_part.groups, options.batch_size, options.epochs, options.seed)
+        batches(train_part.clips, train_part.groups, options.batch_size, epochs=options.epochs, seed=options.seed)
     ):
         if number < done:
             continue
         if state["step"] >= total or stopped():
             break
-        batch = collate(train_part, picked, tokens, device, accelerator.process_index, accelerator.num_processes)
+        batch = collate(
+            train_part, picked, tokens, device, process=accelerator.process_index, processes=accelerator.num_processes
+        )
         with accelerator.accumulate(pairs):
             parts, _ = _losses(pairs, batch, options)
             loss = sum(parts.values())
             if not bool(torch.isfinite(loss.detach())):
-                raise _no_number("loss", number, state["step"], batch, saving.newest(output))
+                raise _no_number("loss", position(), batch, output)
             accelerator.backward(loss)
             if accelerator.sync_gradients:
                 norm = accelerator.clip_grad_norm_(pairs.parameters(), 1.0)
                 # with fp16 an overflow is usual: the scaler leaves the step out
                 if options.dtype != "float16" and not bool(torch.isfinite(norm)):
-                    raise _no_number("gradient", number, state["step"], batch, saving.newest(output))
+                    raise _no_number("gradient", position(), batch, output)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         for name, value in parts.items():
@@ -111,9 +116,9 @@ def train(
         state["step"] += 1
         bar.update(1)
         if state["step"] == total or (options.evaluate_every and state["step"] % options.evaluate_every == 0):
-            validated = _validate(accelerator, pairs, tokens, validation, options)
+            validated = _validate(accelerator, pairs, tokens, part=validation, options=options)
             if not np.isfinite(validated["validation_loss"]):
-                raise _no_number("validation loss", number, state["step"], batch, saving.newest(output))
+                raise _no_number("validation loss", position(), batch, output)
             count = options.accumulate * (state["step"] - since)
             means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
             curves.append({"step": state["step"], **means, **validated})
@@ -148,7 +153,8 @@ def _losses(pairs: Any, batch: Batch, options: TrainingOptions) -> tuple[dict[st
         term = label_loss(own, options.temperature, mask) * batch.weight
     else:
         target = batch.teacher[: batch.count]
-        term = logit_loss(own, target, options.temperature, options.teacher_temperature, mask) * batch.weight
+        loss = logit_loss(own, target, options.temperature, options.teacher_temperature, mask=mask)
+        term = loss * batch.weight
     terms = {options.objective: term}
     if options.contrast:
         terms["contrast"] = options.contrast * contrast_loss(square, options.temperature, batch.same)
@@ -157,7 +163,7 @@ def _losses(pairs: Any, batch: Batch, options: TrainingOptions) -> tuple[dict[st
 
 @torch.no_grad()
 def _validate(
-    accelerator: Any, pairs: Any, tokens: Tokenizer, part: Part, options: TrainingOptions
+    accelerator: Any, pairs: Any, tokens: Tokenizer, *, part: Part, options: TrainingOptions
 ) -> dict[str, float]:
     """Loss, and the share of captions with negatives that score above all of them (ties count half).
 
@@ -170,7 +176,7 @@ def _validate(
     pairs.eval()
     alone = accelerator.unwrap_model(pairs)  # processes may have different numbers of batches
     sums = torch.zeros(3, device=accelerator.device)
-    drawn = list(batches(part.clips, None, options.batch_size, 1, options.seed))
+    drawn = list(batches(part.clips, None, options.batch_size, epochs=1, seed=options.seed))
     for picked in drawn[accelerator.process_index :: accelerator.num_processes]:
         batch = collate(part, picked, tokens, accelerator.device)
         parts, own = _losses(alone, batch, options)
@@ -186,11 +192,12 @@ def _validate(
     return {"validation_loss": loss / len(part.clips), "validation_accuracy": right / captions if captions else 0.0}
 
 
-def _no_number(what: str, number: int, step: int, batch: Batch, saved: Path | None) -> VideoContrastError:
+def _no_number(what: str, position: str, batch: Batch, output: Path) -> VideoContrastError:
+    saved = saving.newest(output)
     where = f"the last good state is in {saved}" if saved else "nothing was saved yet"
     return VideoContrastError(
-        f"the {what} is not a number at batch {number} (step {step}, clips {', '.join(batch.names[:5])} ...); {where}; "
-        "try a lower --learning-rate or --precision no"
+        f"the {what} is not a number at {position}, clips {', '.join(batch.names[:5])} ...); {where}; "
+        "try a lower --learning-rate or --dtype float32"
     )
 
 
@@ -210,7 +217,7 @@ def _accelerator(options: TrainingOptions) -> Any:
 
 def _groups(model: Any, options: TrainingOptions) -> list[dict[str, Any]]:
     learning = [p for p in model.parameters() if p.requires_grad]
-    decayed, plain = ([p for p in learning if (p.ndim >= 2) == wanted] for wanted in (True, False))
+    decayed, plain = ([p for p in learning if (p.ndim >= 2) == is_matrix] for is_matrix in (True, False))
     return [{"params": decayed, "weight_decay": options.weight_decay}, {"params": plain, "weight_decay": 0.0}]
 
 

@@ -18,7 +18,12 @@ class UsageError(VideoContrastError):
 
 
 def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> UsageError:
-    """An error for a name that is not in `known`, which suggests the nearest one.
+    """Returns an error for a name that is not in `known`, which suggests the nearest one.
+
+    Args:
+        kind: what is named, for the message ("perturbation").
+        name: as given.
+        known: the names that there are.
 
     >>> print(unknown_name("perturbation", "keybord", ["keyboard", "ocr"]))
     unknown perturbation 'keybord': did you mean 'keyboard'? Known: keyboard, ocr

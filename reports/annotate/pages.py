@@ -76,8 +76,8 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
 
     def show(name: str, message: str = "") -> list[Any]:
         task = desk.next(name)
-        own, given, wanted = desk.progress(name)
-        status = f"{html.escape(name)}: {own} by you · {given} of {wanted} answers in all"
+        own, n_answers, n_needed = desk.progress(name)
+        status = f"{html.escape(name)}: {own} by you · {n_answers} of {n_needed} answers in all"
         if task is None:
             return [
                 None,
@@ -114,10 +114,10 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         name = " ".join(name.split())[:60]
         return show(name) if name else nameless()
 
-    def submit(state: dict[str, Any] | None, chosen: Any, sentence: str) -> list[Any]:
+    def submit(state: dict[str, Any] | None, choice_value: Any, sentence: str) -> list[Any]:
         if not state:
             return nameless()
-        answer = chosen if judging else " ".join((sentence or "").split())
+        answer = choice_value if judging else " ".join((sentence or "").split())
         if judging and answer is None:
             return [state, *[gr.skip()] * 7, "Choose one of the sentences, or “not clear”.", gr.skip()]
         try:
@@ -206,10 +206,10 @@ def _rules(judging: bool) -> str:
 def _review(gr: Any, desk: Desk, reviewer: str) -> None:
     """All answers as a table, and a form that sends one back with a note; for those who know the reviewer's word."""
 
-    def refused(said: str | None) -> str:
+    def refused(text: str | None) -> str:
         return (
             ""
-            if hmac.compare_digest((said or "").strip().encode(), reviewer.encode())
+            if hmac.compare_digest((text or "").strip().encode(), reviewer.encode())
             else "This is not the reviewer's word."
         )
 
@@ -220,9 +220,9 @@ def _review(gr: Any, desk: Desk, reviewer: str) -> None:
             row = desk.rows.get(vote.item)
             if row is None:
                 continue
-            said = row["candidates"][vote.answer] if isinstance(vote.answer, int) else vote.answer
+            answer_text = row["candidates"][vote.answer] if isinstance(vote.answer, int) else vote.answer
             true = row["candidates"][row["label"]]
-            lines.append([vote.item, vote.annotator, true, said, round(vote.seconds, 1), vote.status])
+            lines.append([vote.item, vote.annotator, true, answer_text, round(vote.seconds, 1), vote.status])
         return lines
 
     def look(word: str | None) -> tuple[str, list[list[Any]]]:
@@ -248,6 +248,6 @@ def _review(gr: Any, desk: Desk, reviewer: str) -> None:
         annotator = gr.Textbox(label="By", elem_id="back-by")
         note = gr.Textbox(label="What should change", elem_id="back-note", scale=2)
     back = gr.Button("Send back", elem_id="back")
-    said = gr.Markdown(elem_id="back-said")
-    refresh.click(look, word, [said, answers])
-    back.click(send_back, [word, item, annotator, note], [said, answers])
+    review_message = gr.Markdown(elem_id="back-said")
+    refresh.click(look, word, [review_message, answers])
+    back.click(send_back, [word, item, annotator, note], [review_message, answers])

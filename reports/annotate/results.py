@@ -18,7 +18,16 @@ Task = Literal["judge", "write"]
 
 
 def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task) -> dict[str, Any]:
-    """What the answers say: `judged(...)`, or for the writing page the number of items, answers, people and seconds.
+    """Returns the figures of a file of answers.
+
+    Args:
+        folder: the set that was shown.
+        votes: the file of answers.
+        config, split: which table was shown.
+        task: which page.
+
+    Returns:
+        `judged(...)`, or for the writing page the number of items, answers, people and seconds.
 
     Raises:
         UsageError: no such file of answers.
@@ -43,7 +52,18 @@ def export_set(
     folder: str | Path, votes: str | Path, output: str | Path, *, config: str, split: str = "test", task: Task
 ) -> Path:
     """Writes a set from the answers: of the writing page `verb_human_mc`, of the judging page the items that people
-    got right, under the config's own name. Clips that lie in the set's folder come along.
+    got right, under the config's own name. Clips that lie in the set's folder are copied.
+
+    Args:
+        folder: the set that was shown.
+        votes: the file of answers.
+        output: the new set's folder.
+        config, split: which table was shown.
+        task: which page.
+
+    Raises:
+        UsageError: no such file of answers.
+        VideoContrastError: no item is left.
     """
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
@@ -52,27 +72,33 @@ def export_set(
     rows = open_set(root).choice_rows(config, split)
     done = _votes(votes, task).done()
     if task == "write":
-        name, made = "verb_human_mc", written_rows(rows, done)
+        name, kept_rows = "verb_human_mc", written_rows(rows, done)
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, made = config, [dict(row) for row in valid_items(rows, done)]
+        name, kept_rows = config, [dict(row) for row in valid_items(rows, done)]
         how = {"negatives": f"the items of {config} on which the majority of judges chose the true caption"}
         how["checks"] = _said(judged(rows, done))
-    if not made:
+    if not kept_rows:
         raise VideoContrastError("no item is left: on none did the majority choose the true caption")
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
-    present = sorted({r["video_path"] for r in made if resolve_under(root, r["video_path"]).is_file()})
+    present = sorted({r["video_path"] for r in kept_rows if resolve_under(root, r["video_path"]).is_file()})
     files: dict[str, Callable[[Any], None]] = {path: partial(_copied, resolve_under(root, path)) for path in present}
-    return write_set(BuiltSet(f"{task}_by_people", {name: {split: made}}, facts, files), output)
+    return write_set(BuiltSet(f"{task}_by_people", {name: {split: kept_rows}}, facts, files), output)
 
 
-def record_in_card(folder: str | Path, config: str, found: Mapping[str, Any]) -> None:
-    """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line."""
+def record_in_card(folder: str | Path, config: str, figures: Mapping[str, Any]) -> None:
+    """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line.
+
+    Args:
+        folder: the set.
+        config: the judged config.
+        figures: of `judged`.
+    """
     draft = SetDraft(folder)
     facts = draft.record["configs"][config]["facts"]
-    facts["human"] = dict(found)
-    facts["checks"] = _said(found)
+    facts["human"] = dict(figures)
+    facts["checks"] = _said(figures)
     write_card(draft.save())
 
 
@@ -86,12 +112,12 @@ def _votes(path: str | Path, task: Task) -> Votes:
     return Votes(path, task)
 
 
-def _said(found: Mapping[str, Any]) -> str:
-    alpha = found.get("krippendorff_alpha")
+def _said(figures: Mapping[str, Any]) -> str:
+    alpha = figures.get("krippendorff_alpha")
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
+    rate, low, high = (100 * figures[f"false_negative_rate{end}"] for end in ("", "_low", "_high"))
     return (
-        f"{found['n_people']} people judged {found['n_items']} items: majority right in {100 * found['accuracy']:.1f} %"
-        f"{agreed}; negatives that cannot be told from the truth {100 * found['false_negative_rate']:.1f} % "
-        f"(95 % Wilson interval {100 * found['false_negative_rate_low']:.1f} to "
-        f"{100 * found['false_negative_rate_high']:.1f})"
+        f"{figures['n_people']} people judged {figures['n_items']} items: "
+        f"majority right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
+        f"{rate:.1f} % (95 % Wilson interval {low:.1f} to {high:.1f})"
     )

@@ -36,7 +36,8 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     if row["start"] is None and row["end"] is None and _plays(path):
         return path
     stat = path.stat()
-    key = digest("annotate", str(path.resolve()), stat.st_size, stat.st_mtime_ns, row["start"], row["end"]).hex()[:32]
+    source = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, row["start"], row["end"])
+    key = digest("annotate", *source).hex()[:32]
     target = shown_folder() / f"{key}.mp4"
     if not target.exists():
         from video_contrast.video import read_video, write_video

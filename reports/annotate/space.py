@@ -62,11 +62,12 @@ def write_space(
     write_text(target / "app.py", (files(__package__) / "space_app.txt").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
     name = str(facts.get("pretty_name") or source.builder or root.name)
-    write_text(target / "README.md", _card(name, task, config, len(rows), str(facts.get("licence") or "not recorded")))
+    licence = str(facts.get("licence") or "not recorded")
+    write_text(target / "README.md", _card(name, task, config, count=len(rows), licence=licence))
     return target
 
 
-def _card(name: str, task: str, config: str, count: int, licence: str) -> str:
+def _card(name: str, task: str, config: str, *, count: int, licence: str) -> str:
     verb, what = ("Judge", "choose the caption of") if task == "judge" else ("Write", "write a false caption for")
     title = f"{verb} {name} {config}"[:60]
     return f"""\

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from video_contrast.errors import UsageError
 from video_contrast.reports.annotate.votes import UNCLEAR, Vote, Votes
@@ -72,17 +72,19 @@ class Desk:
         """
         with self._lock:
             self.votes.refresh()
-            mine = self.votes.of(annotator)
-            back = next((item for item, vote in mine.items() if vote.status == "returned" and item in self.rows), None)
+            own_votes = self.votes.of(annotator)
+            back = next(
+                (item for item, vote in own_votes.items() if vote.status == "returned" and item in self.rows), None
+            )
             if back is not None:
-                return self._task(back, annotator, mine[back])
+                return self._task(back, annotator, own_votes[back])
             done = self.votes.done()
-            held = next((i for i, c in self._claims.items() if annotator in c and i not in mine), None)
+            held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if held is not None:
                 return self._task(held, annotator)
             open_items = []
             for place, item in enumerate(self.rows):
-                if item in mine:
+                if item in own_votes:
                     continue
                 taken = len(done.get(item, ())) + len(self._others(item, annotator))
                 if taken < self.per_item:
@@ -96,6 +98,12 @@ class Desk:
     def answer(self, annotator: str, item: str, answer: int | str, seconds: float) -> str:
         """Takes an answer; returns what is wrong with it, or "" if it was kept.
 
+        Args:
+            annotator: the person.
+            item: id of the row.
+            answer: judge: number of the candidate, or "not clear"; write: the sentence.
+            seconds: from the item's showing to the answer.
+
         Raises:
             VideoContrastError: the person has answered the item before.
         """
@@ -107,19 +115,27 @@ class Desk:
                 return problem
         elif answer != UNCLEAR and answer not in task.shown:
             return "Choose one of the sentences, or “not clear”."
-        self.votes.add(Vote(self.votes.task, item, annotator, answer, round(seconds, 2), shown=task.shown))
+        vote = Vote(self.votes.task, item, annotator, answer, seconds=round(seconds, 2), shown=task.shown)
+        self.votes.add(vote)
         with self._lock:
             self._claims.get(item, {}).pop(annotator, None)
         return ""
 
     def send_back(self, item: str, annotator: str, note: str) -> None:
-        """A reviewer returns an answer to the person who gave it."""
+        """Returns an answer to the person who gave it.
+
+        Args:
+            item: id of the row.
+            annotator: the person.
+            note: what should change.
+
+        Raises:
+            UsageError: there is no such answer.
+        """
         former = self.votes.of(annotator).get(item)
         if former is None or former.status == "returned":
             raise UsageError(f"{annotator} has no answer to {item} that could be sent back")
-        self.votes.add(
-            Vote(self.votes.task, item, annotator, former.answer, former.seconds, "returned", note, former.shown)
-        )
+        self.votes.add(replace(former, status="returned", note=note, time=0.0))
 
     def progress(self, annotator: str) -> tuple[int, int, int]:
         """(answers of this person, answers in all, answers wanted)."""
@@ -140,6 +156,6 @@ class Desk:
         answer = former.answer if former else None
         if self.votes.task == "write":
             return Task(row, phrase=phrase_of(row) or (0, 0), note=note, former=answer)
-        rng = stream("annotate", self.seed, "options", item, annotator)
+        rng = stream("annotate", self.seed, "options", *(item, annotator))
         shown = tuple(int(n) for n in rng.permutation(len(row["candidates"])))
         return Task(row, tuple(row["candidates"][n] for n in shown), shown, note=note, former=answer)

@@ -110,11 +110,11 @@ class Votes:
 
     def done(self) -> dict[str, list[Vote]]:
         """Item -> its answers that stand."""
-        found: dict[str, list[Vote]] = {}
+        by_item: dict[str, list[Vote]] = {}
         for vote in self.latest():
             if vote.status == "done":
-                found.setdefault(vote.item, []).append(vote)
-        return found
+                by_item.setdefault(vote.item, []).append(vote)
+        return by_item
 
     def _take(self, line: bytes, number: int) -> None:
         try:

@@ -33,8 +33,8 @@ def phrase_of(row: MultipleChoiceRow) -> tuple[int, int] | None:
     from video_contrast.perturbations.contrast.phrases import phrases
     from video_contrast.perturbations.language import tag
 
-    found = phrases(tag([caption])[0])
-    return (found[0].start, found[0].end) if found else None
+    verb_phrases = phrases(tag([caption])[0])
+    return (verb_phrases[0].start, verb_phrases[0].end) if verb_phrases else None
 
 
 def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
@@ -46,17 +46,17 @@ def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
     start, end = span
     before, after = normal(caption[:start]), normal(caption[end:])
     text = " ".join(sentence.split())
-    said = normal(text)
-    if not said:
+    words = normal(text)
+    if not words:
         return "The sentence is empty."
-    if said == normal(caption):
+    if words == normal(caption):
         return "The sentence is unchanged: change the marked words."
-    if not (said.startswith(before) and said.endswith(after)):
+    if not (words.startswith(before) and words.endswith(after)):
         return "Change only the marked words; the rest of the sentence stays as it is."
-    new = said[len(before) : len(said) - len(after)].strip()
+    new = words[len(before) : len(words) - len(after)].strip()
     if not new:
         return "The marked words are gone: put others in their place."
-    if any(said == normal(other) for other in row["candidates"]):
+    if any(words == normal(other) for other in row["candidates"]):
         return "Another option of this item says the same: write something else."
     old = caption[start:end].lower()
     if _means_the_same(old, new):
@@ -74,7 +74,7 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
     Raises:
         VideoContrastError: no item was answered.
     """
-    made = []
+    new_rows = []
     for row in rows:
         answers = votes.get(str(row["id"]), ())
         if not answers:
@@ -91,16 +91,16 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
         meta = json.loads(row["meta"] or "{}")
         if len(answers) > 1:
             meta["also_written"] = [str(vote.answer) for vote in answers[1:]]
-        made.append(
+        new_rows.append(
             multiple_choice_row(
                 id=row["id"], video_id=row["video_id"], video_path=row["video_path"], start=row["start"],
                 end=row["end"], candidates=candidates, label=row["label"], kinds=kinds, edits=edits, replaced=replaced,
                 cluster=row["cluster"], meta=meta,
             )
         )  # fmt: skip
-    if not made:
+    if not new_rows:
         raise VideoContrastError("no item has an answer yet, so there is no set to write")
-    return made
+    return new_rows
 
 
 def _without_auxiliaries(phrase: str) -> list[str]:
@@ -115,15 +115,15 @@ def _means_the_same(old: str, new: str) -> bool:
     from video_contrast.perturbations.language import lemma
 
     first, second = _without_auxiliaries(old), _without_auxiliaries(new)
-    one, two = lemma(first[0], "VB"), lemma(second[0], "VB")
-    if one == two and first[1:] == second[1:]:
+    old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")
+    if old_lemma == new_lemma and first[1:] == second[1:]:
         return True
     if len(first) > 1 or len(second) > 1:
         return False
     try:
         from nltk.corpus import wordnet
 
-        synsets = wordnet.synsets(one, pos="v")[:2]
+        synsets = wordnet.synsets(old_lemma, pos="v")[:2]
     except LookupError:  # WordNet is not there: then only forms of the same verb are found
         return False
-    return any(two == name for synset in synsets for name in synset.lemma_names())
+    return any(new_lemma == name for synset in synsets for name in synset.lemma_names())

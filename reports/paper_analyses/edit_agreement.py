@@ -25,10 +25,10 @@ def edit_agreement(first: Sequence[MultipleChoiceRow], second: Sequence[Multiple
         if normal(row["candidates"][row["label"]]) != normal(other["candidates"][other["label"]]):
             continue
         captions += 1
-        mine, theirs = _contrast(row), _contrast(other)
-        if mine and theirs:
-            replaced += normal(mine[1]["old"]) == normal(theirs[1]["old"])
-            contrasts += normal(mine[0]) == normal(theirs[0])
+        first_contrast, second_contrast = _contrast(row), _contrast(other)
+        if first_contrast and second_contrast:
+            replaced += normal(first_contrast[1]["old"]) == normal(second_contrast[1]["old"])
+            contrasts += normal(first_contrast[0]) == normal(second_contrast[0])
     return {
         "shared_clips": shared,
         "same_caption": round(captions / shared, 4) if shared else None,

@@ -39,14 +39,14 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
         answers.setdefault(item, {})[str(vote.get("annotator", ""))] = candidate
     if not answers:
         raise UsageError("no votes")
-    table = [list(given.values()) for given in answers.values()]
+    table = [list(item_answers.values()) for item_answers in answers.values()]
     majority = majority_vote(table, [labels[item][0] for item in answers])
-    several = any(len(given) > 1 for given in table)
+    several = any(len(item_answers) > 1 for item_answers in table)
     return {
         "accuracy": majority["accuracy"],
         "individual_accuracy": majority["individual_accuracy"],
         "n": majority["n"],
         "n_ties": majority["n_ties"],
-        "judges": float(np.mean([len(given) for given in table])),
+        "judges": float(np.mean([len(item_answers) for item_answers in table])),
         "agreement": agreement(table) if several else None,
     }

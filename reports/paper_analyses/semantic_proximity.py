@@ -48,7 +48,12 @@ def proximity(
 
 
 def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) -> NDArray[np.float64]:
-    """Cosine of each pair of sentences; each unique sentence is encoded once."""
+    """Returns the cosine of each pair of sentences, float64[n]; each unique sentence is encoded once.
+
+    Args:
+        first, second: n sentences each.
+        encode: texts -> float32[m, d].
+    """
     unique = list(dict.fromkeys([*first, *second]))
     vectors = np.asarray(encode(unique), np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

@@ -15,6 +15,10 @@ NOT_EDITED = ("true", "random")
 def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[str, float]:
     """Item id -> 1 right, 0 wrong, between them on a tie, from a run's scores.
 
+    Args:
+        run: a finished run's folder.
+        config, condition: whose scores.
+
     Raises:
         UsageError: there is no run, or none of this config and condition.
     """

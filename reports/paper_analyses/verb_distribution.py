@@ -63,7 +63,14 @@ def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> dict[s
 def plot_verbs(
     first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path, top: int = 30
 ) -> Path:
-    """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left."""
+    """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left.
+
+    Args:
+        first, second: lemma -> count (`verb_counts`).
+        names: of the two sets.
+        output: the PNG file.
+        top: how many verbs.
+    """
     from video_contrast.files import write_bytes
     from video_contrast.reports import figures
 
@@ -71,9 +78,9 @@ def plot_verbs(
     order = sorted(set(first) | set(second), key=lambda verb: (-first.get(verb, 0) / totals[0], verb))[:top]
     with figures.drawing(7.2, 3.4) as (canvas, axes):
         for number, (counts, total, name) in enumerate(zip((first, second), totals, names, strict=True)):
-            places = np.arange(len(order)) + (number - 0.5) * 0.4
+            positions = np.arange(len(order)) + (number - 0.5) * 0.4
             heights = [100 * counts.get(verb, 0) / total for verb in order]
-            axes.bar(places, heights, width=0.4, color=figures.colour(number), label=name)
+            axes.bar(positions, heights, width=0.4, color=figures.colour(number), label=name)
         axes.set_xticks(range(len(order)), order, rotation=60, ha="right")
         axes.set_ylabel("share of verbs, %")
         axes.legend(frameon=False)

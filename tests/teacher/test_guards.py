@@ -135,10 +135,10 @@ def test_the_best_step_tells_most_captions_apart_and_of_those_has_the_lowest_los
 ) -> None:
     validations = iter([(0.5, 1.0), (0.7, 3.0), (0.7, 2.0), (0.6, 0.1), (0.6, 0.1)])
 
-    def given(*_: Any) -> dict[str, float]:
+    def validated(*_: Any, **__: Any) -> dict[str, float]:
         return dict(zip(("validation_accuracy", "validation_loss"), next(validations), strict=True))
 
-    monkeypatch.setattr(training, "_validate", given)
+    monkeypatch.setattr(training, "_validate", validated)
     net, processor, _ = load_checkpoint("temporal-plain")
     result = _train(tmp_path, net, processor, _part(3, 8), epochs=4, evaluate_every=1, patience=2)
     assert (result["best_step"], result["best_accuracy"], result["best_loss"]) == (3, 0.7, 2.0)

@@ -256,7 +256,7 @@ def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> 
         ({"frames": 8}, "--frames 8: this model takes exactly 6"),
         ({"split": "nope"}, "no split 'nope'"),
         ({"config": "antonym_mc", "split": "test"}, "no retrieval config"),
-        ({"learning": 1}, "unknown setting 'learning'"),
+        ({"learning": 1}, "unknown option of teach 'learning'"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(arguments: dict[str, Any], message: str, dataset: Path, tmp_path: Path) -> None:

@@ -170,7 +170,12 @@ class RunFolder:
             pq.write_table(pa.Table.from_pylist(ordered, schema=_schema()), temporary, compression="zstd")
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
-        """Writes the similarities of a retrieval config under a condition, and the ids beside them."""
+        """Writes the similarities of a retrieval config under a condition, and the ids beside them.
+
+        Args:
+            config, condition: what was scored.
+            matrix: the similarities, float32[clips, captions], with the ids of rows and columns.
+        """
         import numpy as np
 
         path = self._matrix_path(config, condition)
@@ -238,13 +243,24 @@ class RunFolder:
         return self.path / "answers" / space
 
     def read_texts(self, config: str, perturbation: str, key: str) -> tuple[tuple[str, ...], ...] | None:
-        """The perturbed texts of a config, a tuple an item; None where there are none of this key."""
+        """Returns the stored perturbed texts of a config, a tuple an item; None where there are none of this key.
+
+        Args:
+            config, perturbation: whose texts.
+            key: names what they must have been made from.
+        """
         path = self._texts_path(config, perturbation)
         stored = read_json(path) if path.exists() else {}
         return tuple(tuple(texts) for texts in stored["texts"]) if stored.get("key") == key else None
 
     def write_texts(self, config: str, perturbation: str, key: str, texts: Sequence[Sequence[str]]) -> None:
-        """Keeps the perturbed texts of a config under a key that names what they were made from."""
+        """Stores the perturbed texts of a config.
+
+        Args:
+            config, perturbation: whose texts.
+            key: names what they were made from.
+            texts: a sequence an item.
+        """
         write_json(self._texts_path(config, perturbation), {"key": key, "texts": texts})
 
     def _texts_path(self, config: str, perturbation: str) -> Path:
