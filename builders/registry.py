@@ -119,7 +119,7 @@ def builder(
 
     def register(function: Callable[..., BuiltSet]) -> Callable[..., BuiltSet]:
         summary = (function.__doc__ or "").strip().partition("\n")[0]
-        BUILDERS[name] = Builder(name, summary, configs, requirements, function)
+        BUILDERS[name] = Builder(name, summary, configs=configs, requirements=requirements, function=function)
         return with_options(function)
 
     return register

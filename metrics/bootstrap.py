@@ -171,7 +171,7 @@ def cluster_bootstrap(
             estimate = float(statistic(np.bincount(index)[None].astype(np.float64), distinct)[0])
             if n_clusters < MINIMUM_CLUSTERS:
                 return no_interval(estimate, n_clusters)
-            counts = _sampled_counts(index, codes, (n_clusters, len(distinct)), int(draws), seed)
+            counts = _sampled_counts(index, codes, shape=(n_clusters, len(distinct)), draws=int(draws), seed=seed)
             samples = np.concatenate([statistic(block, distinct) for block in counts])
     return interval_of_samples(estimate, samples, n_clusters, level=level, bounds=bounds, smooth=False)
 
@@ -216,7 +216,7 @@ def interval_of_samples(
     if smooth:
         ends = estimate + (ends - estimate) * quantile / ndtri(tail)
     low, high = np.clip(ends, *bounds)
-    return Interval(estimate, float(low), float(high), float(defined.std()), n_clusters)
+    return Interval(estimate, float(low), high=float(high), standard_error=float(defined.std()), n_clusters=n_clusters)
 
 
 def _columns(values: Any) -> Floats:

@@ -46,7 +46,7 @@ def written_out(path: Path) -> str:
     parts: list[str] = []
     libraries: set[str] = set()
     defined: dict[str, str] = {}
-    _collect(path, parts, libraries, defined, set())
+    _collect(path, parts, libraries=libraries, defined=defined, seen=set())
     head = '"""Written out from the sources of the package video-contrast. Do not edit it here."""'
     imports = "\n".join(sorted(libraries, key=lambda line: (not line.startswith("import"), line)))
     return "\n\n\n".join([head + "\n\n" + imports, *parts]) + "\n"
@@ -67,7 +67,7 @@ def _collect(path: Path, parts: list[str], libraries: set[str], defined: dict[st
             if needed is None:
                 libraries.add(ast.unparse(node))
             else:
-                _collect(needed, parts, libraries, defined, seen)
+                _collect(needed, parts, libraries=libraries, defined=defined, seen=seen)
         elif position == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             dropped.update(span)
         else:

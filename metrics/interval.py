@@ -39,7 +39,7 @@ class Interval(NamedTuple):
 def no_interval(estimate: float, n_clusters: int) -> Interval:
     """An estimate without an interval: too few clusters, or draws that say nothing."""
     nan = float("nan")
-    return Interval(estimate, nan, nan, nan, n_clusters)
+    return Interval(estimate, nan, high=nan, standard_error=nan, n_clusters=n_clusters)
 
 
 def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
@@ -79,11 +79,11 @@ def share_interval(hits: Any, clusters: Any = None, *, weights: Any = None, leve
         return no_interval(mean, n_clusters)._replace(standard_error=error)
     from scipy.special import betaincinv
 
-    size = _effective_size(error, mean * (1 - mean), codes, weight, tail)
+    size = _effective_size(error, mean * (1 - mean), codes=codes, weights=weight, tail=tail)
     right, wrong = mean * size, (1 - mean) * size
     low = float(betaincinv(right, wrong + 1, tail)) if right > 0 else 0.0
     high = float(betaincinv(right + 1, wrong, 1 - tail)) if wrong > 0 else 1.0
-    return Interval(mean, min(low, mean), max(high, mean), error, n_clusters)
+    return Interval(mean, min(low, mean), high=max(high, mean), standard_error=error, n_clusters=n_clusters)
 
 
 def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
@@ -114,11 +114,13 @@ def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.9
     from scipy.special import ndtri
 
     up, down = np.maximum(values, 0).mean(), np.maximum(-values, 0).mean()
-    size = _effective_size(error, up + down - mean**2, codes, weight, tail)
+    size = _effective_size(error, up + down - mean**2, codes=codes, weights=weight, tail=tail)
     up, down = (up * size + 1) / (size + 2), (down * size + 1) / (size + 2)
     half = float(-ndtri(tail) * np.sqrt((up + down - (up - down) ** 2) / (size + 2)))
     low, high = max(-1.0, up - down - half), min(1.0, up - down + half)
-    return Interval(mean, min(float(low), mean), max(float(high), mean), error, n_clusters)
+    return Interval(
+        mean, min(float(low), mean), high=max(float(high), mean), standard_error=error, n_clusters=n_clusters
+    )
 
 
 def median_interval(values: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
@@ -151,10 +153,10 @@ def median_interval(values: Any, clusters: Any = None, *, level: float = 0.95) -
     below = (array < median) + 0.5 * (array == median)
     weight = np.ones(len(array))
     error = cluster_error(below, codes, n_clusters, weight)
-    half = _effective_size(error, float(below.var()), codes, weight, tail) / 2
+    half = _effective_size(error, float(below.var()), codes=codes, weights=weight, tail=tail) / 2
     share = float(betaincinv(half, half + 1, tail))
     low, high = np.quantile(array, [share, 1 - share], method="inverted_cdf")
-    return Interval(median, float(low), float(high), float("nan"), n_clusters)
+    return Interval(median, float(low), high=float(high), standard_error=float("nan"), n_clusters=n_clusters)
 
 
 def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> float:

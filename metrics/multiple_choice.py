@@ -72,7 +72,7 @@ def multiple_choice(
             result.update(interval_keys(name, share_interval(expected, groups)))
 
     add("accuracy", ranks.hit(1), *ranks.hit_bounds(1), groups)
-    add("mean_rank", ranks.expected, ranks.worst, ranks.best, groups)
+    add("mean_rank", ranks.expected, worst=ranks.worst, best=ranks.best, groups=groups)
     result["median_rank"] = float(np.median(ranks.expected))
     if interval:
         result["clusters"] = n_clusters

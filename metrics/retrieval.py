@@ -69,7 +69,15 @@ def retrieval(
     """
     matrix = _matrix(similarity)
     rows = _video_rows(caption_to_video, video_ids, *matrix.shape)
-    return _summary(matrix_ranks(matrix, rows), rows, len(matrix), ks, clusters, interval, seed)
+    return _summary(
+        matrix_ranks(matrix, rows),
+        caption_to_video=rows,
+        n_videos=len(matrix),
+        ks=ks,
+        clusters=clusters,
+        interval=interval,
+        seed=seed,
+    )
 
 
 def retrieval_from_embeddings(
@@ -112,7 +120,9 @@ def retrieval_from_embeddings(
         raise ValueError(f"embeddings of videos have {left.shape[1]} numbers, of captions {right.shape[1]}")
     rows = _video_rows(caption_to_video, video_ids, len(left), len(right))
     ranks = embedding_ranks(left, right, rows, normalise=normalise)
-    return _summary(ranks, rows, len(left), ks, clusters, interval, seed)
+    return _summary(
+        ranks, caption_to_video=rows, n_videos=len(left), ks=ks, clusters=clusters, interval=interval, seed=seed
+    )
 
 
 def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) -> NDArray[np.int64]:

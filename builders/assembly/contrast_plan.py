@@ -92,7 +92,7 @@ def contrast_plan(
     else:
         negatives = existing(human, "it must hold human negatives", "--human")
         contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
-    return ContrastPlan(options.seed, options.caption, options.num_proc, contrasts, missing)
+    return ContrastPlan(options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, missing=missing)
 
 
 def existing(path: str | Path, what: str, option: str) -> Path:

@@ -42,7 +42,7 @@ def difference(old: str, new: str, generator: str) -> Edit:
         # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
         first, second = _base(gone, lemma), _base(put, lemma)
         antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
-    return Edit(text, " ".join(gone), text[start:end], start, generator, antonym)
+    return Edit(text, " ".join(gone), new=text[start:end], start=start, generator=generator, antonym=antonym)
 
 
 def _base(words: list[str], lemma: Callable[[str, str], str]) -> str:

@@ -68,20 +68,20 @@ def random_items(
     items: list[RandomItem] = []
     counts = Counter({"built": 0})
     for clip in clips:
-        distractors = _distractors(clip, clips, pools[clip.pool], candidates - 1, seed, streams)
+        distractors = _distractors(clip, clips, pool=pools[clip.pool], count=candidates - 1, seed=seed, streams=streams)
         if distractors is None:
             counts["too_few_other_videos"] += 1
             continue
         base = clip.captions[caption_order(clip, seed, streams)[0]]
         slots, displaced = _slots(clip, candidates, seed, streams)
-        items.append(RandomItem(clip, base, tuple(distractors), slots, displaced))
+        items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, displaced=displaced))
         counts["built"] += 1
     return items, counts
 
 
 def random_row(item: RandomItem) -> MultipleChoiceRow:
     """Returns the row with random negatives only."""
-    return _row(item, item.true, item.distractors, ["random"] * len(item.distractors), {})
+    return _row(item, item.true, negatives=item.distractors, kinds=["random"] * len(item.distractors), edits={})
 
 
 def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: str) -> MultipleChoiceRow:
@@ -104,7 +104,7 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
         free.remove(place)
         negatives[place], kinds[place], edits[place] = contrast.text, kind, contrast
     replaced = item.distractors[next(iter(edits))] if len(contrasts) == 1 else None
-    return _row(item, true, negatives, kinds, edits, replaced)
+    return _row(item, true, negatives=negatives, kinds=kinds, edits=edits, replaced=replaced)
 
 
 def contrasts_only_row(
@@ -120,8 +120,8 @@ def contrasts_only_row(
         seed: of the places.
     """
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
-    item = RandomItem(clip, true, tuple(edit.text for edit in contrasts), slots, 0)
-    return _row(item, true, item.distractors, [kind] * len(contrasts), dict(enumerate(contrasts)))
+    item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)
+    return _row(item, true, negatives=item.distractors, kinds=[kind] * len(contrasts), edits=dict(enumerate(contrasts)))
 
 
 def _slots(clip: CaptionedClip, candidates: int, seed: int, streams: Streams) -> tuple[tuple[int, ...], int]:

@@ -180,7 +180,14 @@ def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":
             frames.setdefault(kind, Counter()).update(counts)
         for pair, counts in part.company.items():
             company.setdefault(pair, Counter()).update(counts)
-    return WordCounts(sum(part.size for part in parts), uses, otherwise, frames, company, parts[0].tagger)
+    return WordCounts(
+        sum(part.size for part in parts),
+        uses,
+        otherwise=otherwise,
+        frames=frames,
+        company=company,
+        tagger=parts[0].tagger,
+    )
 
 
 def _named(text: str | None, option: str) -> dict[str, Any]:

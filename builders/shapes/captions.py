@@ -80,7 +80,7 @@ def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
     transitive = scene.action in TRANSITIVE
     other = scene.other if transitive or place else None
     side = None if transitive or not place else scene.side
-    return Claim(scene.subject, scene.action, other, side, scene.setting if setting else None)
+    return Claim(scene.subject, scene.action, other=other, side=side, setting=scene.setting if setting else None)
 
 
 def write(claimed: Claim, *, names: bool = False, phrase: int = 0) -> str:
@@ -136,9 +136,9 @@ side=None, setting=None)
     return Claim(
         _figure(match["subject"]),
         action,
-        _figure(other) if other else None,
-        _SIDE_OF[match["place"]] if match["place"] else None,
-        _SETTING_OF[match["setting"]] if match["setting"] else None,
+        other=_figure(other) if other else None,
+        side=_SIDE_OF[match["place"]] if match["place"] else None,
+        setting=_SETTING_OF[match["setting"]] if match["setting"] else None,
     )
 
 

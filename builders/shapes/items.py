@@ -113,7 +113,9 @@ def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Co
         negatives: list[Candidate] = [(edit.text, how.kind, edit) for edit in edits]
         replaced = None
         if how.random:
-            distractors = _distractors(clip, pool, shared, how.names, {true, *(edit.text for edit in edits)})
+            distractors = _distractors(
+                clip, pool, rng=shared, names=how.names, taken={true, *(edit.text for edit in edits)}
+            )
             replaced = distractors.pop(0) if edits else None
             negatives += [(text, "random", None) for text in distractors]
         label = int(rng.integers(len(negatives) + 1))

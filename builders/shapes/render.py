@@ -56,10 +56,10 @@ def draw(scene: Scene, t: float) -> Frames:
     if scene.other and other:
         _paint(picture, scene.other, *other, 0.0)
     if alpha >= 1:
-        _paint(picture, scene.subject, x, y, radius, angle)
+        _paint(picture, scene.subject, x=x, y=y, radius=radius, angle=angle)
     elif alpha > 0:
         with_subject = picture.copy()
-        _paint(with_subject, scene.subject, x, y, radius, angle)
+        _paint(with_subject, scene.subject, x=x, y=y, radius=radius, angle=angle)
         picture = cv2.addWeighted(with_subject, alpha, picture, 1 - alpha, 0)
     return picture
 

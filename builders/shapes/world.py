@@ -167,7 +167,7 @@ def draw(rng: Generator, template: int) -> Scene:
         other = _other(rng, subject, with_whom)
         side = _side(rng, action, transitive)
     jitter = tuple(float(u) for u in rng.random(6))
-    return Scene(subject, action, _pick(rng, SETTINGS), other, side, jitter)
+    return Scene(subject, action, setting=_pick(rng, SETTINGS), other=other, side=side, jitter=jitter)
 
 
 def _other(rng: Generator, subject: Figure, what: str) -> Figure:

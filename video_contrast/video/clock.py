@@ -182,9 +182,18 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
     end = float(times[-1]) + (float(last * base) or step or 1 / fps)
     longest = float(np.diff(times).max()) if len(times) > 1 else 0.0  # the last frame may be shown as long
     slack = max(_SLACK, 2.5 / fps, 1.5 * longest)
-    damage = _damage(header, packets, reached, f"{len(times)} frames ({end:.2f} s", slack)
+    damage = _damage(header, packets, reached=reached, holds=f"{len(times)} frames ({end:.2f} s", slack=slack)
     return VideoIndex(
-        path, times, end, stamps, keys, fps, header.width, header.height, header.seekable, damage or fault
+        path,
+        times=times,
+        end=end,
+        stamps=stamps,
+        keys=keys,
+        fps=fps,
+        width=header.width,
+        height=header.height,
+        seekable=header.seekable,
+        damage=damage or fault,
     )
 
 
@@ -207,7 +216,13 @@ def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
             unseen = (codec == "vp8" and not memoryview(packet)[0] & 0x10) or (codec == "mpeg4" and packet.size <= 8)
             if not packet.is_discard and not unseen:
                 packets.append(
-                    _Packet(packet.pts, packet.dts, packet.duration or 0, packet.is_keyframe, not packet.is_corrupt)
+                    _Packet(
+                        packet.pts,
+                        packet.dts,
+                        duration=packet.duration or 0,
+                        key=packet.is_keyframe,
+                        whole=not packet.is_corrupt,
+                    )
                 )
     except av.error.FFmpegError as error:
         fault = reason(error)
