@@ -98,7 +98,16 @@ def _block(n_clusters: int, rows: int, first: int, seed: int) -> Floats:
 
 
 def bootstrap_totals(each: Floats, draws: int, seed: int) -> Floats:
-    """Totals `[draws, m]` over resampled clusters of what each of them contributes, `each[clusters, m]`."""
+    """Totals over resampled clusters.
+
+    Args:
+        each: float64 `[clusters, m]`, what each cluster contributes.
+        draws: number of bootstrap draws.
+        seed: of the draws.
+
+    Returns:
+        float64 `[draws, m]`.
+    """
     return np.concatenate([weights @ each for weights in bootstrap_weights(len(each), draws, seed)])
 
 

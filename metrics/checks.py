@@ -143,6 +143,11 @@ def first_odd(array: NDArray[Any]) -> int | None:
 def rows_of_one_length(rows: Any, name: str, what: str) -> NDArray[Any]:
     """Rows as an array `[rows, columns]`.
 
+    Args:
+        rows: an array, or a list of rows of one length.
+        name: of the argument, for the message.
+        what: the columns hold, for the message ("candidates").
+
     Raises:
         ValueError: a row has another length than the first; the message names it.
     """
@@ -176,7 +181,12 @@ def cluster_codes(clusters: Any, n: int) -> tuple[NDArray[np.int64], int]:
 
 
 def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
-    """The Ks of R@K, each from 1 to `most`.
+    """The Ks of R@K as integers.
+
+    Args:
+        ks: whole numbers, each from 1 to `most`.
+        most: how many answers there are.
+        what: the answers are, for the message ("videos").
 
     Raises:
         ValueError: a K is not a whole number of at least 1, or larger than the number of `what`.

@@ -95,9 +95,7 @@ def _matrices(scores: Any) -> list[NDArray[np.float64]]:
                 f"{matrix.shape}"
             )
         if not np.isfinite(matrix).all():
-            raise ValueError(
-                f"scores: pair {number} is {matrix.tolist()}; NaN and infinite scores cannot be compared"
-            )
+            raise ValueError(f"scores: pair {number} is {matrix.tolist()}; NaN and infinite scores cannot be compared")
         matrices.append(matrix)
     if not matrices:
         raise ValueError("scores must be [n, 2 captions, 2 videos] with n of at least 1, not empty")
@@ -138,7 +136,9 @@ def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
     for chosen in range(1, 1 << len(tied)):
         members = {tied[n] for n in range(len(tied)) if chosen >> n & 1}
         size = len(members) + sum(not members.isdisjoint(pair) for pair in wrong)
-        chances[chosen] = sum((chances[chosen & ~(1 << n)] for n in range(len(tied)) if chosen >> n & 1), Fraction()) / size
+        chances[chosen] = (
+            sum((chances[chosen & ~(1 << n)] for n in range(len(tied)) if chosen >> n & 1), Fraction()) / size
+        )
     return chances[(1 << len(tied)) - 1]
 
 

@@ -47,7 +47,17 @@ class Tally:
         self.columns = np.zeros((2, len(own)), np.int64)
 
     def add(self, block: NDArray[Any], first_video: int, first_caption: int, compare: Compare) -> None:
-        """Counts the similarities of some videos (rows) with some captions (columns), from the first ones given on."""
+        """Counts the similarities of some videos with some captions.
+
+        Args:
+            block: floats `[videos, captions]`, finite.
+            first_video: number of the video of its first row.
+            first_caption: number of the caption of its first column.
+            compare: how they are compared with those of the true answers.
+
+        Raises:
+            ValueError: a similarity is NaN or infinite; the message names the video and the caption.
+        """
         width = block.shape[1]
         own = self.own[first_caption : first_caption + width]
         height = min(255, max(1, _CACHE // (width * block.itemsize)))  # 255: columns are added up in one byte
@@ -98,7 +108,14 @@ def matrix_ranks(similarity: NDArray[Any], caption_to_video: NDArray[np.int64]) 
 
 
 def exactly(part: NDArray[Any], true: NDArray[Any], rows: slice, flags: NDArray[np.bool_]) -> None:
-    """Compares similarities as they are."""
+    """Compares similarities as they are.
+
+    Args:
+        part: floats `[rows, columns]`.
+        true: floats `[columns]` or `[rows, 1]`, those of the true answers.
+        rows: of the block that the part is; not needed here.
+        flags: bool `[2, rows, columns]`, written to: greater, and at least as great.
+    """
     np.greater(part, true, out=flags[0])
     np.greater_equal(part, true, out=flags[1])
 

@@ -146,6 +146,12 @@ def add_config(built: BuiltSet, config: str, tables: Tables, facts: Facts, *, op
 def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) -> None:
     """Records that a config was left out of a build of everything, and says so.
 
+    Args:
+        built: whose record it is.
+        config: its name.
+        why: what is missing, and how to get it.
+        optional: False where the user named the config.
+
     Raises:
         UsageError: the config is not optional, since the user named it.
     """

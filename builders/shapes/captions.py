@@ -73,9 +73,12 @@ class Claim:
 
 
 def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:
-    """Everything a caption can say of the scene; without the landmark or the setting where asked.
+    """Everything a caption can say of the scene.
 
-    The object of a transitive action is never left out.
+    Args:
+        scene: what the clip shows.
+        place: with the landmark; the object of a transitive action is never left out.
+        setting: with the setting.
     """
     transitive = scene.action in TRANSITIVE
     other = scene.other if transitive or place else None

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from video_contrast.builders.shapes import contrasts
-from video_contrast.builders.shapes.captions import Claim, claim, write
+from video_contrast.builders.shapes.captions import claim, write
+from video_contrast.builders.shapes.contrasts import TrueCaption
 from video_contrast.builders.shapes.scene_clip import SceneClip
 from video_contrast.builders.shapes.truth import verdict
-from video_contrast.builders.shapes.world import REVERSE, VERSION, Scene
+from video_contrast.builders.shapes.world import REVERSE, VERSION
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row, retrieval_row
@@ -19,8 +20,8 @@ from video_contrast.seeds import stream
 CANDIDATES = 5
 Candidate = tuple[str, str, Edit | None]  # caption, kind, and the edit that made it
 ClipRows = Iterator[tuple[SceneClip, MultipleChoiceRow]]
-# Scene, claim, random stream and phrase of the action -> the contrasts; none where the scene allows none.
-Contrast = Callable[[Scene, Claim, Generator, int], list[Edit]]
+# A true caption and a random stream -> its contrasts; none where the scene allows none.
+Contrast = Callable[[TrueCaption, Generator], list[Edit]]
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,18 @@ def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[Sce
             counts["caption may be true of another clip"] += 1
 
 
-def antonym_items(pool: Sequence[SceneClip], seed: int, items: int, counts: Counter[str]) -> ClipRows:
-    """Each clip and its reversal with the same two candidates; the pairs of antonyms take turns."""
+def antonym_items(
+    pool: Sequence[SceneClip], seed: int, items: int, counts: Counter[str], *, config: str = "antonym_mc"
+) -> ClipRows:
+    """Each clip and its reversal with the same two candidates; the pairs of antonyms take turns.
+
+    Args:
+        pool: clips to choose from.
+        seed: of the set.
+        items: how many at most; an even number is made.
+        counts: raised by the clips whose action has no antonym.
+        config: `antonym_mc`, or `reversal_pairs`, where clip and reversal are a group.
+    """
     by_action: dict[str, list[SceneClip]] = {action: [] for action in REVERSE}
     for clip in pool:
         if clip.scene.action in REVERSE:
@@ -90,14 +101,24 @@ def antonym_items(pool: Sequence[SceneClip], seed: int, items: int, counts: Coun
         # The candidates stand in the same order for both, so the label tells which way the clip runs.
         for shown, label in ((clip, int(flip)), (clip.reversed(), int(not flip))):
             claimed = claim(shown.scene)
-            edit = contrasts.antonym(claimed, phrase)
+            edit = contrasts.antonym(TrueCaption(shown.scene, claimed, phrase))
             candidates: list[Candidate] = [(edit.text, "antonym", edit)]
             candidates.insert(label, (write(claimed, phrase=phrase), "true", None))
-            yield shown, _row("antonym_mc", shown, candidates)
+            yield shown, _row(config, shown, candidates, group=clip.id if config == "reversal_pairs" else None)
 
 
 def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Counter[str]) -> ClipRows:
-    """One item a clip where the clip allows the contrast of a config; others are counted."""
+    """One item a clip where the clip allows the contrast of a config; others are counted.
+
+    Args:
+        config: one of `CONTRASTS`.
+        pool: clips in order; random captions are drawn from all of them.
+        seed: of the set.
+        counts: raised by the clips that do not allow the contrast.
+
+    Raises:
+        VideoContrastError: the pool has too few clips for the random captions.
+    """
     how = CONTRASTS[config]
     for clip in pool:
         rng = stream("shapes", VERSION, seed, config, clip.id)
@@ -106,7 +127,7 @@ def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Co
         phrase = int(shared.integers(2))
         claimed = claim(clip.scene)
         true = write(claimed, names=how.names, phrase=phrase)
-        edits = how.contrast(clip.scene, claimed, rng, phrase) if how.contrast else []
+        edits = how.contrast(TrueCaption(clip.scene, claimed, phrase), rng) if how.contrast else []
         if how.contrast and not edits:
             counts["no such contrast"] += 1
             continue
@@ -139,7 +160,12 @@ def _distractors(clip: SceneClip, pool: Sequence[SceneClip], rng: Generator, nam
 
 
 def _row(
-    config: str, clip: SceneClip, candidates: Sequence[Candidate], replaced: str | None = None
+    config: str,
+    clip: SceneClip,
+    candidates: Sequence[Candidate],
+    replaced: str | None = None,
+    *,
+    group: str | None = None,
 ) -> MultipleChoiceRow:
     """The row with its candidates, each of them checked against the scene."""
     for text, kind, _ in candidates:
@@ -158,5 +184,6 @@ def _row(
         replaced=replaced,
         cluster=clip.cluster,
         meta=clip.meta(),
+        group=group,
         **clip.columns(),
     )

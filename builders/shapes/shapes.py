@@ -1,4 +1,4 @@
-"""The builder `shapes`: clips made on the spot, and ten configs about them whose answers are known."""
+"""The builder `shapes`: clips made on the spot, and eleven configs about them whose answers are known."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ NEGATIVES = {
     "object_mc": "another object or landmark, and three random captions",
     "role_mc": "who acts and who is acted upon swapped, and three random captions",
     "counterfactual_mc": "five other actions of the same figures, as three pairs of antonyms",
+    "reversal_pairs": "each clip and its reversal are a group, and so are their captions",
 }
 CONFIGS = tuple(NEGATIVES)
 
@@ -79,8 +80,8 @@ def _config(
             if size:
                 clips = training_clips(seed, split, size, reversals=options.reversals)
                 splits[split] = [(clip, gallery_row(clip, cluster=clip.cluster)) for clip in clips]
-    elif config == "antonym_mc":
-        splits["test"] = [*antonym_items(pool, seed, options.items, counts)]
+    elif config in ("antonym_mc", "reversal_pairs"):
+        splits["test"] = [*antonym_items(pool, seed, options.items, counts, config=config)]
     else:
         splits["test"] = [*islice(contrast_items(config, pool, seed, counts), options.items)]
     counts["built"] = len(splits["test"])

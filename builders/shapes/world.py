@@ -132,6 +132,12 @@ def scenes(seed: int, split: str, count: int, *, first: int = 0) -> Iterator[Sce
 
     Scenes of the split "train" come from the nine tenths that `held_out` does not keep for the others. Templates take
     turns, so that every kind of contrast finds its items in any long enough run of scenes.
+
+    Args:
+        seed: of the set.
+        split: "train", "validation" or "test".
+        count: how many.
+        first: number of the first one.
     """
     streams = Streams()
     train = split == "train"

@@ -53,6 +53,12 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[tupl
 def column(row: Mapping[str, Any], name: str, place: str, option: str) -> Any:
     """The value of a column; a column that the table lacks is an error that lists what there is.
 
+    Args:
+        row: of the table.
+        name: of the column.
+        place: of the row, for the message ("captions.csv, line 2").
+        option: that names the column ("--video-column").
+
     Raises:
         UsageError: no such column.
     """
@@ -75,6 +81,11 @@ def texts(value: Any) -> list[str]:
 
 def seconds(value: Any, name: str, place: str) -> float | None:
     """A time in seconds from a cell; empty means none.
+
+    Args:
+        value: of the cell.
+        name: of the column, for the message.
+        place: of the row, for the message.
 
     Raises:
         VideoContrastError: not a number.

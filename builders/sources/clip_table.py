@@ -138,7 +138,16 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
 
 
 def check_span(known: Span, span: Span, place: str) -> None:
-    """Raises a VideoContrastError if an id stands for another span in an earlier row."""
+    """Checks that an id stands for one span.
+
+    Args:
+        known: the span of the first row with this id.
+        span: that of a later row.
+        place: of the later row, for the message.
+
+    Raises:
+        VideoContrastError: the spans differ.
+    """
     if span != known:
         before, now = ((s.path, s.start, s.end) for s in (known, span))
         raise VideoContrastError(f"{place}: id {span.name!r} stands for {before} and for {now}")

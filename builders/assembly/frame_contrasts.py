@@ -1,0 +1,154 @@
+"""Verb and object contrasts by counted frames: all captions of all clips of a split are seen at once."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Literal
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts
+from video_contrast.builders.assembly.sharding import is_writer, spread
+from video_contrast.files import cache_dir
+from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.contrast.generators.frames import (
+    Found,
+    FrameCounts,
+    Proposal,
+    choose_balanced,
+    load_counts,
+    propose,
+)
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+from video_contrast.seeds import Streams
+
+Target = Literal["verb", "object"]
+GENERATOR = "frames"
+
+
+@dataclass(kw_only=True)
+class FrameContrasts:
+    """The verb (or object) contrasts of a set by counted frames.
+
+    Attributes:
+        target: "verb" or "object".
+        quality: how sure one wants to be of a contrast, against how many clips get one.
+        parser: "auto", "shallow" or the name of a spaCy model.
+        training: returns the captions of training videos by video id, added to the shipped counts; None: none are.
+        explain: say for each clip without a contrast why it has none.
+        seed: of the choice.
+    """
+
+    target: Target = "verb"
+    quality: Quality = "balanced"
+    parser: str = "auto"
+    training: Callable[[], Mapping[str, Sequence[str]]] | None = None
+    explain: bool = False
+    seed: int = 0
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the negatives."""
+        return "object" if self.target == "object" else "verb_frames"
+
+    @cached_property
+    def counts(self) -> FrameCounts:
+        """The shipped counts with those of the user's training captions."""
+        extra = self.training() if self.training is not None else None
+        return load_counts(extra, parser=self.parser, cache=_parses())
+
+    def contrast_clips(
+        self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
+    ) -> ClipContrasts:
+        """Makes one contrast for as many of the clips as possible.
+
+        Args:
+            clips: ids are unique.
+            seed: decides the base caption of each clip, and the choice among proposals.
+            caption: "eligible": any caption may be contrasted, the choice over the whole set decides which; "base":
+                only the first one in seeded order.
+            num_proc: processes that read captions.
+
+        Returns:
+            The contrasts by clip id, with counts by reason.
+        """
+        streams = Streams()
+        base = {clip.id: caption_order(clip, seed, streams)[0] for clip in clips}
+        proposed = self._proposed(clips, base if caption == "base" else None, num_proc)
+        chosen = choose_balanced(proposed)
+        contrasts = ClipContrasts(clips=len(clips), tried=proposed.reasons)
+        for clip in clips:
+            if clip.id in chosen:
+                proposal = chosen[clip.id]
+                index = base[clip.id] if caption == "base" else proposal.index
+                contrasts.edits[clip.id] = (index, [_edit(proposal)])
+        on_base = {p.clip for ps in proposed.proposals.values() for p in ps if caption == "base" or p.index == base[p.clip]}
+        contrasts.base = len(on_base)
+        self._tell(proposed)
+        return contrasts
+
+    def facts(self) -> dict[str, Any]:
+        """What the card says of the generator."""
+        return {"pipeline": dict(self.record)}
+
+    def _proposed(self, clips: Sequence[CaptionedClip], base: Mapping[str, int] | None, num_proc: int) -> Found:
+        task = partial(_propose, self.counts, self.target, self.quality, self.parser, base)
+        parts = spread(task, clips, num_proc=num_proc)
+        whole = Found({}, {}, Counter(), 0.0, self.target, self.quality, self.seed)
+        captions = [text for clip in clips for text in clip.captions]
+        whole.words = sum(len(text.split()) for text in captions) / max(1, len(captions))
+        for part in parts:
+            whole.proposals.update(part.proposals)
+            whole.missing.update(part.missing)
+            whole.reasons.update(part.reasons)
+            whole.notes += [note for note in part.notes if note not in whole.notes]
+            whole.record = part.record
+        self.record = {**whole.record, "seed": self.seed}
+        return whole
+
+    def _tell(self, proposed: Found) -> None:
+        if not is_writer():
+            return
+        for note in proposed.notes:
+            print(f"note: {note}", file=sys.stderr)
+        if self.explain:
+            for name, why in sorted(proposed.missing.items()):
+                print(f"no {self.target} contrast for {name}: {why}", file=sys.stderr)
+
+
+def _propose(
+    counts: FrameCounts,
+    target: Target,
+    quality: Quality,
+    parser: str,
+    base: Mapping[str, int] | None,
+    clips: Sequence[CaptionedClip],
+) -> Found:
+    """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
+    asked, siblings = [], {}
+    for clip in clips:
+        only = None if base is None else base[clip.id]
+        captions = clip.captions if only is None else (clip.captions[only],)
+        others = () if only is None else tuple(text for n, text in enumerate(clip.captions) if n != only)
+        asked.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
+        siblings[clip.id] = (*others, *clip.siblings)
+    return propose(asked, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=_parses())
+
+
+def _edit(proposal: Proposal) -> Edit:
+    return Edit(
+        text=proposal.text,
+        old=proposal.old,
+        new=proposal.new,
+        start=proposal.start,
+        generator=GENERATOR,
+        antonym=proposal.antonym,
+        scores={"score": proposal.score, **proposal.parts},
+    )
+
+
+def _parses() -> str:
+    """Where parses are kept between builds."""
+    return str(cache_dir() / "parses.sqlite")
