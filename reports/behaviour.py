@@ -24,7 +24,7 @@ def behaviour(runs: Sequence[Run]) -> Section:
         "Sensitivity is the score of the true caption minus that of its contrast: below zero the model prefers the "
         "false one.",
     )
-    for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
+    for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         of_set = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
         section.add(
             sensitivity_figures(of_set, key) + position_figures(of_set, key) + verb_figures(of_set, key), key.short

@@ -28,7 +28,7 @@ def compare_runs(
 
     Returns:
         One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
-        "t2v R@1", "v2t R@1"): `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with
+        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once): `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with
         `low` and `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
         `mcnemar_p` (multiple choice; items as independent), `n`, `n_clusters` (videos), `n_left_out` (items that one
         run alone has).
@@ -79,7 +79,7 @@ class _Run:
             self.rows.setdefault((row["config"], row["condition"]), {})[row["id"]] = row
 
     def layout(self, config: str) -> Layout:
-        """Whether the config is a multiple-choice or a retrieval set."""
+        """Which table the config has."""
         return self.run.metrics["configs"][config]["layout"]
 
     def conditions(self, config: str) -> list[str]:
@@ -116,7 +116,37 @@ def _choice(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> 
     for kind in names if len(names) > 1 else []:
         if kind != "random":
             rows.append(_choice_row(f"accuracy_{kind}", tables, wrong & (kinds == kind), **items))
-    return rows
+    return rows + _pair_rows(runs, config, condition, seed)
+
+
+def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
+    """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
+    from video_contrast.metrics import paired_difference
+    from video_contrast.metrics.group_score import SCORES, group_hits
+    from video_contrast.runner.results import caption_matrix
+
+    groups: list[dict[str, list[ScoreRow]]] = []
+    for run in runs:
+        of_run: dict[str, list[ScoreRow]] = {}
+        for row in run.rows[config, condition].values():
+            if row.get("group"):
+                of_run.setdefault(row["group"], []).append(row)
+        groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
+    names = [name for name in groups[0] if name in groups[1]]
+    if not names:
+        return []
+    left_out = len(groups[0]) + len(groups[1]) - 2 * len(names)
+    hits = [
+        group_hits([caption_matrix([(r["label"], np.array(r["scores"])) for r in of_run[name]]) for name in names])
+        for of_run in groups
+    ]
+    clusters = [groups[0][name][0]["cluster"] for name in names]
+    result = []
+    for score in SCORES:
+        if all(score in run.run.metrics["configs"][config]["conditions"][condition] for run in runs):
+            first, second = hits[0][score], hits[1][score]
+            result.append(_row(score, first, second, paired_difference(first, second, clusters, seed=seed), left_out))
+    return result
 
 
 def _choice_row(

@@ -64,7 +64,7 @@ def retrieval_hits(run: Run, condition: str) -> npt.NDArray[np.float64]:
 
 def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
     names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
-    score, chance = ("accuracy", "chance") if runs[0].layout == "multiple_choice" else ("t2v_R@1", "t2v_chance_R@1")
+    score, chance = ("accuracy", "chance") if runs[0].layout != "retrieval" else ("t2v_R@1", "t2v_chance_R@1")
     paired = _SHUFFLED in names
     rows = []
     for run in runs:
@@ -97,7 +97,7 @@ def _worth_of_time(run: Run) -> Cell:
 
 def _paired_hits(run: Run) -> tuple[Any, Any, list[str]] | None:
     """Hits with shuffled frames, hits with the full video, and the video of each; None where one was not scored."""
-    if run.layout == "multiple_choice":
+    if run.layout != "retrieval":
         full, shuffled = run.choices.get("clean", {}), run.choices.get(_SHUFFLED, {})
         ids = [name for name in full if name in shuffled]
         if not ids:

@@ -6,22 +6,19 @@ than by a product, it is made from the similarity matrix: its factors are embedd
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from video_contrast.reports.figures import FAINT, colour, drawing, finish, tidy
 from video_contrast.reports.layout import Figure
 from video_contrast.reports.runs import Run
+from video_contrast.reports.stored_vectors import StoredVectors, Vectors
 from video_contrast.seeds import digest
 
 _LEAST = 12  # clips; below, a map says nothing
 _RANK = 32
-Vectors = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,39 +65,19 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
         ids: n items of the set.
         captions: n captions.
     """
-    place = run.record.get("embeddings") or {}
-    if not place or not (Path(place["store"]) / place["space"]).is_dir():
-        return None
-    from video_contrast.runner.conditions import Visual
-    from video_contrast.runner.keys import FIRST_VERSION, Keys
-    from video_contrast.runner.store import Store
-    from video_contrast.runner.views import Sampling
-    from video_contrast.video import Clip
-
-    hashes = {path: entry.get("sha256", "") for path, entry in run.folder.videos.items()}
-    sampling = run.record["sampling"]
-    keys = Keys(hashes, Sampling(**sampling), version=place.get("keys", FIRST_VERSION))
-    store = Store(Path(place["store"]), place["space"])
-    clips = [
-        Clip(row["video_id"], row["video_path"], row["start"], row["end"])
-        for row in (run.set_rows[name] for name in ids)
-    ]
-
-    def rows_of(names: Sequence[str]) -> Vectors | None:
-        if any(name not in store for name in names):
-            return None
-        return _unit(np.asarray(store.get(names), np.float64))
+    vectors = StoredVectors(run.folder)
+    rows = [run.set_rows[name] for name in ids]
 
     def under(condition: str) -> Vectors | None:
-        recipe: Mapping[str, Any] = run.record["conditions"][condition]["visual"]
-        return rows_of([keys.video(clip, Visual(**recipe)) for clip in clips])
+        clips = vectors.clips(rows, condition)
+        return None if clips is None else _unit(clips)
 
-    video_vectors, text_vectors = under(run.main), rows_of([keys.text(caption) for caption in captions])
+    video_vectors, text_vectors = under(run.main), vectors.texts(captions)
     if video_vectors is None or text_vectors is None or video_vectors.shape != text_vectors.shape:
         return None
     worst = worst_visual(run)
     perturbed = under(worst) if worst else None
-    return Space(video_vectors, text_vectors, "stored embeddings", perturbed=perturbed, condition=worst or "")
+    return Space(video_vectors, _unit(text_vectors), "stored embeddings", perturbed=perturbed, condition=worst or "")
 
 
 def worst_visual(run: Run) -> str | None:

@@ -57,7 +57,7 @@ def _fall(runs: Sequence[Run]) -> str:
     """From random candidates to the set on which a model is nearest to chance."""
     drops: dict[str, tuple[Numbers, str, Run]] = {}
     for model in dict.fromkeys(run.model for run in runs):
-        scored = [run for run in runs if run.model == model and run.layout == "multiple_choice"]
+        scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
         easy = [run for run in scored if run.key.config.startswith("random")]
         hard = [run for run in scored if run not in easy]
         worst = min(hard, key=lambda run: above_chance(_numbers(run)), default=None)
@@ -126,7 +126,7 @@ def _retrieval(runs: Sequence[Run]) -> str:
 
 
 def _accuracy(runs: Sequence[Run]) -> str:
-    scored = [run for run in runs if run.layout == "multiple_choice"]
+    scored = [run for run in runs if run.layout != "retrieval"]
     if not scored:
         return ""
     run = max(scored, key=lambda entry: above_chance(_numbers(entry)))

@@ -5,8 +5,8 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Item:
     label: int
     kinds: list[str]
     edits: Sequence[EditRecord | None]
+    partners: list["Item"] = field(default_factory=list, compare=False, repr=False)  # the others of its group
 
     @property
     def strip(self) -> str:
@@ -63,13 +64,10 @@ def gallery_data(
     sets: dict[SetKey, list[Item]] = {}
     entries: list[Entry] = []
     for run in runs:
-        if run.layout == "multiple_choice":
+        if run.layout != "retrieval":
             items = sets.setdefault(
                 run.key,
-                [
-                    Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
-                    for row in run.set_rows.values()
-                ],
+                _choice_items(run.set_rows.values()),
             )
             scored = run.choices.get(run.main, {})
             lines = [scored.get(item.row["id"]) for item in items]
@@ -95,7 +93,7 @@ def gallery_data(
         ],
     }
     room = LIMIT - used - len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
-    failures = _worst(entries, sets, max_failures)
+    failures = _with_partners(_worst(entries, sets, max_failures))
     strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
     return data | {
         "strips": {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()},
@@ -110,6 +108,25 @@ def margin(scores: Sequence[float], label: int) -> float:
     0.5
     """
     return max(score for position, score in enumerate(scores) if position != label) - scores[label]
+
+
+def _choice_items(rows: Iterable[Row]) -> list[Item]:
+    """The rows as items; those of a group know each other."""
+    items = [Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"]) for row in rows]
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        if "group" in item.row:
+            groups.setdefault(item.row["group"], []).append(item)
+    for members in groups.values():
+        for item in members:
+            item.partners.extend(other for other in members if other is not item)
+    return items
+
+
+def _with_partners(failures: Sequence[tuple[SetKey, Item]]) -> list[tuple[SetKey, Item]]:
+    """The failures, each followed by the other clips of its group, which are shown beside it."""
+    shown = [(key, member) for key, item in failures for member in (item, *item.partners)]
+    return list({(key.dataset, item.strip): (key, item) for key, item in shown}.values())
 
 
 def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float] | None]]:
@@ -201,6 +218,11 @@ def _compact(item: Item, strip: str) -> dict[str, Any]:
                              "k": item.kinds, "s": strip}  # fmt: skip
     if any(item.edits):
         small["e"] = [[e["start"], e["end"], e["old"]] if e else None for e in item.edits]
+    if item.partners:  # strips are named PLACE|STRIP, and a group lies in one place
+        place = strip.partition("|")[0]
+        small["p"] = [[f"{place}|{other.strip}", other.row["video_id"], other.label] for other in item.partners]
+    if question := row.get("question"):
+        small["q"] = question
     if row["start"] is not None or row["end"] is not None:
         small["t"] = f"{row['start'] or 0:g}–{'end' if row['end'] is None else format(row['end'], 'g')} s"
     return small

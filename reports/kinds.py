@@ -14,7 +14,7 @@ def kinds(runs: Sequence[Run]) -> Section:
         "By kind of negative",
         "The true caption against the options of one kind alone. With one contrast an item, chance is 50 %.",
     )
-    for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
+    for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         of_set = [run for run in runs if run.key == key]
         names = sorted({name for run in of_set for name in _kinds(run)})
         replaced = any("random_option_accuracy" in run.metrics[run.main] for run in of_set)

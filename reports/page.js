@@ -248,6 +248,15 @@
     return span;
   };
 
+  const frames = (name, video) => {
+    if (!data.strips[name]) return make("p", "nostrip", data.missing[name] ?? "Frames are shown for the worst failures only.");
+    const picture = make("img", "strip");
+    picture.src = data.strips[name];
+    picture.decoding = "async";
+    picture.alt = `Frames of ${video}, first to last`;
+    return picture;
+  };
+
   const card = (n, open) => {
     const item = set().items[n];
     const scores = run().scores[n];
@@ -274,14 +283,17 @@
     if (item.t) head.append(make("span", "", item.t));
     head.append(others(n, item.l), make("span", "margin", `${result.wrong ? "wrong" : "right"} by ${number(Math.abs(result.margin))}`));
     entry.append(head);
-    if (strip) {
-      const picture = make("img", "strip");
-      picture.src = strip;
-      picture.decoding = "async";
-      picture.alt = `Frames of ${item.v}, first to last`;
-      entry.append(picture);
+    if (item.q) entry.append(make("p", "question", item.q));
+    if (item.p) {
+      const pair = make("div", "pair");
+      for (const [name, video, label] of [[item.s, item.v, item.l], ...item.p]) {
+        const side = make("figure");
+        side.append(frames(name, video), make("figcaption", "", item.c[label]));
+        pair.append(side);
+      }
+      entry.append(pair);
     } else {
-      entry.append(make("p", "nostrip", data.missing[item.s] ?? "Frames are shown for the worst failures only."));
+      entry.append(frames(item.s, item.v));
     }
     entry.append(choices(item, scores, result));
     return entry;

@@ -66,7 +66,7 @@ def published(keys: Sequence[SetKey]) -> list[Table]:
                 name = _published_name(key, data)
                 if name:
                     headings[name] = key.config
-                if key.config == "retrieval" and _DATA.get(_builder(key)) == data:
+                if key.config == "retrieval" and _DATA.get(_builder(key)) == data.removesuffix("_1k_a"):
                     headings |= _RETRIEVAL
                 if key.config == data:  # counterfactual retrieval: the rows name the config itself
                     headings |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
@@ -118,7 +118,9 @@ def _published_name(key: SetKey, data: str) -> str:
     if key.config == data:
         return "R@1"
     builder = _builder(key)
-    return _CONFIGS.get((builder, key.config), key.config) if _DATA.get(builder) == data else ""
+    of_split = data.endswith("_1k_a") == (key.split == "test_1k_a") or key.config == "retrieval"
+    of_data = _DATA.get(builder) == data.removesuffix("_1k_a") and of_split
+    return _CONFIGS.get((builder, key.config), key.config) if of_data else ""
 
 
 @cache

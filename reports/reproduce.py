@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.reports.released_rcad import released_rcad
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.scoring import score
 from video_contrast.storage import SetFolder
+from video_contrast.storage.run_records import ConfigMetrics
 
 NAMES = ("contrast_sets", "robustness", "rcad")
+COVERAGE = 0.9  # share of the paper's clips below which figures are not set beside the paper's
+RELEASED = "released convention"
+Figures = dict[str, float]  # key of the published tables -> ours
+
+
+@dataclass(frozen=True)
+class Part:
+    """Configs that are scored on one split, for the rows of one published data set.
+
+    Attributes:
+        name: of the part.
+        configs: config -> items that the paper has; 0 where it does not say.
+        split: the paper's.
+        rows: the data sets, as the published rows name them, beside which the figures stand.
+        on_request: scored only if asked for.
+    """
+
+    name: str
+    configs: Mapping[str, int]
+    split: str
+    rows: tuple[str, ...]
+    on_request: str = ""
 
 
 @dataclass(frozen=True)
@@ -22,36 +48,62 @@ class Recipe:
     """What must be scored for a paper's tables.
 
     Attributes:
-        parts: (name of the run, configs, split) each.
+        parts: what is scored.
         conditions: scored in all of them.
         annotations: how the set is made.
     """
 
-    parts: tuple[tuple[str, tuple[str, ...], str], ...]
+    parts: tuple[Part, ...]
     conditions: str
     annotations: Annotations
 
 
+ONE_K_A = "msrvtt_1k_a"  # rows of a table whose contrasts are of the 1k-A test; R@1 is of 1k-A in every table
+_CONTRASTS = {"random_mc": 2990, "gender_mc": 2477, "verb_lm_mc": 2554, "verb_human_mc": 2554}
+# 861 of the verb sets' clips are in 1k-A; of the gender set no count is published: in proportion.
+_CONTRASTS_1K_A = {"random_mc": 1000, "gender_mc": 828, "verb_lm_mc": 861, "verb_human_mc": 861}
+_VIDEOQA = "multiple-choice VideoQA, three times the clips"
 RECIPES = {
     "contrast_sets": Recipe(
         (
-            ("retrieval", ("retrieval",), "test_1k_a"),
-            ("choices", ("random_mc", "gender_mc", "verb_lm_mc", "verb_human_mc"), "test"),
+            Part("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt", ONE_K_A)),
+            Part("choices", _CONTRASTS, "test", ("msrvtt",)),
+            Part("choices_1k_a", _CONTRASTS_1K_A, "test_1k_a", (ONE_K_A,)),
         ),
         "clean",
         MSRVTT,
     ),
     "robustness": Recipe(
-        (("retrieval", ("retrieval",), "test_1k_a"), ("videoqa", ("random_mc",), "test")),
+        (
+            Part("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt",)),
+            Part("videoqa", {"random_mc": 2990}, "test", ("msrvtt_qa",), on_request=_VIDEOQA),
+        ),
         "clean,visual:*,text:*,pairs",
         MSRVTT,
     ),
-    "rcad": Recipe(
-        (("rcad", ("rcad_msrvtt", "rcad_vatex"), "test"),),
-        "clean",
-        FEINT6K,
-    ),
+    "rcad": Recipe((Part("rcad", {"rcad_msrvtt": 0, "rcad_vatex": 0}, "test", ()),), "clean", FEINT6K),
 }
+
+
+@dataclass
+class Ours:
+    """Our figures for a paper's tables.
+
+    Attributes:
+        figures: data set as the published rows name it -> figures, whether or not they can be compared.
+        compared: those of them that stand beside the paper's.
+        released: the same by the released convention, where there is one.
+        items: config (and split, if not the paper's first) -> on how many items its figures are.
+        too_few: config -> why its figures do not stand beside the paper's.
+        left_out: config or part -> why it was not scored.
+    """
+
+    figures: dict[str, Figures] = field(default_factory=dict)
+    compared: dict[str, Figures] = field(default_factory=dict)
+    released: dict[str, Figures] = field(default_factory=dict)
+    items: dict[str, str] = field(default_factory=dict)
+    too_few: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def published(name: str) -> dict[str, Any]:
@@ -64,8 +116,6 @@ def published(name: str) -> dict[str, Any]:
     >>> row["model"], row["figures"]["verb_lm_mc"]["value"]
     ('CLIP zero-shot', 65.4)
     """
-    import json
-
     if name not in NAMES:
         raise unknown_name("paper", name, NAMES)
     text = (files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8")
@@ -78,8 +128,6 @@ def default_output(name: str, model: str) -> Path:
     >>> default_output("rcad", "openai/clip-vit-base-patch32").as_posix()
     'runs/reproduce-rcad-openai-clip-vit-base-patch32'
     """
-    import re
-
     return Path("runs") / f"reproduce-{name}-{re.sub(r'[^A-Za-z0-9._]+', '-', model).strip('-.')}"
 
 
@@ -95,9 +143,11 @@ def reproduce(
     splits: dict[str, str] | None = None,
     conditions: str | None = None,
     log: Callable[[str], None] = print,
-    **settings: Any,
+    **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
+
+    Figures stand beside the paper's only if they are of the same split and of at least 90 % of its clips.
 
     Args:
         name: "contrast_sets", "robustness" or "rcad".
@@ -106,146 +156,178 @@ def reproduce(
             from the annotations if it is not there.
         output: a folder for the runs (`default_output` where None); a finished part is not scored again.
         data_dir: the annotations; looked for beside the videos where None.
-        parts: which parts of the recipe ("retrieval", "choices", "videoqa", "rcad"); all where None, except
-            "videoqa", which costs three times the rest.
+        parts: which parts of the recipe; all where None, except "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
         conditions: other conditions than the paper's.
         log: told what takes long.
-        settings: the other arguments of `score`.
+        options: the other arguments of `score`.
 
     Returns:
-        (lines of text, {"ours": figures, "published": the paper's tables, "left_out": config -> why, "items": ...}).
+        (lines of text, {"ours": figures, "compared", "released", "too_few", "published": the paper's tables,
+        "left_out": config -> why, "items": ...}).
 
     Raises:
         UsageError: no such paper or part, or no set and nothing to make it of.
         VideoContrastError: nothing could be scored.
     """
-    paper = published(name)
-    recipe = RECIPES[name]
-    known = [part for part, _, _ in recipe.parts]
-    for part in parts or ():
-        if part not in known:
-            raise unknown_name(f"part of {name}", part, known)
-    scored_parts = [part for part in recipe.parts if part[0] in (parts or [p for p in known if p != "videoqa"])]
+    paper, recipe = published(name), RECIPES[name]
+    known = [part.name for part in recipe.parts]
+    for asked_part in parts or ():
+        if asked_part not in known:
+            raise unknown_name(f"part of {name}", asked_part, known)
+    scored = [part for part in recipe.parts if (part.name in parts if parts else not part.on_request)]
     if dataset is None:
-        every = [config for _, configs, _ in scored_parts for config in configs]
-        dataset = find_set(recipe.annotations, every, data_dir=data_dir, video_root=video_root, log=log)
+        configs = list(dict.fromkeys(config for part in scored for config in part.configs))
+        dataset = find_set(recipe.annotations, configs, data_dir=data_dir, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
-    ours: dict[str, dict[str, float]] = {}
-    items: dict[str, str] = {}
-    left_out: dict[str, str] = {
-        part: f"give --part {part} (multiple-choice VideoQA, three times the clips)"
-        for part in known
-        if part == "videoqa" and part not in [entry[0] for entry in scored_parts]
-    }
-    for part, configs, split in scored_parts:
-        for config in configs:
-            try:
-                result = score(
-                    model, dataset, config, split=(splits or {}).get(part) or _split_in(dataset, config, split),
-                    output=base / config, video_root=video_root, conditions=conditions or recipe.conditions, **settings,
-                )  # fmt: skip
-            except UsageError as error:
-                if "config of" not in str(error) and "split of" not in str(error):
-                    raise
-                left_out[config] = f"{dataset} does not have it in the split {split!r}"
-                continue
-            entry = result[config]
-            clean = entry["conditions"]["clean"]
-            items[config] = f"{int(clean.get('n') or clean['n_captions']):,}" + _missing(result)
-            for key, value in _figures(name, config, entry).items():
-                ours.setdefault(_key(name, part, config, dataset), {})[key] = value
-            left_out |= dict(result.record.get("skipped", {}))
-    if not ours:
+    ours = Ours()
+    for part in recipe.parts:
+        if part.on_request and part not in scored:
+            ours.left_out[part.name] = f"give --part {part.name} ({part.on_request})"
+    for part, config in [(each, config) for each in scored for config in each.configs]:
+        if _builder(dataset) in _OTHER_SPLITS and part.rows == (ONE_K_A,):
+            continue
+        papers_split = _OTHER_SPLITS.get(_builder(dataset), part.split)
+        split = (splits or {}).get(part.name) or papers_split
+        folder = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
+        try:
+            result = score(
+                model, dataset, config, split=split, output=folder, video_root=video_root,
+                conditions=conditions or recipe.conditions, **options,
+            )  # fmt: skip
+        except UsageError as error:
+            if "config of" not in str(error) and "split of" not in str(error):
+                raise
+            ours.left_out[_label(part, config)] = f"{dataset} does not have it in the split {split!r}"
+            continue
+        ours.left_out |= dict(result.record.get("skipped", {}))
+        _take(ours, name, part, config, result=result, dataset=dataset, split=split, same_split=split == papers_split)
+        if name == "rcad":
+            rows = SetFolder(Path(dataset)).choice_rows(config, split) if Path(dataset).is_dir() else []
+            released = released_rcad(folder, rows, config) if rows and config in ours.compared else None
+            if released is not None:
+                ours.released[config] = released
+    if not ours.figures:
         raise VideoContrastError(
-            f"{dataset} has none of the configs of {name} ({'; '.join(left_out.values())}); "
+            f"{dataset} has none of the configs of {name} ({'; '.join(ours.left_out.values())}); "
             f"make it with `{recipe.annotations.command}`"
         )
-    table = {"ours": ours, "published": paper, "left_out": left_out, "items": items}
-    return lines(paper, model, ours, items, left_out), table
+    table = {"ours": ours.figures} | {
+        key: getattr(ours, key) for key in ("compared", "released", "too_few", "left_out", "items")
+    }
+    return lines(paper, model, ours), table | {"published": paper}
 
 
-def _split_in(dataset: str | Path, config: str, split: str) -> str:
-    """The paper's split; YouCook2's papers test on its validation clips."""
-    return "validation" if _builder(dataset) == "youcook2" else split
+_OTHER_SPLITS = {"youcook2": "validation", "lsmdc_ids": "test"}  # where a builder's split is not that of MSR-VTT
 
 
 def _builder(dataset: str | Path) -> str:
     return SetFolder(Path(dataset)).builder
 
 
-def _key(name: str, part: str, config: str, dataset: str | Path) -> str:
-    """Under which data set's rows our figures stand."""
-    if name == "rcad":
-        return config
-    if part == "videoqa":
-        return "msrvtt_qa"
-    return _builder(dataset) if _builder(dataset) in ("youcook2", "lsmdc_ids") else "msrvtt"
+def _label(part: Part, config: str) -> str:
+    return f"{config} (1k-A)" if part.rows == (ONE_K_A,) else config
 
 
-def _missing(result: RunResult) -> str:
-    """Says on how many clips a figure stands, where some are missing."""
-    missing = result.record.get("n_missing", 0)
-    return f" (n_missing {missing:,}: scored on the clips that are there)" if missing else ""
+def _take(
+    ours: Ours,
+    name: str,
+    part: Part,
+    config: str,
+    *,
+    result: RunResult,
+    dataset: str | Path,
+    split: str,
+    same_split: bool,
+) -> None:
+    """Enters the figures of a run, and says whether they can stand beside the paper's."""
+    entry = result[config]
+    clean = entry["conditions"]["clean"]
+    builder = _builder(dataset)
+    rows = (config,) if name == "rcad" else (builder,) if builder in _OTHER_SPLITS else part.rows
+    label = _label(part, config)
+    n = int(clean.get("n") or clean["n_videos"])
+    missing = int(result.record.get("n_missing", 0))
+    in_set = len(SetFolder(Path(dataset)).rows(config, split)) if Path(dataset).is_dir() else n + missing
+    in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
+    ours.items[label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
+    figures = _figures(name, config, entry)
+    for row in rows:
+        ours.figures.setdefault(row, {}).update(figures)
+    if not same_split:
+        ours.too_few[label] = f"split {split!r} is not the paper's"
+    elif n < COVERAGE * in_paper:
+        ours.too_few[label] = f"{n:,} of {in_paper:,} items; below {COVERAGE:.0%} figures cannot be compared"
+    else:
+        for row in rows:
+            ours.compared.setdefault(row, {}).update(figures)
 
 
-def _figures(name: str, config: str, entry: dict[str, Any]) -> dict[str, float]:
+def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
     """Our figures under the keys of the published tables."""
     clean = entry["conditions"]["clean"]
     if name == "robustness":
-        gammas: dict[str, float] = {}
         measured = entry.get("robustness", {})
         robust = measured.get("t2v_R@5") or measured.get("t2v_R@1") or measured.get("accuracy") or {}
-        for group, means in robust.items():
-            if group in ("clean", "conditions"):
-                continue
-            for gamma in ("gamma_absolute", "gamma_relative"):
-                if means[gamma] is not None:
-                    gammas[f"{group}:{gamma}"] = means[gamma]
-        return gammas
+        return {
+            f"{group}:{gamma}": means[gamma]
+            for group, means in robust.items()
+            if group not in ("clean", "conditions")
+            for gamma in ("gamma_absolute", "gamma_relative")
+            if means[gamma] is not None
+        }
     if name == "rcad":
-        from_scores = {"R@1": 100 * clean["accuracy"], "mean_rank": clean["mean_rank"]}
-        return {**from_scores, **{k: 100 * clean[k] for k in ("R@2", "R@3") if k in clean}}
+        shares = {key: 100 * clean[key] for key in ("R@2", "R@3") if key in clean}
+        return {"R@1": 100 * clean["accuracy"], **shares, "mean_rank": clean["mean_rank"]}
     if entry["layout"] == "retrieval":
         return {key: 100 * clean[key] for key in ("v2t_R@1", "t2v_R@1")}
     return {config: 100 * clean["accuracy"]}
 
 
-def lines(
-    paper: dict[str, Any],
-    model: str,
-    ours: dict[str, dict[str, float]],
-    items: dict[str, str],
-    left_out: dict[str, str],
-) -> list[str]:
-    """The published rows with ours below each table, the sources, and the known errors."""
+def lines(paper: Mapping[str, Any], model: str, ours: Ours) -> list[str]:
+    """The published rows with ours below each table, the sources, and the known errors.
+
+    Args:
+        paper: of `published`.
+        model: the name of ours.
+        ours: our figures; an empty `Ours()` for the published tables alone.
+    """
     text = [paper["title"], f"published: {paper['source']}"]
     for table in paper["tables"]:
-        columns = list(dict.fromkeys(key for row in table["rows"] for key in row["figures"]))
-        text += ["", f"{table['name']}: {table['what']}"]
-        head = [_short(column) for column in columns]
-        widths = [max(len(word), 7) for word in head]
-        text.append(f"{'':44}" + "  ".join(f"{word:>{w}}" for word, w in zip(head, widths, strict=True)))
-        for dataset in dict.fromkeys(row["dataset"] for row in table["rows"]):
-            for row in table["rows"]:
-                if row["dataset"] == dataset:
-                    figures = {key: cell["value"] for key, cell in row["figures"].items()}
-                    text.append(f"{dataset + ': ' + row['model']:44}" + _cells(columns, figures, widths))
-            own = ours.get(dataset)
-            if own and any(column in own for column in columns):
-                text.append(f"{dataset + ': ours, ' + model[-30:]:44}" + _cells(columns, own, widths))
+        text += ["", f"{table['name']}: {table['what']}", *_table(table["rows"], model[-30:], ours)]
     text += [""]
-    if items:
-        text += ["items: " + ", ".join(f"{config} {n}" for config, n in items.items())]
-    text += [f"left out: {name}: {why}" for name, why in left_out.items()]
+    if ours.items:
+        text.append("items: " + ", ".join(f"{config} {n}" for config, n in ours.items.items()))
+    text += [f"not compared: {config}: {why}" for config, why in ours.too_few.items()]
+    text += [f"left out: {name}: {why}" for name, why in ours.left_out.items()]
     text += [f"known: {note}" for note in paper["notes"]]
     return text
 
 
-def _short(column: str) -> str:
-    return column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel")
+def _table(rows: Sequence[Mapping[str, Any]], model: str, ours: Ours) -> Iterator[str]:
+    """One published table, ours below the rows of each data set."""
+    columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
+    own = {
+        data: {f"ours, {model}": ours.compared.get(data, {}), f"ours, {RELEASED}": ours.released.get(data, {})}
+        for data in dict.fromkeys(row["dataset"] for row in rows)
+    }
+    if "R@2" in columns and any("R@3" in figures for of_data in own.values() for figures in of_data.values()):
+        columns.insert(columns.index("R@2") + 1, "R@3")  # a column of its own: the papers print none
+    grid = [["", *(column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns)]]
+    for data, of_data in own.items():
+        for row in rows:
+            if row["dataset"] == data:
+                grid.append([f"{data}: {row['model']}", *(_cell(row["figures"].get(column)) for column in columns)])
+        for label, figures in of_data.items():
+            if any(column in figures for column in columns):
+                cells = (f"{figures[column]:.2f}" if column in figures else "-" for column in columns)
+                grid.append([f"{data}: {label}", *cells])
+    widths = [max(len(line[n]) for line in grid) for n in range(1, len(grid[0]))]
+    for line in grid:
+        yield f"{line[0]:44}" + "  ".join(f"{cell:>{max(7, w)}}" for cell, w in zip(line[1:], widths, strict=True))
 
 
-def _cells(columns: Sequence[str], figures: dict[str, float], widths: Sequence[int]) -> str:
-    cells = [f"{figures[c]:.2f}" if c in figures else "-" for c in columns]
-    return "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+def _cell(figure: Mapping[str, float] | None) -> str:
+    if figure is None:
+        return "-"
+    return f"{figure['value']:.2f}" + (f" ± {figure['sd']:.2f}" if figure.get("sd") is not None else "")

@@ -46,7 +46,7 @@ def find_set(
         data_dir: folder of the annotations; where None they are looked for beside the videos.
         video_root: folder of the videos.
         kept: where sets are kept.
-        log: told what is being made.
+        log: told what is being built.
 
     Raises:
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
@@ -83,7 +83,8 @@ def _msrvtt(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, 
     if not any((folder / name).is_file() for name in ANNOTATIONS):
         return None
     there = [config for config in configs if config not in RELEASED or (folder / RELEASED[config]).is_file()]
-    return there, {"data_dir": folder, "splits": "test"}
+    splits = "test,test_1k_a" if (folder / "MSRVTT_JSFUSION_test.csv").is_file() else "test"
+    return there, {"data_dir": folder, "splits": splits}
 
 
 def _feint6k(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:

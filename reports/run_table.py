@@ -69,17 +69,26 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str, str]:
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
         return both, "", "", str(numbers["n_captions"])
+    if layout == "pairs" and "text_score" in numbers:
+        names = [name for name in ("text_score", "video_score", "group_score") if name in numbers]
+        shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
+        chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
+        return shares, chances, "", str(numbers["groups"])
     kinds = [name.removeprefix("n_") for name in numbers if name.startswith("n_") and name != "n_ties"]
     by_kind = "  ".join(f"{kind} {numbers[f'accuracy_{kind}']:.3f}" for kind in kinds) if len(kinds) > 1 else ""
     return f"accuracy {_share(numbers, 'accuracy')}", f"{numbers['chance']:.3f}", by_kind, str(numbers["n"])
 
 
 def _share(numbers: Numbers, key: str) -> str:
+    name = "" if key == "accuracy" else key.partition("_")[2] + " "
+    return f"{name}{_interval(numbers, key)}"
+
+
+def _interval(numbers: Numbers, key: str) -> str:
     low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
     # `\[`: rich takes a bracket for the beginning of a style
     interval = f" \\[{low:.3f}, {high:.3f}]" if low is not None and high is not None else ""
-    name = "" if key == "accuracy" else key.partition("_")[2] + " "
-    return f"{name}{numbers[key]:.3f}{interval}"
+    return f"{numbers[key]:.3f}{interval}"
 
 
 def _gammas(means: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ class Run:
         folder: the run's folder.
         model: a short name, unique in a report.
         key: the items.
-        layout: "multiple_choice" or "retrieval".
+        layout: which table the items are.
         metrics: condition -> its numbers, shares from 0 to 1.
         robustness: score -> gammas a condition and group; empty without perturbed conditions.
         choices: condition -> item id -> its scores, label, kinds, cluster ...

@@ -24,7 +24,7 @@ def audits(runs: Sequence[Run]) -> Section:
         "a model can win without looking.",
     )
     rows = []
-    for key in dict.fromkeys(run.key for run in runs if run.layout == "multiple_choice"):
+    for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         audit = config_facts(key).get("audit")
         if not audit:
             rows.append([Cell(key.name), Cell("not audited", tone="quiet"), *[Cell("–", tone="quiet")] * len(BLIND)])

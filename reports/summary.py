@@ -16,11 +16,14 @@ def summary(runs: Sequence[Run]) -> Section:
     """One picture of the fall from random options to contrasts, accuracy and retrieval tables, published figures."""
     section = Section("summary", "Summary", leads=True)
     models = list(dict.fromkeys(run.model for run in runs))
-    choice = [run for run in runs if run.layout == "multiple_choice"]
+    choice = [run for run in runs if run.layout != "retrieval"]
     if choice:
         keys = by_difficulty(choice)
         section.parts += [dots(choice, models, keys), accuracy_table(choice, models, keys)]
         section.lead = "Share of items on which the true caption scores highest; a tie counts its share."
+    pairs = [run for run in runs if run.layout == "pairs" and "text_score" in run.metrics[run.main]]
+    if pairs:
+        section.parts.append(pairs_table(pairs))
     retrieval = [run for run in runs if run.layout == "retrieval"]
     if retrieval:
         section.parts.append(retrieval_table(retrieval))
@@ -41,8 +44,8 @@ def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
 
 def in_order(runs: Sequence[Run]) -> list[Run]:
     """The runs as the page shows them: models as they came, baselines last, the hardest set of each first."""
-    choice = by_difficulty([run for run in runs if run.layout == "multiple_choice"])
-    keys = [*reversed(choice), *(run.key for run in runs if run.layout != "multiple_choice")]
+    choice = by_difficulty([run for run in runs if run.layout != "retrieval"])
+    keys = [*reversed(choice), *(run.key for run in runs if run.layout == "retrieval")]
     place = {key: number for number, key in enumerate(keys)}
     return sorted(runs, key=lambda run: (run.is_baseline, run.number, place[run.key]))
 
@@ -107,6 +110,23 @@ def accuracy_cell(
         human=human,
         tone="best" if leads else "",
     )
+
+
+def pairs_table(runs: Sequence[Run]) -> Table:
+    """Text, video and group score; a dash where scores of different clips cannot be compared."""
+    several = len({run.key for run in runs}) > 1
+    names = ("text_score", "video_score", "group_score")
+    rows = []
+    for run in runs:
+        numbers = run.metrics[run.main]
+        model = Cell(run.model, note=run.key.name if several else "", tone="quiet" if run.is_baseline else "")
+        rows.append([model, *(accuracy_cell(numbers, name, chance=f"chance_{name}") for name in names)])
+    hints = ("each clip prefers its caption", "each caption prefers its clip", "both")
+    columns = [Column("model", numeric=False)]
+    columns += [Column(name.replace("_", " "), hint=hint) for name, hint in zip(names, hints, strict=True)]
+    groups = {run.key: run.metrics[run.main]["groups"] for run in runs}
+    note = "Groups: " + ", ".join(f"{key.short} {n:,}" for key, n in groups.items()) + ". All of a group must be right."
+    return Table("pairs", "Pairs of clips and captions, %", columns, rows, note=note)
 
 
 def retrieval_table(runs: Sequence[Run]) -> Table:

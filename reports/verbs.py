@@ -19,7 +19,7 @@ def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
     """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
     new_verbs: dict[SetKey, Counter[str]] = {}
     true: Counter[str] = Counter()
-    for run in {run.key: run for run in runs if run.layout == "multiple_choice"}.values():
+    for run in {run.key: run for run in runs if run.layout != "retrieval"}.values():
         new: Counter[str] = Counter()
         for row in run.set_rows.values():
             for kind, edit in zip(row["kinds"], row["edits"], strict=True):

@@ -1,6 +1,5 @@
 """Conditions, comparison of runs, published tables, the commands, and what a finished run costs."""
 
-import json
 import os
 import subprocess
 import sys
@@ -189,66 +188,6 @@ def test_the_commands_score_compare_and_reproduce(
     assert main(["score", "--model", "constant", "--dataset", "./nowhere", "--output", str(tmp_path / "x")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1
-
-
-def test_reproduce_puts_ours_beside_theirs(place: Path, tmp_path: Path) -> None:
-    from video_contrast.reports.reproduce import reproduce
-
-    text, table = reproduce(
-        "contrast_sets", "constant", place / "set", output=tmp_path, progress=False,
-        splits={"retrieval": "test", "choices": "test"},
-    )  # fmt: skip
-    assert table["ours"]["msrvtt"]["random_mc"] == pytest.approx(100 / 3)
-    assert set(table["left_out"]) == {"gender_mc", "verb_lm_mc", "verb_human_mc"}
-    assert any("ours, constant" in line for line in text) and any("CLIP2Video" in line for line in text)
-
-
-@pytest.fixture
-def annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """MSR-VTT's annotation files, in small, in a folder above that of the videos."""
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "MSRVTT"
-    (folder / "videos").mkdir(parents=True)
-    acts = ("a man sings a song", "a woman walks in a park", "a boy kicks a ball", "a girl opens a box",
-            "a man cuts a carrot", "a woman drives a car", "a boy climbs a tree")  # fmt: skip
-    videos = [{"video_id": f"video{n}", "split": "test", "category": 0, "url": ""} for n in range(len(acts))]
-    said = [{"video_id": f"video{n}", "caption": act, "sen_id": n} for n, act in enumerate(acts)]
-    (folder / "test_videodatainfo.json").write_text(json.dumps({"videos": videos, "sentences": said}))
-    rows = [f"ret{n},msr{n},video{n},{act}" for n, act in enumerate(acts[:4])]
-    (folder / "MSRVTT_JSFUSION_test.csv").write_text("\n".join(["key,vid_key,video_id,sentence", *rows]) + "\n")
-    return folder
-
-
-def test_reproduce_needs_a_model_and_the_videos_only(annotations: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["reproduce", "contrast_sets", "--model", "constant", "--video-root", str(annotations / "videos")]
-    assert main(call) == 0
-    out = capsys.readouterr().out
-    assert "building retrieval, random_mc, gender_mc of msrvtt" in out
-    ours = next(line for line in out.splitlines() if "ours, constant" in line)
-    assert ours.split()[3:5] == ["25.00", "20.00"], "chance among four captions, and among five options"
-    assert "left out: verb_lm_mc: sets/msrvtt does not have it" in out
-    assert Path("runs/reproduce-contrast_sets-constant/reproduce.json").exists()
-    assert main(call) == 0
-    assert "building" not in capsys.readouterr().out
-    assert (
-        main(["reproduce", "robustness", *call[2:], "--conditions", "clean,text:drop_first", "--part", "videoqa"]) == 0
-    )
-    found = json.loads(Path("runs/reproduce-robustness-constant/reproduce.json").read_text())
-    assert found["ours"]["msrvtt_qa"]["text:gamma_relative"] == 1 and list(found["items"]) == ["random_mc"]
-
-
-def test_reproduce_without_a_set_says_what_it_needs_and_how_to_make_it(
-    annotations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "elsewhere" / "videos").mkdir(parents=True)
-    assert main(["reproduce", "rcad", "--model", "constant", "--video-root", "elsewhere/videos"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "give --data-dir FOLDER with Feint6K's csv files" in error
-    assert "`video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k`" in error
-    assert main(["reproduce", "robustness", "--model", "constant", "--data-dir", "elsewhere"]) == 2
-    assert "--data-dir elsewhere does not hold MSR-VTT's annotations" in capsys.readouterr().err
-    assert main(["reproduce", "robustness", "--model", "constant", "--part", "retreival"]) == 2
-    assert "did you mean 'retrieval'" in capsys.readouterr().err
 
 
 def test_a_finished_run_is_recognised_before_torch_is_imported(place: Path) -> None:

@@ -42,10 +42,10 @@ def reproduce(
 
     tables = runner.published(paper)  # an unknown paper is named before anything else is asked for
     if model is None:
-        print("\n".join(runner.lines(tables, "", {}, {}, {})))
+        print("\n".join(runner.lines(tables, "", runner.Ours())))
         return
     folder = output or runner.default_output(paper, model)
-    splits = {name: split for name, _, _ in runner.RECIPES[paper].parts} if split else None
+    splits = {part.name: split for part in runner.RECIPES[paper].parts} if split else None
     text, table = runner.reproduce(
         paper,
         model,
