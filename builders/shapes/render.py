@@ -139,7 +139,7 @@ def _paint(picture: Frames, figure: Figure, x: float, y: float, radius: float, a
     own = COLOURS[figure.colour] if figure.colour else None
     cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     turn = np.array([[cosine, sine], [-sine, cosine]]) * radius
-    for polygon, colour in _parts(figure.kind):
+    for polygon, colour in _PARTS[figure.kind]:
         points = np.rint((polygon @ turn + (x, y)) * (1 << _SHIFT)).astype(np.int32)
         paint = colour if colour is not None else own
         assert paint is not None
@@ -166,70 +166,8 @@ def _box(x0: float, y0: float, x1: float, y1: float) -> Array:
     return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
 
 
-@cache
-def _parts(kind: str) -> tuple[Part, ...]:
-    """The polygons of a figure, back to front."""
-    return {
-        "circle": lambda: (_shape("circle", _regular(24)),),
-        "square": lambda: (_shape("square", _box(-0.85, -0.85, 0.85, 0.85)),),
-        "triangle": lambda: (_shape("triangle", np.array([(0, -1), (1, 0.85), (-1, 0.85)], float)),),
-        "star": lambda: (_shape("star", _regular(5, 1.05, 0.45)),),
-        "cross": lambda: (_shape("cross", _cross()),),
-        "diamond": lambda: (_shape("diamond", np.array([(0, -1.05), (0.7, 0), (0, 1.05), (-0.7, 0)], float)),),
-        "man": lambda: (_person("man", 0.95, long_hair=False),),
-        "woman": lambda: (_person("woman", 0.95, long_hair=True),),
-        "boy": lambda: (_person("boy", 0.68, long_hair=False),),
-        "girl": lambda: (_person("girl", 0.68, long_hair=True),),
-        "ball": lambda: (((_regular(16), (255, 140, 0)), (_box(-1, -0.2, 1, 0.2), (90, 45, 0))),),
-        "box": lambda: (
-            ((_box(-0.95, -0.9, 0.95, 0.9), (150, 95, 40)), (_box(-0.2, -0.9, 0.2, 0.9), (225, 190, 130))),
-        ),
-        "car": lambda: (
-            (
-                (_box(-0.6, -0.6, 0.6, 0.1), (150, 220, 235)),
-                (_box(-1.1, 0, 1.1, 0.6), (0, 150, 160)),
-                (_regular(10, 0.32, x=-0.6, y=0.65), _DARK),
-                (_regular(10, 0.32, x=0.6, y=0.65), _DARK),
-            ),
-        ),
-        "house": lambda: (
-            (
-                (_box(-0.8, -0.1, 0.8, 1), (250, 225, 190)),
-                (np.array([(0, -1.1), (1.1, -0.05), (-1.1, -0.05)], float), (170, 50, 30)),
-                (_box(-0.22, 0.35, 0.22, 1), _DARK),
-            ),
-        ),
-        "lamp": lambda: (((_box(-0.15, -0.3, 0.15, 1), _DARK), (_regular(12, 0.6, y=-0.45), (255, 250, 150))),),
-        "tree": lambda: (
-            (
-                (_box(-0.2, 0.2, 0.2, 1), (95, 55, 20)),
-                (np.array([(0, -1.1), (0.85, 0.45), (-0.85, 0.45)], float), (0, 85, 30)),
-            ),
-        ),
-    }[kind]()[0]
-
-
 def _shape(kind: str, outline: Array) -> tuple[Part, ...]:
     return ((outline, None), (_box(-0.4, -0.85, 0.4, -0.1), _BADGES[kind]))
-
-
-def _cross() -> Array:
-    a, b = 0.36, 1.0
-    corners = [
-        (-a, -b),
-        (a, -b),
-        (a, -a),
-        (b, -a),
-        (b, a),
-        (a, a),
-        (a, b),
-        (-a, b),
-        (-a, a),
-        (-b, a),
-        (-b, -a),
-        (-a, -a),
-    ]
-    return np.array(corners, float)
 
 
 def _person(kind: str, scale: float, *, long_hair: bool) -> tuple[Part, ...]:
@@ -254,3 +192,41 @@ def _person(kind: str, scale: float, *, long_hair: bool) -> tuple[Part, ...]:
             (_box(0.08, 0.4, 0.5, 1.2), None),
         )
     return tuple((points * (scale * wide, scale), colour) for points, colour in body)
+
+
+_A = 0.36  # half the width of the cross's bars
+_CROSS = (
+    (-_A, -1), (_A, -1), (_A, -_A), (1, -_A), (1, _A), (_A, _A),
+    (_A, 1), (-_A, 1), (-_A, _A), (-1, _A), (-1, -_A), (-_A, -_A),
+)  # fmt: skip
+# The polygons of each figure, back to front.
+_PARTS: dict[str, tuple[Part, ...]] = {
+    "circle": _shape("circle", _regular(24)),
+    "square": _shape("square", _box(-0.85, -0.85, 0.85, 0.85)),
+    "triangle": _shape("triangle", np.array([(0, -1), (1, 0.85), (-1, 0.85)], float)),
+    "star": _shape("star", _regular(5, 1.05, 0.45)),
+    "cross": _shape("cross", np.array(_CROSS, float)),
+    "diamond": _shape("diamond", np.array([(0, -1.05), (0.7, 0), (0, 1.05), (-0.7, 0)], float)),
+    "man": _person("man", 0.95, long_hair=False),
+    "woman": _person("woman", 0.95, long_hair=True),
+    "boy": _person("boy", 0.68, long_hair=False),
+    "girl": _person("girl", 0.68, long_hair=True),
+    "ball": ((_regular(16), (255, 140, 0)), (_box(-1, -0.2, 1, 0.2), (90, 45, 0))),
+    "box": ((_box(-0.95, -0.9, 0.95, 0.9), (150, 95, 40)), (_box(-0.2, -0.9, 0.2, 0.9), (225, 190, 130))),
+    "car": (
+        (_box(-0.6, -0.6, 0.6, 0.1), (150, 220, 235)),
+        (_box(-1.1, 0, 1.1, 0.6), (0, 150, 160)),
+        (_regular(10, 0.32, x=-0.6, y=0.65), _DARK),
+        (_regular(10, 0.32, x=0.6, y=0.65), _DARK),
+    ),
+    "house": (
+        (_box(-0.8, -0.1, 0.8, 1), (250, 225, 190)),
+        (np.array([(0, -1.1), (1.1, -0.05), (-1.1, -0.05)], float), (170, 50, 30)),
+        (_box(-0.22, 0.35, 0.22, 1), _DARK),
+    ),
+    "lamp": ((_box(-0.15, -0.3, 0.15, 1), _DARK), (_regular(12, 0.6, y=-0.45), (255, 250, 150))),
+    "tree": (
+        (_box(-0.2, 0.2, 0.2, 1), (95, 55, 20)),
+        (np.array([(0, -1.1), (0.85, 0.45), (-0.85, 0.45)], float), (0, 85, 30)),
+    ),
+}
