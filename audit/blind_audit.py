@@ -1,24 +1,44 @@
 """The blind audit of a multiple-choice set, and its refinement.
 
 A model that never sees the video must not win. The audit reports how far texts alone go: the blind models of
-`blind_models`, a language model if one is given (the caption that it finds likelier wins), and length. Refinement cuts
-a set until two blind scores are symmetric about zero, as SugarCrepe does.
+`blind_models`, the form of the candidates, the places of the true ones, length, and a language model if one is given
+(the caption that it finds likelier wins). Refinement cuts a set until two blind scores are symmetric about zero, as
+SugarCrepe does.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.audit.blind_models import BLIND_MODELS, FOLDS, Scores, audited_negatives, blind_scores, too_few
+from video_contrast.audit.blind_models import (
+    BLIND_MODELS,
+    FOLDS,
+    Scores,
+    audited_negatives,
+    blind_scores,
+    folds_of,
+    too_few,
+)
+from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
 from video_contrast.errors import UsageError
+from video_contrast.metrics import share_interval
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 
 GRID = 10  # cells a side of zero and score
+
+
+class LanguageModel(Protocol):
+    """A causal language model; `perturbations.contrast.constraints.perplexity.LanguageModel` is one."""
+
+    name: str
+
+    def perplexity(self, texts: Sequence[str]) -> list[float]:
+        """One perplexity a text: exp of the mean negative log-likelihood of its tokens."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +49,23 @@ class AuditedItem:
     cluster: str
     texts: tuple[str, ...]
     kind: str
+    positions: tuple[int, ...] = ()  # of the texts among the item's candidates
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class BlindResult:
+    """What a blind model says of every item.
+
+    Attributes:
+        key: in an audit's record.
+        scorer: what the model is.
+        scores: float64[k] for each item, the true candidate first, higher for what looks true.
+    """
+
+    key: str
+    scorer: str
+    scores: Scores
 
 
 def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
@@ -41,20 +78,47 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
     for row in rows:
         if "candidates" not in row:
             raise UsageError("only multiple-choice sets are audited; this table has no candidates")
-        others = audited_negatives(row["label"], row["kinds"])
-        texts = tuple(row["candidates"][n] for n in (row["label"], *others))
-        kinds = sorted({row["kinds"][n] for n in others})
-        items.append(AuditedItem(row["id"], row["cluster"], texts, "+".join(kinds)))
+        places = (row["label"], *audited_negatives(row["label"], row["kinds"]))
+        texts = tuple(row["candidates"][n] for n in places)
+        kinds = sorted({row["kinds"][n] for n in places[1:]})
+        items.append(
+            AuditedItem(row["id"], row["cluster"], texts, "+".join(kinds), places, str(row.get("question") or ""))
+        )
     return items
 
 
+def blind_results(
+    items: Sequence[AuditedItem], *, seed: int = 0, folds: int = FOLDS, language_model: LanguageModel | None = None
+) -> list[BlindResult]:
+    """Scores every item by every blind model; those that learn are left out where there are too few items.
+
+    Args:
+        items: the audited candidates.
+        seed: of the folds.
+        folds: of the cross-validation, grouped by `cluster`.
+        language_model: a causal language model; it joins the others.
+    """
+    results = [
+        BlindResult("shorter_wins", "fewest words", _lengths(items, -1.0)),
+        BlindResult("longer_wins", "most words", _lengths(items, 1.0)),
+    ]
+    clusters = [item.cluster for item in items]
+    if not too_few(clusters, folds):
+        fold = folds_of(clusters, folds, seed)
+        position = common_position_scores([item.positions for item in items], fold)
+        results.append(BlindResult("common_position", "the place that holds most true candidates elsewhere", position))
+        tables = [features(item.texts, item.question) for item in items]
+        results.append(BlindResult("text_features", SUMMARY, cross_fitted_features(tables, fold)))
+        for scores, model in zip(_learned(items, folds, seed), BLIND_MODELS.values(), strict=True):
+            results.append(BlindResult(model.key, model.summary, scores))
+    if language_model is not None:
+        likely = _likelihoods(items, language_model)
+        results.append(BlindResult("large_language_model", language_model.name, likely))
+    return results
+
+
 def audit(
-    rows: Sequence[Row],
-    *,
-    seed: int = 0,
-    folds: int = FOLDS,
-    language_model: str | None = None,
-    device: str = "auto",
+    rows: Sequence[Row], *, seed: int = 0, folds: int = FOLDS, language_model: LanguageModel | None = None
 ) -> dict[str, Any]:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
@@ -62,35 +126,41 @@ def audit(
         rows: of a multiple-choice set.
         seed: of the folds.
         folds: of the cross-validation, grouped by `cluster`.
-        language_model: a causal LM (Hub id or folder); its accuracy is added to those of the built-in models.
-        device: where that model runs.
+        language_model: a causal language model; its accuracy is added to those of the built-in models.
 
     Returns:
         JSON-able: items, against (kinds), chance, and for each blind model its accuracy (0..1, a tie counts as a fair
-        share) with its standard error over clusters. `note` says why a model was left out.
+        share) with its standard error and its 95 % interval over clusters (None below five). `note` says why models
+        were left out.
 
     Raises:
-        UsageError: the rows are not of a multiple-choice set, or the language model cannot be loaded.
+        UsageError: the rows are not of a multiple-choice set.
     """
     items = audited_items(rows)
+    return audit_facts(items, blind_results(items, seed=seed, folds=folds, language_model=language_model), folds)
+
+
+def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], folds: int = FOLDS) -> dict[str, Any]:
+    """The record of an audit; see `audit`.
+
+    Args:
+        items: the audited candidates.
+        results: what the blind models say of them.
+        folds: of the cross-validation.
+    """
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
     facts: dict[str, Any] = {
         "items": len(items),
         "against": sorted({item.kind for item in items}),
         "chance": round(chance, 4),
-        "shorter_wins": _accuracy(_lengths(items, -1.0), clusters),
-        "longer_wins": _accuracy(_lengths(items, 1.0), clusters),
     }
     if too_few(clusters, folds):
         facts["note"] = f"{len(items)} items of {len(set(clusters))} videos are too few to cross-validate a classifier"
     else:
         facts["folds"] = folds
-        for scores, model in zip(_learned(items, folds, seed), BLIND_MODELS.values(), strict=True):
-            facts[model.key] = _accuracy(scores, clusters) | {"scorer": model.summary}
-    if language_model:
-        likely = _likelihoods(items, language_model, device)
-        facts["large_language_model"] = _accuracy(likely, clusters) | {"scorer": language_model}
+    for result in results:
+        facts[result.key] = accuracy_facts(wins(result.scores), clusters) | {"scorer": result.scorer}
     return facts
 
 
@@ -104,6 +174,8 @@ def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> dict[str
 SCORERS = {
     "blind": "blind classifier",
     "language_model": "trigram model",
+    "text_features": "form of candidates",
+    "common_position": "common position",
     "large_language_model": "language model",
     "shorter_wins": "shorter wins",
     "longer_wins": "longer wins",
@@ -166,7 +238,9 @@ def refine(
         "items_after": len(kept),
         "grid": grid,
         "scores": ["word n-grams (1-3) and length", "word trigrams of the set's true captions"],
-        "accuracy_after": [_accuracy([scores[n] for n in kept], left)["accuracy"] for scores in learned if kept],
+        "accuracy_after": [
+            accuracy_facts(wins([scores[n] for n in kept]), left)["accuracy"] for scores in learned if kept
+        ],
     }
     return [rows[number] for number in kept], facts
 
@@ -181,26 +255,35 @@ def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:
     return [np.array([sign * len(text.split()) for text in item.texts]) for item in items]
 
 
-def _likelihoods(items: Sequence[AuditedItem], model: str, device: str) -> Scores:
-    from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
-
-    scorer = LanguageModel(model, device=device)
-    scores = -np.log(np.array(scorer.perplexity([text for item in items for text in item.texts])))
+def _likelihoods(items: Sequence[AuditedItem], model: LanguageModel) -> Scores:
+    scores = -np.log(np.array(model.perplexity([text for item in items for text in item.texts])))
     ends = np.cumsum([len(item.texts) for item in items])
     return np.split(scores, ends[:-1])
 
 
-def _accuracy(scores: Scores, clusters: Sequence[str]) -> dict[str, float]:
-    """Accuracy with ties as a fair share, and its standard error over clusters; rounded to 4 places."""
-    won = np.array([float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in scores])
-    accuracy = float(won.mean())
-    sums: Counter[str] = Counter()
-    for cluster, value in zip(clusters, won - accuracy, strict=True):
-        sums[cluster] += value
-    parts = np.array(list(sums.values()))
-    n = len(parts)
-    error = float(np.sqrt((parts**2).sum() * n / (n - 1)) / len(won)) if n > 1 else 0.0
-    return {"accuracy": round(accuracy, 4), "standard_error": round(error, 4)}
+def wins(scores: Scores) -> NDArray[np.float64]:
+    """Returns float64[n]: 1 where the first candidate scores highest, a fair share on a tie, else 0."""
+    return np.array([float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in scores])
+
+
+def accuracy_facts(
+    won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95
+) -> dict[str, float | None]:
+    """The record of an accuracy, rounded to 4 places.
+
+    Args:
+        won: float64[n], 0..1.
+        clusters: source video of each item.
+        level: coverage of the interval.
+
+    Returns:
+        `accuracy`, `standard_error` (over clusters; 0 with one), `low` and `high` (None below five clusters).
+    """
+    interval = share_interval(won, clusters, level=level)
+    places = {"accuracy": interval.estimate, "standard_error": interval.standard_error, "low": interval.low,
+              "high": interval.high}  # fmt: skip
+    rounded = {name: round(float(value), 4) if np.isfinite(value) else None for name, value in places.items()}
+    return rounded | {"standard_error": rounded["standard_error"] or 0.0}
 
 
 def _cells(gaps: NDArray[np.float64], grid: int) -> NDArray[np.int64]:

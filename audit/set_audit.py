@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from video_contrast.audit.blind_audit import audit, audit_splits, refine
+from video_contrast.audit.blind_audit import LanguageModel, audit_splits, refine
+from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import SetDraft, SetFolder
@@ -20,9 +21,8 @@ def audit_set(
     *,
     split: str | None = None,
     refine: bool = False,
-    language_model: str | None = None,
+    language_model: LanguageModel | None = None,
     seed: int = 0,
-    device: str = "auto",
 ) -> dict[str, Facts]:
     """Audits configs of a set on disk and writes the results into its record.
 
@@ -33,10 +33,12 @@ def audit_set(
         configs: which; all multiple-choice ones by default (refined ones are left alone).
         split: which split is audited; `test` if there is one, else the first.
         refine: also write `CONFIG_refined`, with every split of the config refined by itself.
-        language_model, seed, device: as of `audit.blind_audit.audit`.
+        language_model: joins the blind models, and is asked whether it knows the set.
+        seed: of everything random.
 
     Returns:
-        The audit of each config; with `refine` the refined configs' own audits stand under their names.
+        The audit of each config with the certificate of its X-ray (`audit.xray`); with `refine` the refined configs'
+        own audits stand under their names.
 
     Raises:
         UsageError: no set there, no such config or split, or too few items to refine.
@@ -49,8 +51,8 @@ def audit_set(
         audited = split or ("test" if "test" in splits else next(iter(splits)))
         if audited not in splits:
             raise unknown_name(f"split of {config}", audited, list(splits))
-        facts = audit(splits[audited], seed=seed, language_model=language_model, device=device)
-        results[config] = {"split": audited, **facts}
+        record = xray(splits, split=audited, seed=seed, language_model=language_model)
+        results[config] = {"split": audited, **record["blind"]["audit"], "certificate": certificate(record)}
         if refine:
             counts, results[config + SUFFIX] = _add_refined(draft, config, splits, seed)
             results[config]["refined"] = counts

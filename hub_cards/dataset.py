@@ -15,6 +15,8 @@ EXAMPLES = 2  # rows a config
 BLIND = {
     "blind": "text-only classifier",
     "language_model": "trigram model",
+    "text_features": "form of candidates",
+    "common_position": "common position",
     "large_language_model": "language model",
     "shorter_wins": "shorter wins",
     "longer_wins": "longer wins",

@@ -1,4 +1,4 @@
-"""`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: how far do the texts alone go?"""
+"""`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ def audit(
 ) -> None:
     """How far do the texts alone go, without the video?
 
-    Accuracy of scorers that never see the video. Written to set.json and the card.
+    Accuracy of scorers that never see the video. Written to set.json and the card. `xray` says more, and of any set.
     """
     from video_contrast.audit import set_audit as auditing
     from video_contrast.hub_cards import write_card
@@ -38,9 +38,8 @@ def audit(
         names_in(configs, config),
         split=split,
         refine=refine,
-        language_model=language_model,
+        language_model=loaded_language_model(language_model, device),
         seed=seed,
-        device=device,
     )
     write_card(SetFolder(dataset))
     if as_json:
@@ -50,18 +49,22 @@ def audit(
         _print(name, facts)
 
 
+def loaded_language_model(name: str | None, device: str) -> Any:
+    """The causal language model of `--language-model`; None where none is named."""
+    if name is None:
+        return None
+    from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
+
+    return LanguageModel(name, device=device)
+
+
 def _print(config: str, facts: dict[str, Any]) -> None:
+    from video_contrast.audit.blind_audit import strongest_first
+
     print(f"{config} ({facts['split']}): {facts['items']} items, against {', '.join(facts['against'])}, "
           f"chance {facts['chance']:.3f}")  # fmt: skip
-    for name, label in (
-        ("blind", "blind classifier"),
-        ("language_model", "trigram model"),
-        ("large_language_model", "language model"),
-        ("shorter_wins", "shorter wins"),
-        ("longer_wins", "longer wins"),
-    ):
-        if name in facts:
-            print(f"  {label:18} {facts[name]['accuracy']:.3f} +- {facts[name]['standard_error']:.3f}")
+    for name, accuracy, error in strongest_first(facts):
+        print(f"  {name:18} {accuracy:.3f} +- {error:.3f}")
     if "note" in facts:
         print(f"  {facts['note']}")
     if "refined" in facts:

@@ -1,0 +1,81 @@
+"""Was a set in the training data of a language model? Then it finds the published order likelier than a shuffled one.
+
+Items of a set that nobody has seen are exchangeable: every order is as likely as the published one. So are the
+candidates of an item, where they were shuffled. A model that has read the file prefers the file's order.
+
+Source: Oren et al. (2024), "Proving test set contamination in black-box language models" (sharded test).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from video_contrast.audit.blind_audit import LanguageModel
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import stream
+
+SHUFFLES = 8
+SHARD_WORDS = 300  # of a shard: what every model reads at once
+MOST = 400  # shards, or items
+LEAST = 10
+
+
+def exchangeability(
+    rows: Sequence[MultipleChoiceRow], model: LanguageModel, *, seed: int = 0, shuffles: int = SHUFFLES
+) -> dict[str, Any]:
+    """Tests whether a language model prefers the published order of items, and that of candidates.
+
+    Args:
+        rows: in the published order.
+        model: a causal language model.
+        seed: of the shuffled orders.
+        shuffles: how many orders each published one is compared with.
+
+    Returns:
+        `model`, and for `items` and `candidates` each: `n` (shards of items; items), `gain` (mean of the published
+        order's log-likelihood a token less that of shuffled ones, nats), `p_value` (one-sided t-test; None below
+        `LEAST`). A small p-value says that the order is known, not by which way.
+    """
+    texts = [" ".join([*filter(None, [row.get("question")]), row["candidates"][row["label"]]]) for row in rows]
+    shards: list[list[str]] = [[]]
+    for text in texts:
+        if sum(len(part.split()) for part in shards[-1]) + len(text.split()) > SHARD_WORDS and len(shards[-1]) > 1:
+            shards.append([])
+        shards[-1].append(text)
+    whole = [shard for shard in shards if len(shard) > 1][:MOST]
+    lists = [list(row["candidates"]) for row in rows if len(set(row["candidates"])) > 1][:MOST]
+    return {
+        "model": model.name,
+        "items": _tested(whole, model, seed, shuffles, "items", "\n".join),
+        "candidates": _tested(lists, model, seed, shuffles, "candidates", _lettered),
+    }
+
+
+def _lettered(candidates: Sequence[str]) -> str:
+    return "\n".join(f"({chr(ord('A') + n)}) {text}" for n, text in enumerate(candidates))
+
+
+def _tested(
+    groups: Sequence[list[str]],
+    model: LanguageModel,
+    seed: int,
+    shuffles: int,
+    what: str,
+    written: Callable[[Sequence[str]], str],
+) -> dict[str, Any]:
+    texts = []
+    for number, group in enumerate(groups):
+        rng = stream(seed, "exchangeability", what, number)
+        texts.append(written(group))
+        for _ in range(shuffles):
+            order = rng.permutation(len(group))
+            texts.append(written([group[n] for n in order]))
+    if len(groups) < LEAST:
+        return {"n": len(groups), "gain": None, "p_value": None}
+    from scipy.stats import ttest_1samp
+
+    likelihoods = -np.log(np.array(model.perplexity(texts))).reshape(len(groups), shuffles + 1)
+    gains = likelihoods[:, 0] - likelihoods[:, 1:].mean(axis=1)
+    p_value = 1.0 if np.allclose(gains, gains[0]) else float(ttest_1samp(gains, 0, alternative="greater").pvalue)
+    return {"n": len(groups), "gain": round(float(gains.mean()), 6), "p_value": p_value}

@@ -1,0 +1,165 @@
+"""What the items of a set give away or get wrong by themselves: places of the key, copies, leaks, texts too long.
+
+Every finding is a count with its first examples, so that a reader can look at them.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from video_contrast.audit.near_duplicates import near_duplicates, plain
+from video_contrast.rows import MultipleChoiceRow
+
+EXAMPLES = 5
+TOKENS = 77  # what CLIP and the models built on it read, begin and end included
+_PIECE = re.compile(r"[^\W\d_]+|\d|[^\s\w]+")
+COUNTER = "words, digits and runs of punctuation, and 2 for begin and end: at most what CLIP's tokenizer counts"
+Rows = Sequence[MultipleChoiceRow]
+
+
+def least_tokens(text: str) -> int:
+    """Returns a lower bound of the tokens that CLIP's tokenizer makes of a text, with those of begin and end.
+
+    It cuts at spaces, digits and punctuation, and then words into pieces: never fewer than these.
+
+    >>> least_tokens("a man's 12 dogs")
+    9
+    """
+    return len(_PIECE.findall(text)) + 2
+
+
+def finding(examples: Iterable[str], **counts: Any) -> dict[str, Any]:
+    """Returns a finding: `count` and the first examples.
+
+    Args:
+        examples: a sentence each.
+        counts: further numbers.
+    """
+    listed = list(examples)
+    return {"count": len(listed), "examples": listed[:EXAMPLES], **counts}
+
+
+def position_facts(rows: Rows) -> dict[str, Any]:
+    """Where the true candidates stand, over items with the most frequent number of candidates.
+
+    Returns:
+        `candidates` (that number), `counts` (one a place), `p_value` (chi-square test of equal shares; items as
+        independent), `most_common` (share of the fullest place).
+    """
+    from scipy.stats import chisquare
+
+    size = Counter(len(row["candidates"]) for row in rows).most_common(1)[0][0]
+    counts = np.bincount([row["label"] for row in rows if len(row["candidates"]) == size], minlength=size)
+    return {
+        "candidates": size,
+        "counts": counts.tolist(),
+        "most_common": round(float(counts.max() / counts.sum()), 4),
+        "p_value": float(chisquare(counts).pvalue),
+    }
+
+
+def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, limit: int = TOKENS) -> dict[str, Any]:
+    """Candidates of an item that say the same, nearly the same, or more than models read.
+
+    Args:
+        rows: the items.
+        count_tokens: of a text, as models count.
+        limit: the most tokens that a model reads.
+
+    Returns:
+        Findings `equal_candidates`, `near_candidates` and `long_candidates`.
+    """
+    equal, near, long = [], [], []
+    known: dict[str, int] = {}
+    for row in rows:
+        texts = row["candidates"]
+        seen: dict[str, int] = {}
+        for n, text in enumerate(texts):
+            if seen.setdefault(plain(text), n) != n:
+                equal.append(f"{row['id']}: {texts[seen[plain(text)]]!r} and {text!r}")
+            if text not in known:
+                known[text] = count_tokens(text)
+            if known[text] > limit:
+                long.append(f"{row['id']}: {known[text]} tokens: {text[:80]!r}")
+        near += [f"{row['id']}: {texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts)]
+    return {
+        "equal_candidates": finding(equal),
+        "near_candidates": finding(near),
+        "long_candidates": finding(long, limit=limit, most=max(known.values())),
+    }
+
+
+def copy_facts(rows: Rows) -> dict[str, Any]:
+    """Items that stand in a set more than once, keys that disagree, and captions that are true of several clips.
+
+    Returns:
+        Findings `copies` (same clip, question and candidates; other items of a group of pairs are none),
+        `key_differs` (of them with another true candidate), `true_elsewhere` (negatives of a clip that are a true
+        caption of the same clip in another item, without a question), `shared_captions` (true captions of several
+        source videos, without a question), `near_captions` (pairs of true captions of different source videos that
+        share nearly all words).
+    """
+    copies, differs, elsewhere, shared = [], [], [], []
+    first: dict[tuple[object, ...], MultipleChoiceRow] = {}
+    true_of_clip: dict[object, set[str]] = defaultdict(set)
+    owners: dict[str, dict[str, str]] = defaultdict(dict)  # caption -> source video -> item
+    captions = [row for row in rows if not row.get("question")]
+    for row in rows:
+        question = row.get("question") or ""
+        key = (_clip(row), plain(question), tuple(sorted(map(plain, row["candidates"]))))
+        known = first.setdefault(key, row)
+        if known is not row and not row.get("group"):
+            copies.append(f"{row['id']} and {known['id']}")
+            if plain(_true(known)) != plain(_true(row)):
+                differs.append(f"{row['id']}: {_true(row)!r}, {known['id']}: {_true(known)!r}")
+    for row in captions:
+        true_of_clip[_clip(row)].add(plain(_true(row)))
+        owners[plain(_true(row))].setdefault(row["cluster"], row["id"])
+    for row in captions:
+        for n, text in enumerate(row["candidates"]):
+            if (
+                n != row["label"]
+                and plain(text) in true_of_clip[_clip(row)] - {plain(_true(row))}
+                and not row.get("group")
+            ):
+                elsewhere.append(f"{row['id']}: {text!r}")
+    shared = [f"{text!r}: {', '.join(list(ids.values())[:3])}" for text, ids in owners.items() if len(ids) > 1]
+    texts = list(dict.fromkeys(_true(row) for row in captions))
+    video = {_true(row): row["cluster"] for row in captions}
+    near = [f"{texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts) if video[texts[a]] != video[texts[b]]]
+    return {
+        "copies": finding(copies),
+        "key_differs": finding(differs),
+        "true_elsewhere": finding(elsewhere),
+        "shared_captions": finding(shared),
+        "near_captions": finding(near),
+    }
+
+
+def leak_facts(splits: Mapping[str, Rows]) -> dict[str, Any]:
+    """What stands in more than one split.
+
+    Returns:
+        Findings `videos` (source videos) and `captions` (true captions); empty where there is one split.
+    """
+    if len(splits) < 2:
+        return {}
+    facts = {}
+    for name, key in (("videos", lambda row: row["cluster"]), ("captions", lambda row: plain(_true(row)))):
+        where: dict[str, dict[str, None]] = defaultdict(dict)
+        for split, rows in splits.items():
+            for row in rows:
+                where[key(row)][split] = None
+        facts[name] = finding(f"{what!r}: {', '.join(names)}" for what, names in where.items() if len(names) > 1)
+    return facts
+
+
+def _true(row: MultipleChoiceRow) -> str:
+    return row["candidates"][row["label"]]
+
+
+def _clip(row: MultipleChoiceRow) -> tuple[object, ...]:
+    return row["video_path"], row["start"], row["end"]

@@ -1,0 +1,173 @@
+"""What models' scores say of a set: how much a blind model explains of them, and where they contradict the key."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, wins
+from video_contrast.audit.item_checks import EXAMPLES
+from video_contrast.errors import VideoContrastError
+from video_contrast.metrics.power import paired_power
+from video_contrast.rows import MultipleChoiceRow
+
+SUSPECTS = 200  # kept in the record
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """The answers of one model.
+
+    Attributes:
+        model: its name.
+        hits: item id -> 0..1, what the item contributes to the accuracy.
+        choices: item id -> the candidate that it chose; without the items where that is not known.
+    """
+
+    model: str
+    hits: Mapping[str, float]
+    choices: Mapping[str, int]
+
+
+def explained(
+    items: Sequence[AuditedItem], blind: Sequence[BlindResult], best: str, answers: Sequence[ModelAnswers]
+) -> list[dict[str, Any]]:
+    """How much of each model's accuracy a blind model has too, and its accuracy where no blind model wins.
+
+    Args:
+        items: the audited candidates.
+        blind: results of every blind model.
+        best: key of the best of them.
+        answers: of each model.
+
+    Returns:
+        A row a model: `model`, `n`, `accuracy` with its interval, `explained` (the best blind model's lead over chance
+        as a share of the model's; None where the model has no lead), `on_blind_wins` and `on_rest` (accuracies where
+        at least one blind model is right alone, and where none is), `n_rest`.
+
+    Raises:
+        VideoContrastError: a model has no item of the set.
+    """
+    by_item = zip(*(result.scores for result in blind), strict=True)
+    solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
+    won = wins(next(result.scores for result in blind if result.key == best))
+    chance = np.array([1.0 / len(item.texts) for item in items])
+    rows = []
+    for model in answers:
+        here = np.array([item.id in model.hits for item in items])
+        if not here.any():
+            raise VideoContrastError(f"the scores of {model.model} hold no item of this set: their ids differ")
+        hits = np.array([model.hits.get(item.id, 0.0) for item in items])
+        lead = float((hits - chance)[here].mean())
+        rows.append(
+            {
+                "model": model.model,
+                "n": int(here.sum()),
+                **_accuracy(hits, here, items),
+                "explained": round(float((won - chance)[here].mean()) / lead, 4) if lead > 0 else None,
+                "on_blind_wins": _accuracy(hits, here & solved, items) if (here & solved).any() else None,
+                "on_rest": _accuracy(hits, here & ~solved, items) if (here & ~solved).any() else None,
+                "n_rest": int((here & ~solved).sum()),
+            }
+        )
+    return rows
+
+
+def _accuracy(hits: NDArray[np.float64], among: NDArray[np.bool_], items: Sequence[AuditedItem]) -> dict[str, Any]:
+    return dict(accuracy_facts(hits[among], [item.cluster for item, yes in zip(items, among, strict=True) if yes]))
+
+
+def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> dict[str, Any] | None:
+    """Items whose key all models contradict in the same way.
+
+    Args:
+        rows: the items.
+        answers: of at least two models whose choices are known.
+
+    Returns:
+        `models`, `count`, `expected` (how many there would be if each model erred by itself, at its own rate, evenly
+        over the wrong candidates: what exceeds it are shared errors, of the key or of the models), `items` (id, true
+        candidate, chosen one) and `examples`; None with fewer than two models.
+    """
+    known = [model for model in answers if model.choices]
+    if len(known) < 2:
+        return None
+    found, expected = [], 0.0
+    shared = [row for row in rows if all(row["id"] in model.choices for model in known)]
+    rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in shared])) if shared else 0.0 for m in known]
+    for row in shared:
+        wrong = len(row["candidates"]) - 1
+        expected += math.prod(rates) * wrong ** (1 - len(known))
+        chosen = {model.choices[row["id"]] for model in known}
+        if len(chosen) == 1 and chosen != {row["label"]}:
+            found.append(
+                {"id": row["id"], "key": row["candidates"][row["label"]], "chosen": row["candidates"][chosen.pop()]}
+            )
+    return {
+        "models": [model.model for model in known],
+        "count": len(found),
+        "of": len(shared),
+        "expected": round(expected, 1),
+        "items": found[:SUSPECTS],
+        "examples": [f"{item['id']}: {item['chosen']!r} rather than {item['key']!r}" for item in found[:EXAMPLES]],
+    }
+
+
+def power(
+    items: Sequence[AuditedItem], answers: Sequence[ModelAnswers], *, points: float, accuracy: float | None = None
+) -> dict[str, Any]:
+    """How many source videos tell two models apart by some points, and whether this set has them.
+
+    With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs
+    most). Without, two models that err independently of each other are assumed, which is the worst case of unrelated
+    models, and items of one video count once as all alike (`worst`) or each for itself (`best`).
+
+    Args:
+        items: the audited candidates.
+        answers: of each model.
+        points: the difference, in percentage points.
+        accuracy: of both models, 0..1; half way between chance and 1 where None.
+
+    Returns:
+        As `metrics.power.paired_power`, with `points` and `from` (what the variance is taken from).
+    """
+    clusters = {item.id: item.cluster for item in items}
+    difference = points / 100
+    pilots = []
+    for first, second in combinations(answers, 2):
+        ids = [name for name in first.hits if name in second.hits and name in clusters]
+        if len({clusters[name] for name in ids}) > 1:
+            change = [second.hits[name] - first.hits[name] for name in ids]
+            facts = paired_power(change, [clusters[name] for name in ids], difference=difference)
+            pilots.append(facts | {"from": f"{first.model} and {second.model}"})
+    n, n_clusters = len(items), len(set(clusters.values()))
+    if pilots:
+        worst = max(pilots, key=lambda facts: float(facts["clusters_needed"]))
+        return worst | {"points": points, "enough": n_clusters >= worst["clusters_needed"]}
+    from scipy.special import ndtri
+
+    chance = float(np.mean([1 / len(item.texts) for item in items]))
+    rate = accuracy if accuracy is not None else (1 + chance) / 2
+    variance = 2 * rate * (1 - rate)
+    reach = float(ndtri(0.975) + ndtri(0.8))
+    independent = math.ceil((reach / difference) ** 2 * variance)
+    sizes = np.array(list(Counter(clusters[item.id] for item in items).values()))
+    effective = float(n**2 / (sizes**2).sum())  # items, where those of one video are all alike
+    return {
+        "points": points,
+        "difference": difference,
+        "from": f"no scores: two models that are right on {rate:.0%} of the items, independently of each other",
+        "items_needed": independent,
+        "clusters_needed": max(2, math.ceil(independent * n_clusters / n)),
+        "clusters_needed_at_worst": max(2, math.ceil(independent * n_clusters / effective)),
+        "n_items": n,
+        "n_clusters": n_clusters,
+        "detectable": reach * math.sqrt(variance / n),
+        "detectable_at_worst": reach * math.sqrt(variance / effective),
+        "enough": effective >= independent,
+    }

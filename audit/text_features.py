@@ -1,0 +1,104 @@
+"""A blind model of an item's form: which candidate is long, odd, negated, near to the others or to the question?
+
+Other blind models read one text at a time; this one compares the candidates of an item. Test makers write the true
+candidate with more care, or make the others from it, so that it stands in the middle of them.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_NEGATED = re.compile(r"\b(no|not|never|without|nobody|nothing|none|n't)\b", re.I)
+_WORD = re.compile(r"[\w']+")
+SUMMARY = "form of the candidates (length, overlap with the others and the question ...), logistic regression"
+
+
+def features(texts: Sequence[str], question: str = "") -> Floats:
+    """Returns what the form of each candidate is, less the mean over the item's candidates.
+
+    Args:
+        texts: the candidates of an item.
+        question: what they answer; "" where they are captions.
+
+    Returns:
+        float64[k, m], without a unit.
+    """
+    words = [_WORD.findall(text.lower()) for text in texts]
+    kinds = [set(of_text) for of_text in words]
+    asked = set(_WORD.findall(question.lower()))
+    lengths = [len(of_text) for of_text in words]
+    rows = []
+    for n, text in enumerate(texts):
+        near = [_jaccard(kinds[n], other) for m, other in enumerate(kinds) if m != n]
+        alone = kinds[n].difference(*(other for m, other in enumerate(kinds) if m != n))
+        rows.append(
+            [
+                lengths[n] / 10,
+                len(text) / 50,
+                float(lengths[n] == max(lengths)),
+                float(lengths[n] == min(lengths)),
+                float(np.mean(near)),
+                max(near),
+                min(near),
+                len(alone) / 5,
+                _jaccard(kinds[n], asked),
+                float(bool(_NEGATED.search(text))),
+                float(any(character.isdigit() for character in text)),
+                float(text.rstrip().endswith((".", "!", "?"))),
+                float(text[:1].isupper()),
+                text.count(",") / 2,
+                len(kinds[n]) / max(1, lengths[n]),
+                sum(map(len, words[n])) / max(1, lengths[n]) / 5,
+            ]
+        )
+    table = np.array(rows, np.float64)
+    return np.asarray(table - table.mean(axis=0))
+
+
+def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> list[Floats]:
+    """Scores the candidates of every item by a logistic regression that was fitted on the other folds.
+
+    Args:
+        tables: float64[k, m] of each item (`features`), the true candidate first.
+        fold: of each item, int64[n].
+
+    Returns:
+        float64[k] for each item, higher for what looks true.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    sizes = np.array([len(table) for table in tables])
+    rows = np.concatenate(tables)
+    true = np.concatenate([np.arange(size) == 0 for size in sizes])
+    # The false candidates of an item count together as much as its true one.
+    weights = np.concatenate([np.where(np.arange(size) == 0, 1.0, 1.0 / (size - 1)) for size in sizes])
+    of_row = np.repeat(fold, sizes)
+    scores = np.zeros(len(rows))
+    for held_out in np.unique(fold):
+        known, inside = of_row != held_out, of_row == held_out
+        model = LogisticRegression(C=1.0, max_iter=500).fit(rows[known], true[known], sample_weight=weights[known])
+        scores[inside] = model.decision_function(rows[inside])
+    return np.split(np.round(scores, 9), np.cumsum(sizes)[:-1])
+
+
+def common_position_scores(positions: Sequence[Sequence[int]], fold: NDArray[np.int64]) -> list[Floats]:
+    """Scores each candidate by how often its place holds the true one in the other folds.
+
+    Args:
+        positions: places in the published order of each item's candidates, the true one's first.
+        fold: of each item, int64[n].
+
+    Returns:
+        float64[k] for each item: counts.
+    """
+    width = 1 + max(max(of_item) for of_item in positions)
+    true = np.array([of_item[0] for of_item in positions])
+    counts = {int(held): np.bincount(true[fold != held], minlength=width) for held in np.unique(fold)}
+    return [counts[int(held)][list(of_item)].astype(np.float64) for of_item, held in zip(positions, fold, strict=True)]
+
+
+def _jaccard(first: set[str], second: set[str]) -> float:
+    return len(first & second) / max(1, len(first | second))

@@ -1,0 +1,174 @@
+"""The X-ray of a multiple-choice set: what is won without the video, what is wrong with its items, what it can show.
+
+It needs rows only, and says more where there are scores of models or a language model. `certificate` is its short form
+for a card.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from video_contrast.audit.blind_audit import (
+    SCORERS,
+    AuditedItem,
+    BlindResult,
+    LanguageModel,
+    accuracy_facts,
+    audit_facts,
+    audited_items,
+    blind_results,
+    wins,
+)
+from video_contrast.audit.exchangeability import exchangeability
+from video_contrast.audit.item_checks import (
+    COUNTER,
+    TOKENS,
+    copy_facts,
+    leak_facts,
+    least_tokens,
+    position_facts,
+    text_facts,
+)
+from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.version import __version__
+
+POINTS = 5.0  # the difference of two models that a set should show, percentage points
+
+
+def xray(
+    splits: Mapping[str, Sequence[MultipleChoiceRow]],
+    *,
+    split: str | None = None,
+    answers: Sequence[ModelAnswers] = (),
+    language_model: LanguageModel | None = None,
+    count_tokens: Callable[[str], int] = least_tokens,
+    counter: str = COUNTER,
+    limit: int = TOKENS,
+    points: float = POINTS,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """X-rays a split of a set; the others serve to find what stands in several.
+
+    Args:
+        splits: split -> rows, in the published order.
+        split: which; `test` if there is one, else the first.
+        answers: of models, by item id.
+        language_model: joins the blind models, and is asked whether it knows the published order.
+        count_tokens: tokens of a text, as models count.
+        counter: what counts them, in words.
+        limit: the most tokens that a model reads.
+        points: the difference of two models that the set should show, in percentage points.
+        seed: of everything random.
+
+    Returns:
+        JSON-able: `split`, `items`, `clusters`, `candidates` (size -> items), `chance` (all candidates), `blind`
+        (`models`, the strongest first; `best`, its interval corrected for the choice among them; `solvable`; `audit`,
+        the record as of `blind_audit.audit`), `explained`, `position`, `texts`, `copies`, `leaks`, `suspects`,
+        `order`, `power`; None where something was not given.
+
+    Raises:
+        UsageError: the rows are not of a multiple-choice set.
+        VideoContrastError: a model has no item of the set.
+    """
+    name = split or ("test" if "test" in splits else next(iter(splits)))
+    rows = splits[name]
+    items = audited_items(rows)
+    results = blind_results(items, seed=seed, language_model=language_model)
+    blind = _blind(items, results)
+    whole = sum(1 / len(row["candidates"]) for row in rows) / len(rows)
+    rate = None if not answers else sum(answers[0].hits.values()) / max(1, len(answers[0].hits))
+    return {
+        "version": __version__,
+        "split": name,
+        "items": len(rows),
+        "clusters": len({row["cluster"] for row in rows}),
+        "groups": len({row["group"] for row in rows if "group" in row}),
+        "candidates": {str(size): n for size, n in sorted(Counter(len(row["candidates"]) for row in rows).items())},
+        "chance": round(whole, 4),
+        "blind": blind,
+        "explained": explained(items, results, blind["best"]["key"], answers) if answers else None,
+        "position": position_facts(rows),
+        "texts": text_facts(rows, count_tokens, limit) | {"counter": counter},
+        "copies": copy_facts(rows),
+        "leaks": leak_facts(splits),
+        "suspects": suspects(rows, answers),
+        "order": exchangeability(rows, language_model, seed=seed) if language_model is not None else None,
+        "power": power(items, answers, points=points, accuracy=rate),
+    }
+
+
+def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> dict[str, Any]:
+    clusters = [item.cluster for item in items]
+    facts = audit_facts(items, results)
+    models: list[dict[str, Any]] = []
+    for result in results:
+        models.append({"key": result.key, "name": SCORERS[result.key], **facts[result.key]})
+    models.sort(key=lambda model: -float(model["accuracy"]))
+    best = next(result for result in results if result.key == models[0]["key"])
+    # The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).
+    corrected = accuracy_facts(wins(best.scores), clusters, level=1 - 0.05 / len(results))
+    chance = float(facts["chance"])
+    low = corrected["low"]
+    return {
+        "chance": chance,
+        "against": facts["against"],
+        "models": models,
+        "best": models[0] | {"low": low, "high": corrected["high"]},
+        "solvable": None if low is None else bool(low > chance),
+        "note": facts.get("note"),
+        "audit": facts,
+    }
+
+
+def certificate(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The short form of an X-ray for a card.
+
+    Returns:
+        `blind` (the best blind accuracy, with interval and chance), `solvable_blind`, `key_differs`, `copies`,
+        `equal_candidates`, `leaks`, `enough_for_points` (None where the set is too small for any of it), `version`.
+    """
+    best = record["blind"]["best"]
+    return {
+        "solvable_blind": record["blind"]["solvable"],
+        "best_blind": best["name"],
+        "best_blind_accuracy": best["accuracy"],
+        "best_blind_low": best["low"],
+        "best_blind_high": best["high"],
+        "chance": record["blind"]["chance"],
+        "copies": record["copies"]["copies"]["count"],
+        "key_differs": record["copies"]["key_differs"]["count"],
+        "equal_candidates": record["texts"]["equal_candidates"]["count"],
+        "leaked_videos": record["leaks"]["videos"]["count"] if record["leaks"] else None,
+        "points": record["power"]["points"],
+        "enough_items": record["power"]["enough"],
+        "version": record["version"],
+    }
+
+
+def certificate_text(record: Mapping[str, Any]) -> str:
+    """The certificate as a block of Markdown, to stand in a data set's card."""
+    facts = certificate(record)
+    interval = ""
+    if facts["best_blind_low"] is not None:
+        interval = f" [{100 * facts['best_blind_low']:.1f}, {100 * facts['best_blind_high']:.1f}]"
+    accuracy, chance = 100 * facts["best_blind_accuracy"], 100 * facts["chance"]
+    verdict = {True: "solvable blind", False: "not shown to be solvable blind", None: "too small to tell"}
+    return "\n".join(
+        [
+            "## X-ray",
+            "",
+            f"| what | {record['split']} |",
+            "|---|---|",
+            f"| items, source videos | {record['items']:,}, {record['clusters']:,} |",
+            f"| without the video | {verdict[facts['solvable_blind']]} |",
+            f"| best blind model ({facts['best_blind']}) | {accuracy:.1f} %{interval}, chance {chance:.1f} % |",
+            f"| copies of items; with another key | {facts['copies']}; {facts['key_differs']} |",
+            f"| candidates equal up to case and punctuation | {facts['equal_candidates']} |",
+            f"| tells two models {facts['points']:g} points apart | {'yes' if facts['enough_items'] else 'no'} |",
+            "",
+            f"Made by `video-contrast xray` {facts['version']}; the interval is corrected for the choice among "
+            f"{len(record['blind']['models'])} blind models.",
+            "",
+        ]
+    )

@@ -1,0 +1,80 @@
+"""Power: how many source videos it takes to tell two models apart, from the variance of a pilot."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from video_contrast.metrics.checks import cluster_codes, vector
+
+ALPHA, POWER = 0.05, 0.8
+
+
+def paired_power(
+    change: Any, clusters: Any = None, *, difference: float, alpha: float = ALPHA, power: float = POWER
+) -> dict[str, Any]:
+    """How many videos, and whether more items a video, would show a difference between two models.
+
+    The variance of the mean of paired differences has a part between videos and a part within them (analysis of
+    variance of unequal groups): more items a video make the second small, never the first.
+
+    Args:
+        change: `[n]`, second less first on the items of a pilot.
+        clusters: `[n]`, the source videos; None: items are independent.
+        difference: the true difference that is to be found, 0..1, above 0.
+        alpha: level of the two-sided test.
+        power: chance to find it.
+
+    Returns:
+        `difference`; `clusters_needed` (videos with as many items each as the pilot's have on average); `items_needed`;
+        `n_clusters`, `n_items` (the pilot's); `detectable` (the least difference that the pilot's size shows);
+        `detectable_with_more_items` (the same with any number of items on the pilot's videos); `enough`.
+
+    Raises:
+        ValueError: fewer than two clusters, a difference that is not above 0.
+
+    Source: Miller (2024), "Adding error bars to evals", section 5; Searle (1971) for the variance components.
+
+    >>> facts = paired_power([1, 0, 0, 0, 1, 0, -1, 0], difference=0.5)
+    >>> facts["clusters_needed"], facts["enough"]
+    (13, False)
+    """
+    values = vector(change, "change")
+    codes, n_clusters = cluster_codes(clusters, len(values))
+    if n_clusters < 2:
+        raise ValueError("power needs a pilot of at least two source videos")
+    if not difference > 0:
+        raise ValueError(f"the difference to find must be above 0, not {difference}")
+    from scipy.special import ndtri
+
+    reach = float(ndtri(1 - alpha / 2) + ndtri(power))
+    between, within = _components(values, codes, n_clusters)
+    sizes = np.bincount(codes)
+    total = len(values)
+    # The variance of the mean of all items, and of one where every video had endless items.
+    variance = between * float((sizes**2).sum()) / total**2 + within / total
+    floor = between / n_clusters
+    needed = math.ceil((reach / difference) ** 2 * variance * n_clusters - 1e-9)
+    return {
+        "difference": difference,
+        "clusters_needed": max(needed, 2),
+        "items_needed": math.ceil(max(needed, 2) * total / n_clusters),
+        "n_clusters": n_clusters,
+        "n_items": total,
+        "detectable": reach * math.sqrt(variance),
+        "detectable_with_more_items": reach * math.sqrt(floor) if total > n_clusters else None,
+        "enough": n_clusters >= needed,
+    }
+
+
+def _components(values: Any, codes: Any, n_clusters: int) -> tuple[float, float]:
+    """The variance between and within clusters; with one item a cluster all of it is between them."""
+    sizes = np.bincount(codes)
+    total = len(values)
+    means = np.bincount(codes, weights=values) / sizes
+    if total == n_clusters:
+        return float(values.var(ddof=1)), 0.0
+    within = float(((values - means[codes]) ** 2).sum() / (total - n_clusters))
+    spread = float((sizes * (means - values.mean()) ** 2).sum() / (n_clusters - 1))
+    usual = (total - float((sizes**2).sum()) / total) / (n_clusters - 1)
+    return max(0.0, (spread - within) / usual), within

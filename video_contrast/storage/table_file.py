@@ -1,0 +1,227 @@
+"""Reading a table from a file of any usual kind: JSON, JSON lines, CSV, TSV, parquet, or one of these in a zip."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import is_safe_relative
+from video_contrast.storage.xlsx import read_xlsx
+
+DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".zip")
+_MEMBER_BYTES = 1 << 31  # of a member of a zip: a larger one is not a table of captions
+
+
+@dataclass
+class TableFile:
+    """The rows of a file as they are.
+
+    Attributes:
+        path: the file.
+        rows: a dict a row, values as the format gives them (text in CSV).
+        notes: what was guessed of the format, a sentence each.
+        first: number of the first row as people count it: a line of a text file, 0 elsewhere.
+    """
+
+    path: Path
+    rows: list[dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+    first: int = 0
+
+    def place(self, number: int) -> str:
+        """`FILE: row N`, for messages; of text files the line."""
+        return f"{self.path}: {'line' if self.first else 'row'} {number + self.first}"
+
+
+def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None) -> TableFile:
+    """Reads a table.
+
+    Args:
+        path: the file; its suffix names the format, of `SUFFIXES`.
+        encoding: of text files.
+        delimiter: of CSV files; the one that the header holds most of where None.
+
+    Returns:
+        The rows with notes on what was guessed.
+
+    Raises:
+        UsageError: no such file, another suffix, or an unknown encoding.
+        VideoContrastError: the file is damaged, empty or not in this encoding; the message names file and row.
+    """
+    source = Path(path).expanduser()
+    if not source.is_file():
+        raise UsageError(f"no such file: {source}")
+    if source.suffix.lower() == ".zip":
+        return _zipped(source, encoding, delimiter)
+    return _parsed(source, source.suffix.lower(), source.read_bytes(), encoding, delimiter)
+
+
+def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
+    """The content of a member of a zip.
+
+    Args:
+        archive: the open zip.
+        path: of the zip, for messages.
+        name: of the member.
+
+    Raises:
+        VideoContrastError: no such member, it is damaged or too large.
+    """
+    try:
+        if archive.getinfo(name).file_size > _MEMBER_BYTES:
+            raise VideoContrastError(f"{path}: {name} holds more than 2 GB")
+        return archive.read(name)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise VideoContrastError(f"{path}: {name} cannot be read: {error}") from error
+
+
+def open_zip(path: Path) -> zipfile.ZipFile:
+    """Opens a zip whose members all stay below its root.
+
+    Raises:
+        VideoContrastError: not a zip, or a member's path is absolute or has `..`; the message names it.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise VideoContrastError(f"{path}: is no zip file: {error}") from error
+    for name in archive.namelist():
+        if not is_safe_relative(name):
+            archive.close()
+            raise VideoContrastError(f"{path}: the member {name!r} leaves the root of the zip; such a file is not read")
+    return archive
+
+
+def _zipped(path: Path, encoding: str, delimiter: str | None) -> TableFile:
+    with open_zip(path) as archive:
+        names = [n for n in archive.namelist() if Path(n).suffix.lower() in SUFFIXES[:-1] and "__MACOSX" not in n]
+        if len(names) != 1:
+            raise VideoContrastError(
+                f"{path}: holds {len(names)} tables ({', '.join(names[:5]) or 'none'}), not one: unpack it and name one"
+            )
+        table = _parsed(path, Path(names[0]).suffix.lower(), zip_member(archive, path, names[0]), encoding, delimiter)
+    table.notes.insert(0, f"read {names[0]} of the zip")
+    return table
+
+
+def _parsed(path: Path, suffix: str, data: bytes, encoding: str, delimiter: str | None) -> TableFile:
+    if suffix == ".parquet":
+        table = TableFile(path, _parquet(path, data))
+    elif suffix == ".xlsx":
+        table = TableFile(path, read_xlsx(path, data), first=2)
+    elif suffix in (".csv", ".tsv"):
+        table = _csv(path, _text(path, data, encoding), "\t" if suffix == ".tsv" and not delimiter else delimiter)
+    elif suffix in (".jsonl", ".ndjson"):
+        table = TableFile(path, _json_lines(path, _text(path, data, encoding)), first=1)
+    elif suffix == ".json":
+        table = _json(path, _text(path, data, encoding))
+    else:
+        raise UsageError(f"{path}: a table has one of the suffixes {', '.join(SUFFIXES)}")
+    if not table.rows:
+        raise VideoContrastError(f"{path}: holds no rows")
+    return table
+
+
+def _text(path: Path, data: bytes, encoding: str) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == "utf-8-sig":
+        encoding = "utf-16"
+    try:
+        return data.decode(encoding)
+    except LookupError as error:
+        raise UsageError(f"--encoding {encoding}: no such encoding") from error
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise VideoContrastError(
+            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {data[error.start]:#04x}); name the "
+            "file's encoding, as in --encoding cp1252"
+        ) from error
+
+
+def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
+    header = text.partition("\n")[0]
+    notes = []
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=header.count)
+        if delimiter != ",":
+            notes.append(f"delimiter: {DELIMITERS[delimiter]}")
+    # Captions of tab-separated files hold single quotes of their own.
+    quoting = csv.QUOTE_NONE if delimiter == "\t" and '\t"' not in text else csv.QUOTE_MINIMAL
+    csv.field_size_limit(1 << 26)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
+    rows: list[dict[str, Any]] = []
+    try:
+        names = [name.strip() for name in next(lines, [])]
+        if len(set(names)) < len(names):
+            raise VideoContrastError(f"{path}: line 1: two columns have one name: {', '.join(names)}")
+        for line in lines:
+            if not line:
+                continue
+            if len(line) != len(names):
+                raise VideoContrastError(
+                    f"{path}: line {lines.line_num} has {len(line)} fields, the header {len(names)} (fields are parted "
+                    f"by a {DELIMITERS.get(delimiter, repr(delimiter))}); give --delimiter"
+                )
+            rows.append(dict(zip(names, line, strict=True)))
+    except csv.Error as error:
+        raise VideoContrastError(f"{path}: line {lines.line_num} is no CSV: {error}") from error
+    if len(names) < 2:
+        raise VideoContrastError(f"{path}: line 1 holds a single column {header[:60]!r}; give --delimiter")
+    return TableFile(path, rows, notes, first=2)
+
+
+def _json_lines(path: Path, text: str) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise VideoContrastError(f"{path}: line {number} is not JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise VideoContrastError(f"{path}: line {number} is no object of columns but {type(row).__name__}")
+        rows.append(row)
+    return rows
+
+
+def _json(path: Path, text: str) -> TableFile:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        if text.lstrip().startswith("{") and "\n{" in text:
+            return TableFile(path, _json_lines(path, text), ["JSON lines"], first=1)
+        raise VideoContrastError(f"{path}: is not JSON: {error}") from error
+    notes = []
+    if isinstance(value, Mapping):
+        tables = [name for name, part in value.items() if _is_table(part)]
+        if len(tables) == 1:
+            notes.append(f"rows: the list under {tables[0]!r}")
+            value = value[tables[0]]
+        elif value and all(isinstance(row, Mapping) for row in value.values()):
+            notes.append("rows: the values of the object, their keys are ids")
+            value = [{"id": name, **row} for name, row in value.items()]
+    if not _is_table(value):
+        raise VideoContrastError(f"{path}: holds no list of rows (objects with columns)")
+    return TableFile(path, [dict(row) for row in value], notes)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
+
+
+def _parquet(path: Path, data: bytes) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(data)).to_pylist()  # type: ignore[no-any-return]
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
