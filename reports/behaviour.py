@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.reports.controls import hit
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
+from video_contrast.reports.hits import hit
 from video_contrast.reports.layout import Figure, Section
 from video_contrast.reports.runs import Run, SetKey
 

@@ -145,7 +145,7 @@ def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) 
     for score in SCORES:
         if all(score in run.run.metrics["configs"][config]["conditions"][condition] for run in runs):
             first, second = hits[0][score], hits[1][score]
-            result.append(_row(score, first, second, paired_difference(first, second, clusters, seed=seed), left_out))
+            result.append(_row(score, (first, second), paired_difference(first, second, clusters, seed=seed), left_out))
     return result
 
 

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
-from video_contrast.reports.runs import Row, Run, SetKey
+from video_contrast.reports.runs import Run, SetKey
 from video_contrast.reports.summary import accuracy_cell
 
 CONTROLS = {
@@ -18,7 +16,6 @@ CONTROLS = {
     "control:blind": "no video",
 }
 _SHUFFLED = "control:shuffled"
-_STEP = 512  # columns of a matrix at a time
 
 
 def controls(runs: Sequence[Run]) -> Section:
@@ -34,32 +31,6 @@ def controls(runs: Sequence[Run]) -> Section:
         if of_set:
             section.add([_control_table(of_set, key)], key.short)
     return section
-
-
-def hit(line: Row) -> float:
-    """1 if the true option scores highest, its share on a tie, else 0.
-
-    >>> hit({"scores": [0.5, 0.5, 0.1], "label": 0})
-    0.5
-    """
-    scores, true = line["scores"], line["scores"][line["label"]]
-    return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
-
-
-def retrieval_hits(run: Run, condition: str) -> npt.NDArray[np.float64]:
-    """float64[captions]: 1 where a caption's own clip scores highest of all clips, its share on a tie, else 0.
-
-    Its mean is text-to-video R@1. Read from the stored matrix a block at a time.
-    """
-    matrix = run.matrix(condition)
-    caption_to_video = np.asarray(matrix.relevant)
-    hits = np.empty(len(caption_to_video))
-    for begin in range(0, len(caption_to_video), _STEP):
-        block = np.asarray(matrix.values[:, begin : begin + _STEP], np.float64)
-        true = block[caption_to_video[begin : begin + _STEP], np.arange(block.shape[1])]
-        ties = (block == true).sum(axis=0)
-        hits[begin : begin + _STEP] = np.where((block > true).any(axis=0), 0, 1 / ties)
-    return hits
 
 
 def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
@@ -110,4 +81,4 @@ def _paired_hits(run: Run) -> tuple[Any, Any, list[str]] | None:
     if list(first.rows) != list(second.rows) or list(first.relevant) != list(second.relevant):
         return None
     clusters = [str(run.set_rows[first.rows[owner]]["video_id"]) for owner in first.relevant]
-    return retrieval_hits(run, _SHUFFLED), retrieval_hits(run, "clean"), clusters
+    return caption_hits(second), caption_hits(first), clusters

@@ -7,12 +7,10 @@ be better than another only where the sign-flip test on their common items says 
 
 from collections.abc import Sequence
 
-from video_contrast.metrics import sign_flip
-from video_contrast.reports.controls import hit
+from video_contrast.reports.hits import choice_hits, is_better
 from video_contrast.reports.runs import Numbers, Run
 from video_contrast.reports.summary import above_chance
 
-SIGNIFICANT = 0.05
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
 
 
@@ -79,21 +77,9 @@ def _fall(runs: Sequence[Run]) -> str:
     )
     rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
     best = max(rivals, key=lambda run: _numbers(run)["accuracy"], default=None)
-    if best is not None and _is_better(best, worst):
+    if best is not None and is_better(*(choice_hits(run.choices.get(run.main, {})) for run in (best, worst))):
         sentence += f", while {best.model} keeps {_share(_numbers(best))}"
     return f"{sentence}."
-
-
-def _is_better(first: Run, second: Run) -> bool:
-    """Whether the first run is right more often on the common items, by the sign-flip test over clusters."""
-    scored, others = first.choices.get(first.main, {}), second.choices.get(second.main, {})
-    names = [name for name in scored if name in others]
-    if not names:
-        return False
-    change = [hit(scored[name]) - hit(others[name]) for name in names]
-    if sum(change) <= 0:
-        return False
-    return sign_flip(change, [scored[name]["cluster"] for name in names]) < SIGNIFICANT
 
 
 def _robustness(runs: Sequence[Run]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from video_contrast.runner.job import RunResult
 from video_contrast.storage.run_records import Numbers
+from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,6 +54,7 @@ def remarks(result: RunResult) -> list[str]:
     record = result.record
     lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
     lines += [f"note: {note}" for note in record.get("notes", ())]
+    lines += self_test_lines(record)  # type: ignore[arg-type]  # a dry run has none
     if record.get("n_missing"):
         lines.append(
             f"{record['n_missing']} clips are missing; every figure is over the clips that all conditions have:"

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, legend, shape, tidy
+from video_contrast.reports.hits import best_of, choice_hits, differing
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import human, published
 from video_contrast.reports.runs import Numbers, Run, SetKey
@@ -51,26 +53,30 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
-    """A row a model, a column a config, and a row each for chance and for people where they are known."""
-    numbers_of = {(run.model, run.key): run.metrics[run.main] for run in runs}
+    """A row a model, a column a config, and a row each for chance and for people where they are known.
+
+    Args:
+        runs: multiple-choice runs.
+        models, keys: names and sets in the order of rows and columns.
+    """
+    run_of = {(run.model, run.key): run for run in runs}
+    numbers_of = {place: run.metrics[run.main] for place, run in run_of.items()}
     best = {
-        key: max((numbers_of[m, key]["accuracy"] for m in models if (m, key) in numbers_of), default=None)
+        key: best_of({run.model: choice_hits(run.choices.get(run.main, {})) for run in runs if run.key == key})
         for key in keys
     }
-    rows: list[list[Cell]] = []
-    for model in models:
-        quiet = all(run.is_baseline for run in runs if run.model == model)
-        cells = [
-            accuracy_cell(numbers_of.get((model, key)), human=human(key), best=best[key], crowd=len(models))
-            for key in keys
-        ]
-        rows.append([Cell(model, tone="quiet" if quiet else ""), *cells])
+    rows = [[Cell(model, tone=_tone(runs, model))] for model in models]
+    for key in keys:
+        column = [numbers_of.get((model, key)) for model in models]
+        marks = differing([int(numbers["n"]) if numbers else None for numbers in column])
+        for row, model, numbers, mark in zip(rows, models, column, marks, strict=True):
+            row.append(accuracy_cell(numbers, human=human(key), best=model == best[key], note=mark))
     chance = [next(n["chance"] for (_, k), n in numbers_of.items() if k == key) for key in keys]
     rows.append([Cell("chance", tone="quiet"), *[Cell(f"{100 * c:.1f}", 100 * c) for c in chance]])
     people = [human(key) for key in keys]
     if any(people):
         rows.append([Cell("people", tone="quiet"), *[Cell(f"{p:.1f}", p) if p else Cell("–") for p in people]])
-    items = {key: next(n["n"] for (_, k), n in numbers_of.items() if k == key) for key in keys}
+    items = {key: max(int(n["n"]) for (_, k), n in numbers_of.items() if k == key) for key in keys}
     columns = [
         Column("model", numeric=False),
         *[Column(key.short, hint=f"{key.name}: {items[key]} items") for key in keys],
@@ -82,8 +88,12 @@ def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[Se
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
     note += ", the solid one people." if any(people) else "."
     if len(models) > 1:
-        note += " Bold: the highest."
-    return Table("accuracy", "Accuracy, %", columns, rows, note)
+        note += " Bold: better than every other model on the items of both (paired sign-flip test, p < .05)."
+    return Table("accuracy", "Accuracy, %", columns, rows=rows, note=note)
+
+
+def _tone(runs: Sequence[Run], model: str) -> Literal["", "quiet"]:
+    return "quiet" if all(run.is_baseline for run in runs if run.model == model) else ""
 
 
 def accuracy_cell(
@@ -92,23 +102,30 @@ def accuracy_cell(
     *,
     chance: str = "chance",
     human: float | None = None,
-    best: float | None = None,
-    crowd: int = 1,
+    best: bool = False,
+    note: str = "",
 ) -> Cell:
-    """A share as a cell in percent, with its interval and chance; a dash where it was not measured."""
+    """A share as a cell in percent, with its interval and chance; a dash where it was not measured.
+
+    Args:
+        numbers: metrics of a condition, shares from 0 to 1.
+        name, chance: keys of the share and of its level of chance.
+        human: accuracy of people, in percent.
+        best: whether it is the best of its column, by a test.
+        note: shown small under it.
+    """
     if numbers is None or numbers.get(name) is None:
         return Cell("–", tone="quiet")
-    value, low, high = (numbers.get(key) for key in (name, f"{name}_low", f"{name}_high"))
-    assert value is not None
-    leads = crowd > 1 and best is not None and value == best
+    low, high, level = (numbers.get(key) for key in (f"{name}_low", f"{name}_high", chance))
     return Cell(
-        f"{100 * value:.1f}",
-        100 * value,
-        None if low is None else 100 * low,
-        None if high is None else 100 * high,
-        chance=None if numbers.get(chance) is None else 100 * numbers[chance],
+        f"{100 * numbers[name]:.1f}",
+        100 * numbers[name],
+        low=None if low is None else 100 * low,
+        high=None if high is None else 100 * high,
+        chance=None if level is None else 100 * level,
         human=human,
-        tone="best" if leads else "",
+        tone="best" if best else "",
+        note=note,
     )
 
 

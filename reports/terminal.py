@@ -7,13 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from video_contrast.reports.hits import Hits, best_of, caption_hits, differing, hit
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics
+
+BEST = "*"  # behind a cell
+Place = tuple[str, str, str]  # config, condition, key of the measure
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table: a name, the level of chance (None where there is none), and a cell a model."""
+    """A line of a table.
+
+    Attributes:
+        name: of the measure.
+        chance: the level of chance; None where there is none.
+        cells: one a model.
+    """
 
     name: str
     chance: float | None
@@ -40,26 +51,40 @@ def contrast_kind(numbers: Mapping[str, Any]) -> str | None:
     return hard[0] if len(hard) == 1 else None
 
 
-def lines_of(runs: Mapping[str, Mapping[str, Any]]) -> list[Line]:
-    """The lines for runs' metrics, `model -> metrics["configs"]`: every config and condition that any of them has."""
+def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | None = None) -> list[Line]:
+    """The lines for runs' metrics: every config and condition that any of them has.
+
+    Args:
+        runs: model -> metrics["configs"].
+        best: of `best_models`; those cells end in `BEST`.
+    """
     lines = []
-    cells = {
-        (config, c): entry for m in runs.values() for config, e in m.items() for c, entry in e["conditions"].items()
-    }
-    for (config, condition), first in cells.items():
+    places = {(config, c): e for m in runs.values() for config, of in m.items() for c, e in of["conditions"].items()}
+    for (config, condition), first in places.items():
         by_model = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
-        name = config if condition == "clean" else f"{config}, {condition}"
-        if "t2v_R@1" in first:
-            for way, label in (("t2v", "text to video"), ("v2t", "video to text")):
-                cells_of_line = [interval(numbers, f"{way}_R@1") for numbers in by_model]
-                lines.append(Line(f"{name}: {label} R@1", first.get(f"{way}_chance_R@1"), cells_of_line))
-            continue
-        lines.append(Line(name, first.get("chance"), [interval(numbers, "accuracy") for numbers in by_model]))
-        kind = contrast_kind(first)
-        if kind is not None and first.get(f"chance_{kind}") != first.get("chance"):
-            cells_of_line = [interval(numbers, f"accuracy_{kind}") for numbers in by_model]
-            lines.append(Line(f"{name}: against {kind}", first.get(f"chance_{kind}"), cells_of_line))
+        for label, key, chance in _measures(first):
+            marks = differing([int(of.get("n") or of["n_captions"]) if of else None for of in by_model])
+            leads = [model == (best or {}).get((config, condition, key)) for model in runs]
+            cells = [
+                " ".join(filter(None, (interval(numbers, key), mark, BEST if lead else "")))
+                for numbers, mark, lead in zip(by_model, marks, leads, strict=True)
+            ]
+            name = config if condition == CLEAN else f"{config}, {condition}"
+            lines.append(Line(name + label, first.get(chance), cells))
     return lines
+
+
+def _measures(numbers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The measures that a condition's lines show: ending of the name, key, key of chance."""
+    if "t2v_R@1" in numbers:
+        return [
+            (": text to video R@1", "t2v_R@1", "t2v_chance_R@1"),
+            (": video to text R@1", "v2t_R@1", "v2t_chance_R@1"),
+        ]
+    measures, kind = [("", "accuracy", "chance")], contrast_kind(numbers)
+    if kind is not None and numbers.get(f"chance_{kind}") != numbers.get("chance"):
+        measures.append((f": against {kind}", f"accuracy_{kind}", f"chance_{kind}"))
+    return measures
 
 
 def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:
@@ -75,8 +100,46 @@ def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]
     return configs
 
 
+def best_models(folders: Sequence[Path]) -> dict[Place, str]:
+    """The model that is better than every other one on the items of both, by the paired sign-flip test.
+
+    Returns:
+        (config, condition, "accuracy" or "t2v_R@1") -> model; nothing where no test says so, or where the runs scored
+        different states of a config.
+
+    Raises:
+        UsageError: a folder holds no finished run.
+    """
+    hits: dict[Place, dict[str, Hits]] = {}
+    marks: dict[str, set[str]] = {}
+    for folder in folders:
+        run = RunFolder.open(folder)
+        model = Path(run.model).name
+        for config, mark in run.record["set"]["fingerprints"].items():
+            marks.setdefault(config, set()).add(mark)
+        for row in run.score_rows():
+            place = (row["config"], row["condition"], "accuracy")
+            hits.setdefault(place, {}).setdefault(model, {})[row["id"]] = (hit(row), row["cluster"])
+        for config in run.configs:
+            for condition in run.conditions(config):
+                if run.has_matrix(config, condition):
+                    matrix = run.matrix(config, condition)
+                    by_caption = zip(matrix.columns, caption_hits(matrix), matrix.relevant, strict=True)
+                    hits.setdefault((config, condition, "t2v_R@1"), {})[model] = {
+                        name: (float(value), matrix.videos[row]) for name, value, row in by_caption
+                    }
+    best = {place: best_of(by_model) for place, by_model in hits.items() if len(marks[place[0]]) == 1}
+    return {place: model for place, model in best.items() if model is not None}
+
+
 def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:
-    """Prints the table; it is wider than 80 columns where it must be, rather than broken."""
+    """Prints the table; it is wider than 80 columns where it must be, rather than broken.
+
+    Args:
+        lines: of `lines_of`.
+        models: names of the columns.
+        title: of the first column.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -88,9 +151,13 @@ def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:
         table.add_column(Text(model), justify="right", no_wrap=True)
     for line in lines:
         chance = "" if line.chance is None else f"{line.chance:.2f}"
-        table.add_row(*(Text(cell) for cell in (line.name, chance, *line.cells)))
+        table.add_row(
+            Text(line.name), chance, *(Text(cell, "bold" if cell.endswith(BEST) else "") for cell in line.cells)
+        )
     console = Console()
     needed = Console(width=1000).measure(table).maximum
     if console.width < needed:
         console = Console(width=needed)
     console.print(table)
+    if any(cell.endswith(BEST) for line in lines for cell in line.cells):
+        console.print(f"{BEST} better than every other model on the items of both (paired sign-flip test, p < .05)")

@@ -19,6 +19,7 @@ from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import Run, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
+from video_contrast.storage.self_test import self_test_lines
 from video_contrast.version import __version__
 
 MAX_FAILURES = 200
@@ -128,6 +129,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
         record, model = next((run.record, run.model) for run in runs if run.path == path)
         if record.get("n_missing"):
             messages.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
+        messages += [f"{model}: {line}." for line in self_test_lines(record)]
         if record.get("request", {}).get("limit"):
             messages.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
     return messages

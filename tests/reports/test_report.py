@@ -18,8 +18,8 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.reports import embeddings, reference, write_report
-from video_contrast.reports.controls import hit, retrieval_hits
 from video_contrast.reports.finding import finding
+from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import Run, SetKey, load_runs
 from video_contrast.reports.write import left_out
@@ -199,7 +199,7 @@ def test_gammas_of_a_model_at_chance_are_no_robustness(world: Path, tmp_path: Pa
 def test_controls_of_retrieval_say_what_time_is_worth(world: Path, page: str) -> None:
     run = next(run for run in load_runs([world / "runs/good"]) if run.key.config == "retrieval")
     for condition in ("clean", "control:shuffled"):
-        assert retrieval_hits(run, condition).mean() == pytest.approx(run.metrics[condition]["t2v_R@1"])
+        assert caption_hits(run.matrix(condition)).mean() == pytest.approx(run.metrics[condition]["t2v_R@1"])
     row = next(row for row in table(page, "controls-retrieval") if row["model"] == "good")
     assert float(row["full minus shuffled"]) == pytest.approx(
         100 * (run.metrics["clean"]["t2v_R@1"] - run.metrics["control:shuffled"]["t2v_R@1"]), abs=1e-3

@@ -20,4 +20,4 @@ def table(runs: Annotated[list[Path], "folders that `video-contrast score` wrote
     if as_json:
         print_json(metrics)
     else:
-        terminal.show(terminal.lines_of(metrics), list(metrics))
+        terminal.show(terminal.lines_of(metrics, terminal.best_models(runs)), list(metrics))

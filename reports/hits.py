@@ -1,0 +1,65 @@
+"""Which items a run got right, and whether one model is better than the others on the items that they share."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.metrics import sign_flip
+from video_contrast.metrics.retrieval_counts import matrix_ranks
+from video_contrast.storage.run_records import ScoreRow, SimilarityMatrix
+
+SIGNIFICANT = 0.05
+Hits = dict[str, tuple[float, str]]  # item -> hit in 0..1, cluster
+
+
+def hit(row: ScoreRow) -> float:
+    """1 if the true candidate scores highest, its share on a tie, else 0.
+
+    >>> hit({"scores": [0.5, 0.5, 0.1], "label": 0})
+    0.5
+    """
+    scores, true = row["scores"], row["scores"][row["label"]]
+    return 0.0 if max(scores) > true else 1 / sum(score == true for score in scores)
+
+
+def choice_hits(rows: Mapping[str, ScoreRow]) -> Hits:
+    """The hits of multiple-choice items."""
+    return {name: (hit(row), row["cluster"]) for name, row in rows.items()}
+
+
+def caption_hits(matrix: SimilarityMatrix) -> npt.NDArray[np.float64]:
+    """float64[captions]: 1 where a caption's own clip scores highest of all clips, its share on a tie, else 0.
+
+    Its mean is text-to-video R@1.
+    """
+    return matrix_ranks(matrix.values, np.asarray(matrix.relevant, np.int64)).text_to_video.hit(1)
+
+
+def is_better(first: Hits, second: Hits) -> bool:
+    """Whether the first model is right more often on the common items, by the sign-flip test over clusters."""
+    names = [name for name in first if name in second]
+    change = [first[name][0] - second[name][0] for name in names]
+    return sum(change) > 0 and sign_flip(change, [first[name][1] for name in names]) < SIGNIFICANT
+
+
+def best_of(models: Mapping[str, Hits]) -> str | None:
+    """The model that is better than every other one; None where no test says so, or there is only one."""
+    return next(
+        (
+            name
+            for name, hits in models.items()
+            if len(models) > 1 and all(is_better(hits, others) for other, others in models.items() if other != name)
+        ),
+        None,
+    )
+
+
+def differing(counts: Sequence[int | None]) -> list[str]:
+    """The marks of counts of items that are not the same for all models: "n = 38", or "" where all are equal.
+
+    >>> differing([40, 38, None]), differing([40, 40])
+    (['n = 40', 'n = 38', ''], ['', ''])
+    """
+    several = len({count for count in counts if count is not None}) > 1
+    return [f"n = {count:,}" if several and count is not None else "" for count in counts]

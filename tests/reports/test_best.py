@@ -1,0 +1,58 @@
+"""What is bold: only what a test calls better; and counts of items that differ between models are shown."""
+
+from pathlib import Path
+
+import fabricate
+import pytest
+
+from video_contrast.cli import main
+from video_contrast.reports import write_report
+from video_contrast.reports.hits import best_of
+from video_contrast.storage import RunFolder
+
+
+def shortened(run: Path, keep: int) -> Path:
+    """The run as if the other clips could not be read."""
+    folder = RunFolder(run)
+    rows = folder.score_rows()
+    kept = sorted({row["id"] for row in rows})[:keep]
+    folder.write_scores([row for row in rows if row["id"] in kept])
+    metrics = folder.metrics
+    metrics["configs"]["verb_mc"]["conditions"]["clean"]["n"] = keep
+    folder.write_metrics(metrics)
+    return run
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    fabricate.make_set(tmp_path / "set", 60)
+    for model, skill in (("good", 6.0), ("poor", 0.0), ("also-poor", 0.1)):
+        fabricate.make_run(tmp_path / "runs" / model, tmp_path / "set", ["verb_mc"], model=model, skill=skill)
+    return tmp_path / "runs"
+
+
+def test_only_what_a_test_calls_best_is_best() -> None:
+    right = {f"i{n}": (1.0, f"v{n}") for n in range(12)}
+    half = {name: (float(n % 2), cluster) for n, (name, (_, cluster)) in enumerate(right.items())}
+    nearly = right | {"i0": (0.0, "v0")}
+    assert best_of({"a": half, "b": right}) == "b"
+    assert best_of({"a": nearly, "b": right}) is None  # one item more is no finding
+    assert best_of({"b": right}) is None
+
+
+def test_the_report_and_the_table_mark_the_best_and_counts_that_differ(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for names, best in ((("good", "poor"), 1), (("poor", "also-poor"), 0)):
+        folders = [str(runs / name) for name in names]
+        page = write_report(folders, tmp_path / "r.html").read_text(encoding="utf-8")
+        assert page.count('class="num best"') == best and "<small>n = " not in page
+        assert main(["table", *folders]) == 0
+        out = capsys.readouterr().out
+        assert out.count("] *") == best and ("paired sign-flip test" in out) == bool(best) and "n = " not in out
+    shortened(runs / "poor", 38)
+    assert main(["table", str(runs / "good"), str(runs / "poor")]) == 0
+    out = capsys.readouterr().out
+    assert "n = 60" in out and "n = 38" in out
+    page = write_report([runs / "good", runs / "poor"], tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<small>n = 60</small>" in page and "<small>n = 38</small>" in page
