@@ -27,7 +27,7 @@ PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "saf
 # What may not change within a directory. Conditions and configs may: more of them are added to what is there.
 FIXED = (
     "model", "revision", "kind", "options", "dataset", "split", "frames", "sampling", "accept_damaged", "dtype", "seed",
-    "limit",
+    "limit", "questions",
 )  # fmt: skip
 
 
@@ -115,9 +115,12 @@ def claim(run: RunFolder, identity: Mapping[str, Any]) -> None:
 def locked(run: RunFolder, rank: int) -> Iterator[None]:
     """Makes the directory and holds its lock in the first process of a run; it goes with the process.
 
+    If the run fails before anything is scored (its model cannot be loaded), the directory is as it was before.
+
     Raises:
         VideoContrastError: another run holds it.
     """
+    new = not run.path.exists()
     run.path.mkdir(parents=True, exist_ok=True)
     if rank != 0:
         yield
@@ -134,7 +137,13 @@ def locked(run: RunFolder, rank: int) -> Iterator[None]:
             raise VideoContrastError(
                 f"another run is writing to {run.path}; wait for it, or give another --output"
             ) from error
-        yield
+        try:
+            yield
+        except BaseException:
+            run.clear_if_unscored()
+            if new and not any(run.path.iterdir()):
+                run.path.rmdir()
+            raise
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """The command line: one line an error, the right exit code, nothing heavy before it is needed."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from video_contrast import __version__, cli
+from video_contrast import __version__, checkpoint_path, cli
 from video_contrast.commands.command import Command, Group
 from video_contrast.options import options_of
 
@@ -140,3 +141,14 @@ def test_a_refused_run_leaves_no_files(tmp_path: Path, capsys: pytest.CaptureFix
     for wrong in (["--video-root", str(tmp_path / "no")], ["--frames", "99"], ["--conditions", "no"]):
         assert cli.main([*call, *wrong, "--output", str(tmp_path / "run")]) == 2
         assert not list(tmp_path.iterdir()), wrong
+
+
+def test_a_run_whose_model_cannot_be_loaded_leaves_no_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = shutil.copytree(checkpoint_path("temporal"), tmp_path / "model")
+    (model / "model.safetensors").write_bytes(b"no weights")
+    words = ["score", "--model", str(model), "--dataset", "shapes", "--limit", "2", "--config", "antonym_mc"]
+    for output in (tmp_path / "new" / "run", tmp_path / "there"):
+        (tmp_path / "there").mkdir(exist_ok=True)
+        assert cli.main([*words, "--output", str(output)]) != 0
+    assert "error: " in capsys.readouterr().err
+    assert not (tmp_path / "new" / "run").exists() and not list((tmp_path / "there").iterdir())

@@ -6,6 +6,7 @@ scores.parquet        a line a multiple-choice config, condition and item
 retrieval/<config>/<condition>.npy, .json    similarities, and the ids of their rows and columns
 videos.json           video path -> sha256, size and time of change
 identity.json         what the directory was made for
+self_test.json        the self-test of the model, kept so that a run that goes on is not tested again
 texts/                perturbed texts
 answers/              what pair scorers have answered
 RESULTS.md, model-index.yaml, .eval_results/  the results in the Hub's formats
@@ -34,6 +35,7 @@ METRICS = "metrics.json"
 SCORES = "scores.parquet"
 VIDEOS = "videos.json"
 IDENTITY = "identity.json"
+SELF_TEST = "self_test.json"
 LOCK = "run.lock"
 TEXTS = "texts"
 MATRICES = "retrieval"
@@ -126,7 +128,7 @@ class RunFolder:
 
         Returns:
             The columns of `ScoreRow`: config, condition, id, video_id, cluster, label, kinds, scores (float64, one a
-            candidate, higher is better), replaced_score, parts (JSON), frames. Retrieval has matrices: see `matrix`.
+            candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs. Retrieval has matrices: see `matrix`.
         """
         return self._read_scores().to_pandas()
 
@@ -167,7 +169,8 @@ class RunFolder:
 
         ordered = sorted(rows, key=lambda row: (row["config"], row["condition"], row["id"]))
         with atomic_path(self.path / SCORES) as temporary:
-            pq.write_table(pa.Table.from_pylist(ordered, schema=_schema()), temporary, compression="zstd")
+            schema = _schema(pairs=any("group" in row for row in ordered))
+            pq.write_table(pa.Table.from_pylist(ordered, schema=schema), temporary, compression="zstd")
 
     def write_matrix(self, config: str, condition: str, matrix: SimilarityMatrix) -> None:
         """Writes the similarities of a retrieval config under a condition, and the ids beside them.
@@ -229,6 +232,22 @@ class RunFolder:
         """Writes `identity.json`."""
         write_json(self.path / IDENTITY, plain(identity))
 
+    def clear_if_unscored(self) -> None:
+        """Removes identity and lock where nothing else is in the directory: a run that failed before it scored."""
+        if {path.name for path in self.path.iterdir()} <= {IDENTITY, LOCK}:
+            for name in (IDENTITY, LOCK):
+                (self.path / name).unlink(missing_ok=True)
+
+    def read_self_test(self, key: str) -> dict[str, Any] | None:
+        """The stored self-test; None where there is none, or one of another model, set or sampling than `key` names."""
+        path = self.path / SELF_TEST
+        stored = cast(dict[str, Any], read_json(path)) if path.exists() else {}
+        return stored["test"] if stored.get("key") == key else None
+
+    def write_self_test(self, key: str, test: Mapping[str, object]) -> None:
+        """Writes `self_test.json`; `key` names what it holds for."""
+        write_json(self.path / SELF_TEST, {"key": key, "test": plain(test)})
+
     def foreign_files(self) -> list[str]:
         """Names of files that a run that has not begun cannot have left."""
         return [p.name for p in self.path.iterdir() if p.name not in (LOCK, "store", TEXTS, VIDEOS)]
@@ -281,7 +300,7 @@ def plain(value: Mapping[str, Any]) -> dict[str, Any]:
     return cast(dict[str, Any], json.loads(json.dumps(dict(value), sort_keys=True, default=str)))
 
 
-def _schema() -> pa.Schema:
+def _schema(*, pairs: bool) -> pa.Schema:
     import pyarrow as pa
 
     text, number = pa.string(), pa.float64()
@@ -290,5 +309,6 @@ def _schema() -> pa.Schema:
             "config": text, "condition": text, "id": text, "video_id": text, "cluster": text, "label": pa.int64(),
             "kinds": pa.list_(text), "scores": pa.list_(number), "replaced_score": number, "parts": text,
             "frames": pa.list_(pa.int64()),
+            **({"group": text} if pairs else {}),
         }
     )  # fmt: skip
