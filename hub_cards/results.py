@@ -12,6 +12,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import RunRecord
+from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 # What is reported of a config: key of the metrics, task's ending, name.
 _SCORES = {
     "multiple_choice": (("accuracy", "", "accuracy"),),
+    "pairs": tuple((f"{name}_score", f"_{name}", f"{name} score") for name in ("text", "video", "group")),
     "retrieval": (("t2v_R@1", "_t2v", "text-to-video R@1"), ("v2t_R@1", "_v2t", "video-to-text R@1")),
 }
 
@@ -55,7 +57,10 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     for config, entry in sorted(metrics["configs"].items()):
         numbers = entry["conditions"].get("clean", {})
         for key, ending, label in _SCORES[entry["layout"]] if numbers else ():
+            if key not in numbers:  # of pairs: scores of different clips may not be comparable
+                continue
             chance = "chance" if key == "accuracy" else key.replace("_R", "_chance_R")
+            chance = f"chance_{key}" if entry["layout"] == "pairs" else chance
             low, high = numbers.get(f"{key}_low"), numbers.get(f"{key}_high")
             results.append(
                 {
@@ -67,7 +72,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
                     "value": round(100 * numbers[key], 2),
                     "low": None if low is None else round(100 * low, 2),
                     "high": None if high is None else round(100 * high, 2),
-                    "items": int(numbers.get("n", numbers.get("n_captions", 0))),
+                    "items": int(numbers.get("groups", numbers.get("n", numbers.get("n_captions", 0)))),
                     "chance": round(100 * numbers[chance], 2),
                 }
             )
@@ -133,7 +138,8 @@ def result_card(results: list[Result], record: RunRecord) -> str:
         record: of the run.
     """
     notes = [_notes(result, record) for result in results]
-    return render("results.md.jinja", results=results, record=record, notes=notes)
+    tested = self_test_lines(record)
+    return render("results.md.jinja", results=results, record=record, notes=notes, tested=tested)
 
 
 def push_results(

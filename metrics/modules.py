@@ -44,6 +44,7 @@ MODULES: dict[str, Module] = {
         Module(
             "video_contrast_mc", "metric", "multiple choice on contrast sets, by kind of contrast", "scores, labels"
         ),
+        Module("video_contrast_pairs", "metric", "text, video and group score of pairs", "scores of a square"),
         Module("video_text_retrieval", "metric", "retrieval both ways, several captions a video", "similarities"),
         Module("video_text_robustness", "metric", "gamma under perturbations, by group", "clean and perturbed scores"),
         Module("video_rcad", "metric", "the true caption among its counterfactual ones", "similarities"),

@@ -68,7 +68,7 @@ class OptionalColumns:
         if isinstance(values, str):
             raise ValueError(f"{name} must be a list, not one text")
         inner = getattr(feature, "feature", None)  # of a column of lists
-        whole = (inner or feature).dtype == "int64"
+        whole = getattr(inner or feature, "dtype", "") == "int64"  # a matrix a row has numbers of any sort
         if not whole and name not in self.optional:
             return values
         column = listed(values)

@@ -106,7 +106,9 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "seed": job.options.seed,
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
-    } | ({"accept_damaged": True} if job.sampling.accept_damaged else {})
+        **({"accept_damaged": True} if job.sampling.accept_damaged else {}),
+        **({"questions": job.options.questions} if job.options.questions != "with" else {}),
+    }
 
 
 def model_facts(job: Job, model: Any) -> dict[str, Any]:

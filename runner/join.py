@@ -99,6 +99,7 @@ def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) ->
             replaced=tuple(float(results.get(one.key).scores[0]) if one else None for one in displaced),
             parts=tuple(one.parts for one in own),
             frames=frames,
+            comparable=not together and table.group.questions != "asked",
         )
 
     return TableScorer(scores, missing)

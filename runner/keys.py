@@ -39,9 +39,19 @@ class Keys:
             self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted,
         ).hex()[:32]  # fmt: skip
 
-    def request(self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int) -> str:
-        """The key of one call of a pair scorer: a view, the texts shown with it, and the item's number."""
-        return seeds.digest("pair", self.video(clip, visual), position, *texts).hex()[:32]
+    def request(
+        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, asked: tuple[str, ...] = ()
+    ) -> str:
+        """Returns the key of one call of a pair scorer.
+
+        Args:
+            clip, visual: the view that is shown.
+            texts: shown with it.
+            position: the item's number.
+            asked: the question, and how it is asked; empty without one.
+        """
+        question = ("question", *asked) if asked else ()
+        return seeds.digest("pair", self.video(clip, visual), position, *texts, *question).hex()[:32]
 
     @staticmethod
     def text(text: str) -> str:

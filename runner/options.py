@@ -44,6 +44,9 @@ class SetOptions:
     split: Annotated[str, "split"] = "test"
     video_root: VideoRoot = None
     limit: Annotated[int | None, "only the first clips of each config (a trial run)"] = None
+    questions: Annotated[
+        Literal["with", "without"], "whether models see an item's question, or its candidates alone"
+    ] = "with"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +80,13 @@ class RunOptions:
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
     keep_matrices: Annotated[Literal["auto", "all", "clean"], "similarity matrices; auto: up to 2 GB"] = "auto"
     dry_run: Annotated[bool, "plan only: print its cost"] = False
+    show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
+    accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: leave it out"] = ""
     progress: Annotated[bool, "show progress bars", Flag(python_only=True)] = True
 
 
 # In the record of a run these say nothing about its numbers.
-NOT_RECORDED = ("progress", "workers", "dry_run", "store", "output")
+NOT_RECORDED = ("progress", "workers", "dry_run", "show_input", "store", "output")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +102,7 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
     def request(self) -> dict[str, Any]:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        if not self.accept_damaged:  # as runs of versions that did not know it
-            del record["accept_damaged"]
+        for name, usual in (("accept_damaged", False), ("questions", "with"), ("accept", "")):
+            if record[name] == usual:  # as runs of versions that did not know it
+                del record[name]
         return record | {"output": None, "conditions": self.condition_names}

@@ -20,7 +20,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.prefilter import Prefilter
@@ -38,6 +38,7 @@ class ScoreRequest:
         visual: which view.
         texts: an item's candidates, a displaced distractor, or all captions of a retrieval set.
         position: the number of the item in its set.
+        question: what the texts answer, for a model that is asked it.
     """
 
     key: str
@@ -45,6 +46,7 @@ class ScoreRequest:
     visual: Visual
     texts: tuple[str, ...]
     position: int
+    question: Question | None = None
 
 
 def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[ScoreRequest]]:
@@ -65,8 +67,14 @@ def table_requests(
     gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
     for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
 
-        def request(texts: tuple[str, ...], position: int, clip: Clip = item.clip) -> ScoreRequest:
-            return ScoreRequest(keys.request(clip, visual, texts, position), clip, visual, texts, position)
+        question = item.question if table.group.questions == "asked" else None
+
+        def request(
+            texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
+        ) -> ScoreRequest:
+            asked = (question.text, question.prompt, question.option) if question else ()
+            key = keys.request(clip, visual, texts, position, asked=asked)
+            return ScoreRequest(key, clip, visual, texts, position, question)
 
         displaced = None if together else table.displaced(item)
         yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
@@ -174,7 +182,10 @@ def _score(
     def call() -> ScoreResult:
         if clip is not None and prefilter is not None and prefilter.applies(request.texts):
             return prefilter.score(clip, request.texts, request.position)
-        return model.score(clip, request.texts, position=request.position)
+        if request.question is None:
+            return model.score(clip, request.texts, position=request.position)
+        # Only kinds that ask take a question, so it is no part of what other packages' kinds implement.
+        return model.score(clip, request.texts, position=request.position, question=request.question)  # type: ignore[call-arg]
 
     while (result := unless_out_of_memory(call)) is None:
         model.batch_size = halved(model.batch_size, counts)

@@ -163,7 +163,7 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
     plain = tuple(item.texts for item in group.items)
     text = condition.text
     if text.name is None or text.stored:
-        return plain
+        return group.joined(plain)
     from video_contrast.perturbations.text import text_spec
 
     spec = text_spec(text.name)
@@ -173,7 +173,7 @@ def _texts(group: Group, condition: Condition, folder: RunFolder | None, fingerp
         texts = _perturbed(group, plain, text)
         if folder:
             folder.write_texts(group.config, text.name, key, texts)
-    return texts
+    return group.joined(texts)
 
 
 def _perturbed(group: Group, plain: Texts, text: Text) -> Texts:
@@ -196,6 +196,6 @@ def share_changed(table: PlannedTable) -> float | None:
     """The share of the table's captions that its text perturbation changed; None without one."""
     if table.condition.text.name is None or table.condition.text.stored:
         return None
-    before = [text for item in table.group.items for text in item.texts]
+    before = [text for own in table.group.joined(tuple(item.texts for item in table.group.items)) for text in own]
     after = [text for own in table.texts for text in own]
     return sum(a != b for a, b in zip(before, after, strict=True)) / len(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ class TableScores:
         frames: frame numbers an item; empty where no video was decoded.
         matrix: retrieval: float[clips, captions].
         columns: retrieval: ids and texts of the captions, and the row of each's own clip.
+        comparable: whether scores of different clips can be compared.
     """
 
     table: PlannedTable
@@ -35,6 +36,7 @@ class TableScores:
     frames: tuple[tuple[int, ...], ...] = ()
     matrix: np.ndarray | None = None
     columns: tuple[tuple[str, str, int], ...] = ()
+    comparable: bool = True
 
     @property
     def items(self) -> list[Item]:
@@ -46,6 +48,8 @@ def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
     """The metrics of one table, from its scores alone."""
     if scored.matrix is not None:
         return _retrieval(scored, seed)
+    if scored.table.group.layout == "pairs":
+        return _choice(scored, seed) | _pairs(scored)
     return _choice(scored, seed)
 
 
@@ -69,6 +73,45 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     found |= _displaced(scored)
     found |= _rotations(scored)
     return found
+
+
+def _pairs(scored: TableScores) -> Numbers:
+    """Text, video and group score of the groups all of whose clips were scored; {} where there is none.
+
+    The text score alone where scores of different clips, or of different questions, cannot be compared.
+    """
+    from video_contrast.metrics import group_score
+    from video_contrast.metrics.group_score import SCORES
+
+    members: dict[str, list[int]] = {}
+    for at, item in enumerate(scored.items):
+        members.setdefault(item.group, []).append(at)
+    items = scored.items
+    whole = [places for places in members.values() if len(places) == len(items[places[0]].texts)]
+    if not whole:
+        return {}
+    matrices = [caption_matrix([(items[n].label, scored.rows[n]) for n in places]) for places in whole]
+    comparable = scored.comparable and all(
+        len({items[n].question for n in places}) == 1 or scored.table.group.questions == "left out" for places in whole
+    )
+    clusters = [items[places[0]].cluster for places in whole]
+    found = group_score(matrices, clusters=clusters, interval=True)
+    names = SCORES if comparable else SCORES[:1]
+    numbers = {key: value for key, value in found.items() if any(name in key for name in names)}
+    return numbers | {"groups": found["n"], "group_ties": found["n_ties"]}
+
+
+def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
+    """The scores of a group, `[k captions, k videos]`, caption j true for video j.
+
+    Args:
+        members: the label and the scores of each clip's row.
+
+    >>> caption_matrix([(1, np.array([0.1, 0.8])), (0, np.array([0.9, 0.2]))])
+    array([[0.9, 0.1],
+           [0.2, 0.8]])
+    """
+    return np.array([row for _, row in sorted(members, key=lambda member: member[0])]).T
 
 
 def _rotations(scored: TableScores) -> Numbers:
@@ -138,6 +181,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
             "replaced_score": scored.replaced[at],
             "parts": None if parts is None else json.dumps(parts),
             "frames": list(scored.frames[at]) if scored.frames else [],
+            **({"group": item.group} if item.group else {}),
         }
 
 

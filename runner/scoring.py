@@ -12,13 +12,14 @@ from video_contrast.files import cache_dir
 from video_contrast.options import with_options
 from video_contrast.runner import record
 from video_contrast.runner.conditions import parse
+from video_contrast.runner.doctor.verdict import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe, read_result
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import locate
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import make_plan
-from video_contrast.runner.sets import load_set
+from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 
@@ -50,47 +51,75 @@ def score(
         VideoContrastError: something failed; the message says what and what to do.
     """
     options = request
+    with ExitStack() as stack:
+        output = options.output
+        if output is not None and output.is_file():
+            raise UsageError(f"--output {output} is a file; give a folder")
+        job = make_job(
+            model,
+            dataset,
+            config,
+            folder=folder,
+            request=options,
+            output=output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-"))),
+        )
+        if options.dry_run:
+            return RunResult({"configs": {}}, describe(job, make_plan(job.loaded, job.conditions, None)))
+        if options.show_input:
+            from video_contrast.runner.diagnosis import shown_input
+
+            return RunResult({"configs": {}}, shown_input(job))
+        if output is not None and record.finished(
+            RunFolder(output), request=job.request, source=job.source, loaded=job.loaded, video_root=job.video_root
+        ):
+            return read_result(output)
+        from video_contrast.runner.execute import execute
+
+        return execute(job, in_memory=output is None)
+
+
+def make_job(
+    model: str | Path,
+    dataset: str | Path,
+    config: str | Sequence[str] | None,
+    *,
+    folder: Path | None,
+    request: ScoreOptions,
+    output: Path,
+) -> Job:
+    """Everything that a call asks for, checked; the arguments are those of `score`, and the folder that is written to.
+
+    Raises:
+        UsageError: the call is wrong.
+    """
+    options = request
     for name in ("batch_size", "frames", "limit"):
         value = getattr(options, name)
         if value is not None and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
+    accepted_checks(options.accept)
     configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
-    record_of_call = {"model": str(model), "dataset": str(dataset), "config": configs, **options.request()}
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, options.options)
-    loaded = load_set(dataset, configs, options.split, limit=options.limit, folder=folder)
-    video_root = options.video_root if options.video_root is not None else loaded.root
-    with ExitStack() as stack:
-        output = options.output
-        if output is None:
-            output = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-")))
-        elif output.is_file():
-            raise UsageError(f"--output {output} is a file; give a folder")
-        elif not options.dry_run and record.finished(
-            RunFolder(output), request=record_of_call, source=source, loaded=loaded, video_root=video_root
-        ):
-            return read_result(output)
-        conditions = parse(
-            options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order
-        )
-        job = Job(
-            source=source,
-            kind=kind,
-            kind_options=kind_options,
-            loaded=loaded,
-            conditions=tuple(conditions),
-            sampling=Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged),
-            video_root=video_root,
-            output=output,
-            store=options.store if options.store is not None else cache_dir() / "embeddings",
-            options=options,
-            request=record_of_call,
-        )
-        if options.dry_run:
-            return RunResult({"configs": {}}, describe(job, make_plan(loaded, conditions, None)))
-        from video_contrast.runner.execute import execute
-
-        return execute(job, in_memory=options.output is None)
+    loaded = load_set(
+        dataset, configs, options.split, limit=options.limit, folder=folder, questions=_questions(kind, options)
+    )
+    conditions = parse(
+        options.conditions, seed=options.seed, profile=options.profile, scope=options.scope, order=options.order
+    )
+    return Job(
+        source=source,
+        kind=kind,
+        kind_options=kind_options,
+        loaded=loaded,
+        conditions=tuple(conditions),
+        sampling=Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged),
+        video_root=options.video_root if options.video_root is not None else loaded.root,
+        output=output,
+        store=options.store if options.store is not None else cache_dir() / "embeddings",
+        options=options,
+        request={"model": str(model), "dataset": str(dataset), "config": configs, **options.request()},
+    )
 
 
 def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
@@ -101,6 +130,12 @@ def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:
         names.append(name)
     source = locate(name, revision=options.revision, names=tuple(names))
     return source, choose(source, options.kind)
+
+
+def _questions(kind: Kind, options: ScoreOptions) -> Questions:
+    if options.questions == "without":
+        return "left out"
+    return "asked" if kind.asks else "joined"
 
 
 def _no_files(kind: Kind | None) -> bool:

@@ -6,13 +6,16 @@ condition of its own, so a config's rows are split into groups, and every group 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.rows import Layout, Row, layout_of, validate_rows
+from video_contrast.rows import Layout, Row, has_questions, layout_of, validate_rows
+from video_contrast.runner.kinds.base import Question
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_folder import fingerprint
@@ -30,6 +33,12 @@ class Item:
     kinds: tuple[str, ...] = ()
     cluster: str = ""
     replaced: str | None = None
+    group: str = ""  # of pairs
+    question: Question | None = None
+
+
+# How the questions of a set are used: asked by models that answer, put before the candidate, left out; "" without any.
+Questions = Literal["", "asked", "joined", "left out"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,16 @@ class Group:
     layout: Layout
     own: Condition
     items: tuple[Item, ...]
+    questions: Questions = ""
+
+    def joined(self, texts: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        """What is scored where the items' candidates are `texts`: with the questions before them, where they are."""
+        if self.questions != "joined":
+            return texts
+        return tuple(
+            tuple(f"{item.question.text} {text}" if item.question else text for text in own)
+            for item, own in zip(self.items, texts, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,7 @@ def load_set(
     *,
     limit: int | None = None,
     folder: Path | None = None,
+    questions: Questions = "joined",
 ) -> LoadedSet:
     """Loads configs of a set.
 
@@ -74,6 +94,7 @@ def load_set(
         split: which split.
         limit: keep the first `limit` clips of each config (a trial run).
         folder: where the set lies; `dataset` is then only its name.
+        questions: how the questions of a set that has some are used.
 
     Raises:
         UsageError: no such folder, config or split.
@@ -82,12 +103,20 @@ def load_set(
     name = str(dataset)
     root = folder if folder is not None else _root(name)
     if root is not None:
-        return _loaded(name, root, configs, split, limit)
+        return _loaded(name, root, configs, split, limit=limit, questions=questions)
     with _reached(name):
-        return _loaded(name, None, configs, split, limit)
+        return _loaded(name, None, configs, split, limit=limit, questions=questions)
 
 
-def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: str, limit: int | None) -> LoadedSet:
+def _loaded(
+    name: str,
+    root: Path | None,
+    configs: Sequence[str] | None,
+    split: str,
+    *,
+    limit: int | None,
+    questions: Questions,
+) -> LoadedSet:
     folder = SetFolder(root) if root is not None else None
     known = _configs(name, folder, split)
     for config in configs or ():
@@ -99,7 +128,7 @@ def _loaded(name: str, root: Path | None, configs: Sequence[str] | None, split: 
         rows = _rows(name, folder, config, split)
         validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
         fingerprints[config] = fingerprint(rows)
-        groups.extend(_grouped(config, rows[:limit] if limit else rows))
+        groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
     return LoadedSet(name, split, root, tuple(groups), fingerprints)
@@ -179,13 +208,20 @@ def _why(name: str, error: Exception) -> str:
     return f"--dataset {name} cannot be loaded: {error}"
 
 
-def _grouped(config: str, rows: Sequence[Row]) -> list[Group]:
+def _first(rows: Sequence[Row], limit: int) -> Sequence[Row]:
+    """The first rows; of pairs, all rows of the groups that begin among them."""
+    names = {row["group"] for row in rows[:limit] if "group" in row}
+    return [row for row in rows if "group" in row and row["group"] in names] if names else rows[:limit]
+
+
+def _grouped(config: str, rows: Sequence[Row], questions: Questions) -> list[Group]:
     layout = layout_of(rows[0])
+    used: Questions = questions if has_questions(rows[0]) else ""
     items: dict[Condition, list[Item]] = {}
     for row in rows:
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
         items.setdefault(own, []).append(_item(row))
-    return [Group(config, layout, own, tuple(members)) for own, members in items.items()]
+    return [Group(config, layout, own, tuple(members), used) for own, members in items.items()]
 
 
 def _item(row: Row) -> Item:
@@ -193,5 +229,18 @@ def _item(row: Row) -> Item:
     if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=row["video_id"])
     return Item(
-        row["id"], clip, tuple(row["candidates"]), row["label"], tuple(row["kinds"]), row["cluster"], row["replaced"]
+        row["id"],
+        clip,
+        tuple(row["candidates"]),
+        label=row["label"],
+        kinds=tuple(row["kinds"]),
+        cluster=row["cluster"],
+        replaced=row["replaced"],
+        group=row.get("group", ""),
+        question=_question(row["question"], json.loads(row["meta"] or "{}")) if "question" in row else None,
     )
+
+
+def _question(text: str, meta: Mapping[str, Any]) -> Question:
+    """The question of a row with the prompt that its set was published with, which stands in `meta`."""
+    return Question(text, **{name: str(meta[name]) for name in ("prompt", "option") if meta.get(name)})

@@ -19,17 +19,22 @@ costs nothing.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption, kind
+from video_contrast.runner.kinds.source import LoadOptions, ModelSource
 from video_contrast.video import Clip
 
-Family = Literal["encoder", "pair", "text"]
+__all__ = [
+    "KINDS", "ClipFrames", "DualEncoder", "Encoder", "Family", "Kind", "KindOption", "LabelledItem", "LateJoinEncoder",
+    "LoadOptions", "Model", "ModelSource", "PairScorer", "ScoreResult", "TextScorer", "kind", "product",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,38 @@ class ClipFrames:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What the candidates of an item answer, and how its authors ask it.
+
+    Attributes:
+        text: the question.
+        prompt: what a model is asked, with `{question}` and `{options}` where they belong, word for word as published.
+        option: a line of the options, with `{letter}` and `{text}`.
+    """
+
+    text: str
+    prompt: str = "{question}\n{options}\nAnswer with the letter of the one that fits."
+    option: str = "{letter}. {text}"
+
+    def asked(self, candidates: Sequence[str]) -> str:
+        """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""
+        lines = [
+            _filled(self.option, letter=chr(ord("A") + n), text=text) for n, text in enumerate(candidates)
+        ]  # fmt: skip
+        return _filled(self.prompt, question=self.text, options="\n".join(lines))
+
+    def is_yes_no(self, candidates: Sequence[str]) -> bool:
+        """Whether the answer is yes or no, and not a letter."""
+        plain = sorted(text.strip(" .").lower() for text in candidates)
+        return plain == ["no", "yes"] and "{options}" not in self.prompt
+
+
+def _filled(template: str, **values: str) -> str:
+    """The template with its places filled; what is put in is never filled itself."""
+    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), template)
+
+
+@dataclass(frozen=True)
 class ScoreResult:
     """Scores of one clip's captions and what they were made of.
 
@@ -70,74 +107,6 @@ class ScoreResult:
     frame_numbers: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class KindOption:
-    """A setting of a kind: a flag of `video-contrast score` and a key of `score(..., options={...})`."""
-
-    name: str  # with underscores; the flag has hyphens
-    type: type
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ModelSource:
-    """Where a model is, before anything heavy is imported.
-
-    Attributes:
-        name: what the user gave (Hub id, folder, name of a baseline or packaged checkpoint).
-        path: its folder on this machine; None for a baseline, a served model or a precomputed file's absence.
-        config: its config.json, {} where there is none.
-        modules: its modules.json (sentence-transformers), None where there is none.
-        revision: commit on the Hub, or a digest of the folder's files.
-    """
-
-    name: str
-    path: Path | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
-    modules: list[Any] | None = None
-    revision: str = ""
-
-    @property
-    def architecture(self) -> str:
-        """`config.architectures[0]`, or ""."""
-        return str((self.config.get("architectures") or [""])[0])
-
-    @property
-    def model_type(self) -> str:
-        """`config.model_type`, or ""."""
-        return str(self.config.get("model_type") or "")
-
-    @property
-    def dtype(self) -> str:
-        """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
-        configs = [self.config, self.config.get("text_config") or {}]
-        named = next((one[key] for one in configs for key in ("dtype", "torch_dtype") if one.get(key)), "float32")
-        return str(named) if named in ("bfloat16", "float16") else "float32"
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How to load and run a model.
-
-    Attributes:
-        device: "cpu", "cuda", "cuda:1", "mps" ...; never "auto" here.
-        dtype: "float32", "bfloat16" or "float16": of the weights. Scores are float32 or better all the same.
-        device_map: given to `from_pretrained` for a model that does not fit one device; None otherwise.
-        trust_remote_code: whether code of the model's repository may run.
-        batch_size: how many clips or texts at a time the engine will pass.
-        options: the kind's own options, with defaults filled in.
-    """
-
-    device: str = "cpu"
-    dtype: str = "float32"
-    device_map: str | None = None
-    trust_remote_code: bool = False
-    batch_size: int = 32
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
 class Model(ABC):  # noqa: B024  its families have the abstract methods
     """What all families have.
 
@@ -146,10 +115,13 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
         tokens: how texts are read (`loading.Tokens`); its `longer(texts)` counts those that are cut.
         facts: JSON-able facts for the run's record (the class, the rendered prompt and its hash, counters ...);
             read when the run is written, so it may be filled while scoring.
+        reads_times: whether the model was trained with the times of its frames, so that scores must react to them;
+            None where it is unknown.
     """
 
     frames: int | None = None
     tokens: Any = None
+    reads_times: bool | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -159,6 +131,11 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
         """How many of the texts are longer than the model reads; None where it does not cut, or does not say."""
         return None if self.tokens is None else int(self.tokens.longer(texts))
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+        """What the model itself is given for a clip and its captions: prompt, token counts, times, pixel shapes."""
+        shown: dict[str, Any] = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        return shown if self.tokens is None else shown | self.tokens.rendered(captions)
 
 
 class Encoder(Model):
@@ -178,6 +155,13 @@ class Encoder(Model):
     @abstractmethod
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """Rows for a batch of texts: float32[M, E]."""
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+        """What the model itself is given: the first caption's tokens, and the shapes of the clip's pixels."""
+        prepared = self.prepare(clip)
+        arrays = prepared if isinstance(prepared, Mapping) else {"pixels": prepared}
+        shapes = {name: list(value.shape) for name, value in arrays.items() if hasattr(value, "shape")}
+        return super().rendered_input(clip, captions) | {"pixels": shapes}
 
     def encode_videos(self, clips: Sequence[np.ndarray]) -> np.ndarray:
         """Rows for a batch of clips, uint8[T, H, W, 3] each: float32[N, D]."""
@@ -276,55 +260,3 @@ class TextScorer(Model):
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
         """float64[k]: the candidates of one multiple-choice item (`text_ids` are `item#0`, `item#1` ...)."""
         return self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A registered kind.
-
-    Attributes:
-        name: its name, for `--kind`.
-        family: what `load` returns.
-        load: makes the model; called after the source is known to be there.
-        architectures: class names of `config.architectures[0]` that it takes.
-        model_types: names of `config.model_type` that it takes.
-        names: model names that are not checkpoints ("random"), or schemes ("https://").
-        tested: the classes it was tested with.
-        requirements: what must be installed or reachable.
-        frames: the number of frames that the model needs, from its config; None where any number will do.
-        usual_frames: the number that it was trained with, where others will do too.
-    """
-
-    name: str
-    family: Family
-    load: Callable[[ModelSource, LoadOptions], Any]
-    summary: str
-    requirements: str = "nothing"
-    architectures: tuple[str, ...] = ()
-    model_types: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    options: tuple[KindOption, ...] = ()
-    tested: tuple[str, ...] = ()
-    version: str = "1"
-    frames: Callable[[Mapping[str, Any]], int | None] | None = None
-    usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """What `list models` shows: classes, or names, or model types."""
-        return self.architectures or self.names or self.model_types
-
-
-KINDS: dict[str, Kind] = {}
-
-
-def kind(
-    name: str, *, family: Family, summary: str, **facts: Any
-) -> Callable[[Callable[[ModelSource, LoadOptions], Any]], Callable[[ModelSource, LoadOptions], Any]]:
-    """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`."""
-
-    def register(load: Callable[[ModelSource, LoadOptions], Any]) -> Callable[[ModelSource, LoadOptions], Any]:
-        KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
-        return load
-
-    return register

@@ -44,6 +44,7 @@ MODEL_TYPES = (
     summary="generative video models: yes/no, log-likelihood or letter, without generating",
     requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=MODEL_TYPES,
+    asks=True,
     options=(
         KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),
         KindOption("norm", str, "token", "Norm of --scoring loglik.", ("sum", "token", "char", "pmi")),

@@ -20,7 +20,7 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.base import ClipFrames, PairScorer, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
 
@@ -70,9 +70,11 @@ class GenerativeScorer(PairScorer):
         self.together = self.options.scoring == "letter"
         self.rendered = ""
         self._shares: dict[Any, bool] = {}  # by the geometry of the pixels
-        self._unconditional: dict[str, float] = {}
+        self._unconditional: dict[tuple[str, str], float] = {}
 
-    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+    def score(
+        self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> ScoreResult:
         """Scores of `captions` for one clip, higher is better, and the raw parts they are made of.
 
         Args:
@@ -80,6 +82,8 @@ class GenerativeScorer(PairScorer):
                 asks without a video (the blind control).
             captions: k texts.
             position: the number of the item in its set (for `latin`).
+            question: what the captions answer. `loglik` scores them as its answers; otherwise it is asked with its own
+                prompt, by yes or no or by letter.
 
         Returns:
             float64[k], and k dicts of raw parts (log-probabilities in nats).
@@ -91,12 +95,16 @@ class GenerativeScorer(PairScorer):
         texts = [self.chat.safe(caption) for caption in captions]
         self.counters["altered_captions"] += sum(text != caption for text, caption in zip(texts, captions, strict=True))
         self.counters["items"] += 1
-        if self.options.scoring == "yesno":
+        if question is not None:
+            question = replace(question, text=self.chat.safe(question.text))
+        if self.options.scoring == "loglik":
+            result = self._loglik(clip, texts, prompts.DESCRIBE if question is None else question.text)
+        elif question is not None and question.is_yes_no(texts):
+            result = self._answered(clip, texts, question)
+        elif question is None and self.options.scoring == "yesno":
             result = self._yesno(clip, texts)
-        elif self.options.scoring == "loglik":
-            result = self._loglik(clip, texts)
         else:
-            result = self._letter(clip, texts, position)
+            result = self._letter(clip, texts, position, question)
         return replace(result, counts={name: self.counters[name] - before[name] for name in self.counters})
 
     @property
@@ -112,17 +120,27 @@ class GenerativeScorer(PairScorer):
         }
 
     def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        def read(_: int, logits: Any) -> dict[str, float]:
-            log = logits[-1].log_softmax(-1)
-            return {"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))}
-
-        parts = self._after_questions(clip, [prompts.YESNO.format(caption=text) for text in texts], read)
+        parts = self._after_questions(clip, [prompts.YESNO.format(caption=text) for text in texts], self._yes_and_no)
         odds = np.array([part["yes"] - part["no"] for part in parts], dtype=np.float64)
         for part in parts:
             self._note_mass([part["yes"], part["no"]])
         return ScoreResult(1.0 / (1.0 + np.exp(-odds)), parts)
 
-    def _letter(self, clip: ClipFrames | None, texts: list[str], position: int) -> ScoreResult:
+    def _answered(self, clip: ClipFrames | None, texts: list[str], question: Question) -> ScoreResult:
+        """One answer to a question of yes or no."""
+        if not (self.yes and self.no):
+            raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
+        [part] = self._after_questions(clip, [question.asked(texts)], self._yes_and_no)
+        self._note_mass([part["yes"], part["no"]])
+        return prompts.yes_no_scores(texts, [part["yes"], part["no"]])
+
+    def _yes_and_no(self, _: int, logits: Any) -> dict[str, float]:
+        log = logits[-1].log_softmax(-1)
+        return {"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))}
+
+    def _letter(
+        self, clip: ClipFrames | None, texts: list[str], position: int, question: Question | None
+    ) -> ScoreResult:
         letters = [prompts.single_tokens(self.tokenizer, (c, f" {c}")) for c in prompts.LETTERS[: len(texts)]]
         if not all(letters):
             raise VideoContrastError("the tokenizer splits the option letters; use --scoring yesno or loglik")
@@ -139,25 +157,31 @@ class GenerativeScorer(PairScorer):
 
         options = self.options
         return prompts.score_letters(
-            texts, log_probabilities, rotations=options.rotations, position=position, seed=options.seed
+            texts,
+            log_probabilities,
+            rotations=options.rotations,
+            position=position,
+            seed=options.seed,
+            question=question,
         )
 
     def _note_mass(self, logs: list[float]) -> None:
         """Counts an answer that is probably none of those that were asked for."""
         self.counters["unparseable"] += bool(np.logaddexp.reduce(logs) < np.log(prompts.MIN_MASS))
 
-    def _loglik(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
-        sums, counts = self._caption_loglik(clip, texts)
+    def _loglik(self, clip: ClipFrames | None, texts: list[str], question: str) -> ScoreResult:
+        sums, counts = self._caption_loglik(clip, texts, question)
         parts = [
             {"sum": s, "n_tokens": float(n), "n_chars": float(len(text))}
             for s, n, text in zip(sums, counts, texts, strict=True)
         ]
         if self.options.norm == "pmi":
-            fresh = [text for text in dict.fromkeys(texts) if text not in self._unconditional]
+            fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self._unconditional]
             if fresh:
-                self._unconditional.update(zip(fresh, self._caption_loglik(None, fresh)[0], strict=True))
+                logs = self._caption_loglik(None, fresh, question)[0]
+                self._unconditional.update({(question, text): log for text, log in zip(fresh, logs, strict=True)})
             for part, text in zip(parts, texts, strict=True):
-                part["unconditional"] = self._unconditional[text]
+                part["unconditional"] = self._unconditional[question, text]
         return ScoreResult(np.array([self._normalised(part) for part in parts], dtype=np.float64), parts)
 
     def _normalised(self, part: dict[str, float]) -> float:
@@ -166,9 +190,11 @@ class GenerativeScorer(PairScorer):
         per = {"sum": 1.0, "token": part["n_tokens"], "char": part["n_chars"]}[self.options.norm]
         return part["sum"] / per
 
-    def _caption_loglik(self, clip: ClipFrames | None, texts: list[str]) -> tuple[list[float], list[int]]:
-        """Sum of log p(token) and number of tokens of each text, as the description of the clip."""
-        prompt = self._prompt(clip, prompts.DESCRIBE)
+    def _caption_loglik(
+        self, clip: ClipFrames | None, texts: list[str], question: str
+    ) -> tuple[list[float], list[int]]:
+        """Sum of log p(token) and number of tokens of each text, as what is said of the clip when asked."""
+        prompt = self._prompt(clip, question)
         gap = self.chat.answer_gap(clip, prompt)
         endings = [self.tokenizer.encode(gap + text, add_special_tokens=False) for text in texts]
         for text in texts:

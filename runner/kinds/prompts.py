@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds.base import ScoreResult
+from video_contrast.runner.kinds.base import Question, ScoreResult
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
@@ -54,6 +54,7 @@ def score_letters(
     rotations: Rotations,
     position: int,
     seed: int,
+    question: Question | None = None,
 ) -> ScoreResult:
     """Scores of candidates by the letters under which a model is asked about them.
 
@@ -64,6 +65,7 @@ def score_letters(
         rotations: "none", "rotate" (a question a rotation) or "latin" (one, balanced over items).
         position: the number of the item (for "latin").
         seed: of "latin".
+        question: what the candidates answer; None asks which of them describes the video.
 
     Returns:
         The mean log-probability among the letters, float64[k], NaN where an answer was none; parts `rotation0` ...
@@ -73,10 +75,8 @@ def score_letters(
         raise UsageError(f"--scoring letter asks about at most 26 options, not {k}; use yesno or loglik")
     turns = {"none": [0], "rotate": list(range(k)), "latin": [latin_rotation(position, k, seed)]}[rotations]
     orders = [[(i + turn) % k for i in range(k)] for turn in turns]  # turn r shows candidate (i + r) mod k at place i
-    questions = [
-        LETTER.format(options="\n".join(f"{LETTERS[i]}. {captions[n]}" for i, n in enumerate(order)))
-        for order in orders
-    ]
+    question = question or Question("", LETTER)
+    questions = [question.asked([captions[n] for n in order]) for order in orders]
     parts: list[dict[str, float]] = [{} for _ in captions]
     total = np.zeros(k)
     unparseable = 0
@@ -92,3 +92,21 @@ def score_letters(
             parts[n][f"rotation{turn}"] = float(among[place])
             total[n] += among[place]
     return ScoreResult(total / len(turns), parts, {"unparseable": unparseable})
+
+
+def yes_no_scores(captions: Sequence[str], logs: Sequence[float] | None) -> ScoreResult:
+    """Scores of the candidates "yes" and "no", in their order, by the one answer to a question.
+
+    Args:
+        captions: the two candidates.
+        logs: log-probabilities of yes and of no; None where the answer was neither.
+
+    Returns:
+        float64[2]; NaN, and the part `unparseable`, where the answer was neither.
+    """
+    if logs is None:
+        return ScoreResult(np.full(2, np.nan), [{"unparseable": 1.0}, {"unparseable": 1.0}], {"unparseable": 1})
+    among = np.array(logs) - np.logaddexp.reduce(logs)
+    order = [0 if text.strip(" .").lower() == "yes" else 1 for text in captions]
+    parts = [{"yes": float(logs[0]), "no": float(logs[1])} for _ in captions]
+    return ScoreResult(among[order], parts)

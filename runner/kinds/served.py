@@ -27,6 +27,7 @@ from video_contrast.runner.kinds.base import (
     LoadOptions,
     ModelSource,
     PairScorer,
+    Question,
     ScoreResult,
     kind,
 )
@@ -61,13 +62,16 @@ class ServedScorer(PairScorer):
         self.seed = seed
         self.together = scoring == "letter"
 
-    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+    def score(
+        self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
+    ) -> ScoreResult:
         """Scores of `captions` for one clip, and their raw parts.
 
         Args:
             clip: the frames as sampled, sent as images; None asks without images (the blind control).
             captions: k texts.
             position: the number of the item in its set (for `latin`).
+            question: what the captions answer; it is asked with its own prompt, by yes or no or by letter.
 
         Returns:
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
@@ -75,8 +79,12 @@ class ServedScorer(PairScorer):
         """
         images = [] if clip is None else [_image(frame) for frame in clip.frames]
         before = asdict(self.chat.cost)
-        yesno = self.scoring == "yesno"
-        result = self._yesno(images, captions) if yesno else self._letter(images, captions, position)
+        if question is not None and question.is_yes_no(captions):
+            result = self._answered(images, captions, question)
+        elif question is None and self.scoring == "yesno":
+            result = self._yesno(images, captions)
+        else:
+            result = self._letter(images, captions, position, question)
         cost = {name: number - before[name] for name, number in asdict(self.chat.cost).items()}
         return replace(result, counts={**cost, **result.counts})
 
@@ -105,7 +113,14 @@ class ServedScorer(PairScorer):
                 parts.append({"yes": yes, "no": no})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _letter(self, images: list[Any], captions: Sequence[str], position: int) -> ScoreResult:
+    def _answered(self, images: list[Any], captions: Sequence[str], question: Question) -> ScoreResult:
+        """One answer to a question of yes or no."""
+        logs = _logs(self.chat.ask([_message(images, question.asked(captions))])[0], (prompts.YES, prompts.NO))
+        return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
+
+    def _letter(
+        self, images: list[Any], captions: Sequence[str], position: int, question: Question | None
+    ) -> ScoreResult:
         letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
@@ -113,7 +128,12 @@ class ServedScorer(PairScorer):
             return [_logs(answer, letters) for answer in answers]
 
         return prompts.score_letters(
-            captions, log_probabilities, rotations=self.rotations, position=position, seed=self.seed
+            captions,
+            log_probabilities,
+            rotations=self.rotations,
+            position=position,
+            seed=self.seed,
+            question=question,
         )
 
 
@@ -152,6 +172,7 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     summary="a video model behind an OpenAI-compatible endpoint: --model served:NAME --endpoint URL",
     requirements="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
     names=("served:",),
+    asks=True,
     options=(
         KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
         KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),

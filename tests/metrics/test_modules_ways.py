@@ -63,6 +63,10 @@ def inputs_of(name: str) -> dict[str, Any]:
             "modalities": ["video", "text"] * 6,
             "clusters": videos,
         },
+        "video_contrast_pairs": {
+            "predictions": rng.integers(0, 8, (N, 2, 2)) / 4,
+            "clusters": videos,
+        },
         "video_rcad": {
             "predictions": scores,
             "references": [0] * N,

@@ -13,12 +13,12 @@ from video_contrast.storage import SetDraft, SetFolder
 CAPTIONS = ["a door opens", "a door closes"]
 
 
-def pair(group: str = "g1", **changes: Any) -> list[Row]:
+def pair(name: str = "g1", **changes: Any) -> list[Row]:
     rows: list[Row] = []
     for label, way in enumerate(("forward", "back")):
         row = multiple_choice_row(
-            id=f"{group}-{way}", video_id=f"{group}-{way}", video_path=f"{group}/{way}.mp4", candidates=CAPTIONS,
-            label=label, kinds=["true", "antonym"] if label == 0 else ["antonym", "true"], cluster=group, group=group,
+            id=f"{name}-{way}", video_id=f"{name}-{way}", video_path=f"{name}/{way}.mp4", candidates=CAPTIONS,
+            label=label, kinds=["true", "antonym"] if label == 0 else ["antonym", "true"], cluster=name, group=name,
         )  # fmt: skip
         rows.append(row)
     rows[1].update(changes)  # type: ignore[typeddict-item]

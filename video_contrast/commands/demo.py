@@ -77,7 +77,7 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
         video_contrast.build("shapes", output=dataset)
     config = json.loads((video_contrast.checkpoint_path("temporal") / "config.json").read_text(encoding="utf-8"))
     frames = config["vision_config"]["num_frames"]
-    contrasts = [name for name in get_builder("shapes").configs if name != "retrieval"]
+    contrasts = [name for name in get_builder("shapes").configs if name not in ("retrieval", "reversal_pairs")]
     results: dict[str, dict[str, Any]] = {}
     runs = []
     for model in MODELS:

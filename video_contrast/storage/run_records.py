@@ -31,6 +31,7 @@ class ScoreRow(TypedDict):
     replaced_score: float | None  # of the random distractor that the contrast displaced
     parts: str | None  # JSON: raw parts, a dict a candidate
     frames: list[int]  # numbers of the frames that were seen
+    group: NotRequired[str]  # of pairs
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class ScoredSet(TypedDict):
     configs: list[str]
     fingerprints: dict[str, str]  # config -> digest of its rows
     items: int
+    questions: NotRequired[dict[str, str]]  # config -> how its questions were used
+    prompts: NotRequired[dict[str, list[str]]]  # config -> with which they were asked
 
 
 class ConfigMetrics(TypedDict):
@@ -107,4 +110,6 @@ class RunRecord(TypedDict):
     n_missing: int
     counters: dict[str, int]
     notes: list[str]
+    self_test: NotRequired[dict[str, Any]]  # verdicts of the model's self-test
+    input: NotRequired[dict[str, Any]]  # what the model was given for one item: prompt, tokens, times, pixel shapes
     seconds: float
