@@ -1,0 +1,67 @@
+"""Text, video and group score of pairs of videos and captions, as an `evaluate` metric."""
+
+from typing import Any, ClassVar
+
+import datasets
+import evaluate
+
+from ._core import OptionalColumns, group_score
+
+_DESCRIPTION = """
+Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its caption, each
+caption its video, and both? Ties count as their expected value, so a constant scorer gets exactly 1/4, 1/4 and 1/6.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: `[n][k][k]`, scores of each caption (first) with each video of a group, higher is better; caption j is
+        true for video j. A pair is k = 2.
+    clusters: optional, `[n]`, the source video of each group: adds 95 % intervals.
+    interval: True or False; by default intervals are given if there are clusters.
+Returns:
+    A dict of numbers; the card lists the keys. NaN and infinite scores raise ValueError.
+Examples:
+    >>> metric = evaluate.load("video_contrast_pairs")
+    >>> metric.compute(predictions=[[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]]])["group_score"]
+    0.5
+"""
+
+_CITATION = """
+@inproceedings{thrush2022winoground,
+    title={Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality},
+    author={Thrush, Tristan and Jiang, Ryan and Bartolo, Max and Singh, Amanpreet and Williams, Adina and Kiela, Douwe
+        and Ross, Candace},
+    booktitle={CVPR},
+    year={2022}
+}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class VideoContrastPairs(OptionalColumns, evaluate.Metric):
+    """Pairs of videos and captions."""
+
+    optional = ("clusters",)
+    example: ClassVar[dict[str, Any]] = {
+        "predictions": [[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]], [[0.5, 0.5], [0.5, 0.5]]],
+        "clusters": ["video1", "video2", "video3"],
+    }
+
+    def _info(self) -> Any:
+        return evaluate.MetricInfo(
+            module_type="metric",
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.List(datasets.List(datasets.Value("float64"))),
+                    "clusters": datasets.Value("string"),
+                }
+            ),
+        )
+
+    def _compute(self, predictions: Any, clusters: Any = None, interval: Any = None) -> Any:
+        return group_score(
+            predictions, clusters=clusters, interval=clusters is not None if interval is None else interval
+        )
