@@ -11,6 +11,7 @@ from typing import Any
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ContrastGenerator, contrast_clips
+from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
     RandomItem,
@@ -39,7 +40,7 @@ class ContrastConfig:
     """
 
     kind: str
-    generator: Callable[[], ContrastGenerator]
+    generator: Callable[[], ContrastGenerator | FrameContrasts]
     facts: Callable[[], Facts] = dict
     paper: Mapping[str, float] | None = None
 
@@ -199,7 +200,11 @@ def _contrast_config(
     sizes: Facts = {}
     for split, of_split in items.items():
         clips = [item.clip for item in of_split]
-        contrasts = contrast_clips(generator, clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
+        draw: dict[str, Any] = {"seed": plan.seed, "caption": plan.caption, "num_proc": plan.num_proc}
+        if isinstance(generator, FrameContrasts):  # sees all clips at once
+            contrasts = generator.contrast_clips(clips, **draw)
+        else:
+            contrasts = contrast_clips(generator, clips, **draw)
         tables[split] = rows = []
         for item in of_split:
             if item.clip.id in contrasts.edits:

@@ -3,16 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
+from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
 from video_contrast.builders.assembly.people_contrasts import GenderContrasts, PersonIdContrasts
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 
 Captions = Callable[[], Sequence[str]]
+TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
 # What the contrast-set paper reports (appendix D).
@@ -40,18 +43,36 @@ class ContrastOptions(VerbOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenderAndVerbOptions(ContrastOptions):
+class ContrastSetOptions(ContrastOptions):
+    """How contrasts are made, verbs and things by counted frames unless another generator is named."""
+
+    RECORDED = (*ContrastOptions.RECORDED, "quality")
+
+    generator: Annotated[
+        Literal["frames", "lexical", "t5", "mlm", "llm"],
+        "of verb and object contrasts; frames: replacements counted in captions, no model",
+    ] = "frames"
+    quality: Annotated[
+        Quality, "frames: how good a contrast must be, against how many clips get one (high: about half of them)"
+    ] = "balanced"
+    parser: Annotated[str, "frames: auto (spaCy's English model if installed), shallow, or a spaCy model"] = "auto"
+    explain: Annotated[bool, "frames: say for each clip without a contrast why it has none"] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderAndVerbOptions(ContrastSetOptions):
     """How contrasts are made, those of gender included."""
 
-    RECORDED = (*ContrastOptions.RECORDED, "extended")
+    RECORDED = (*ContrastSetOptions.RECORDED, "extended")
 
     extended: Annotated[bool, "gender: use the longer list of nouns beside the paper's Table 6"] = False
 
 
 def contrast_plan(
-    options: ContrastOptions,
+    options: ContrastSetOptions,
     training: Captions,
     *,
+    training_videos: TrainingVideos | None = None,
     casts: Casts | None = None,
     human: str | Path | None = None,
     paper: bool = False,
@@ -61,6 +82,7 @@ def contrast_plan(
     Args:
         options: how contrasts are made.
         training: returns the captions whose words are counted; called only if a verb or object contrast is built.
+        training_videos: returns captions of training videos by video, which the generator frames adds to its counts.
         casts: returns movie -> name -> gender; None where the set has no characters.
         human: a table of human negatives for verb_human_mc.
         paper: show the paper's item counts (only for the set that the paper used).
@@ -69,8 +91,25 @@ def contrast_plan(
         UsageError: an unknown constraint, or no such table.
     """
     draw: dict[str, Any] = {"training": training, "seed": options.seed, "num_proc": options.num_proc}
-    verbs = VerbContrasts(options=options, **draw)
-    objects = VerbContrasts(options=options.for_objects(), target="object", **draw)
+    verbs: VerbContrasts | FrameContrasts
+    objects: VerbContrasts | FrameContrasts
+    if options.generator == "frames":
+        if options.constraints or options.constraint_options or options.generator_model or options.generator_options:
+            raise UsageError(
+                "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
+                "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
+            )
+        frames: dict[str, Any] = {
+            "quality": options.quality,
+            "parser": options.parser,
+            "training": training_videos,
+            "explain": options.explain,
+            "seed": options.seed,
+        }
+        verbs, objects = FrameContrasts(**frames), FrameContrasts(target="object", **frames)
+    else:
+        verbs = VerbContrasts(options=options, **draw)
+        objects = VerbContrasts(options=options.for_objects(), target="object", **draw)
     extended = getattr(options, "extended", False)
     published = PAPER if paper else {}
     missing: dict[str, str] = {}

@@ -78,14 +78,17 @@ class FrameContrasts:
         base = {clip.id: caption_order(clip, seed, streams)[0] for clip in clips}
         proposed = self._proposed(clips, base if caption == "base" else None, num_proc)
         chosen = choose_balanced(proposed)
-        contrasts = ClipContrasts(clips=len(clips), tried=proposed.reasons)
+        reasons = Counter({f"candidates:{reason}": count for reason, count in proposed.reasons.items()})
+        contrasts = ClipContrasts(clips=len(clips), tried=reasons)
         for clip in clips:
             if clip.id in chosen:
                 proposal = chosen[clip.id]
                 index = base[clip.id] if caption == "base" else proposal.index
                 contrasts.edits[clip.id] = (index, [_edit(proposal)])
-        on_base = {p.clip for ps in proposed.proposals.values() for p in ps if caption == "base" or p.index == base[p.clip]}
-        contrasts.base = len(on_base)
+        contrasts.base = sum(
+            caption == "base" or any(proposal.index == base[name] for proposal in proposals)
+            for name, proposals in proposed.proposals.items()
+        )
         self._tell(proposed)
         return contrasts
 

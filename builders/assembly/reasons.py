@@ -20,6 +20,7 @@ REASONS = {
     "says_what_a_caption_says": "got a contrast that another caption of the clip says",
     "too_few_different_contrasts": "got too few contrasts that differ from each other",
 }
+MOST = 4  # reasons that are shown where a generator has many
 # Keys of the counts of clips (of rows, of blocks) that fell out.
 LEFT_OUT = {
     "too_few_other_videos": "clips lack other videos to take captions from",
@@ -47,6 +48,9 @@ def counts_in_words(counts: Mapping[str, Any]) -> str:
         # What the generator contrasted but another caption says was counted as contrasted, too.
         repeated = sum(tried.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
         parts.append(f"of {sum(tried.values()) - repeated:,} captions tried {reasons}")
+    elif counts.get("candidates"):  # a generator that looks at verbs and things, not at captions one by one
+        common = sorted(counts["candidates"].items(), key=lambda pair: -pair[1])[:MOST]
+        parts.append("words that could not be replaced: " + ", ".join(f"{n:,} {reason}" for reason, n in common))
     parts += [
         f"{n:,} {LEFT_OUT.get(reason, 'clips left out: ' + reason.replace('_', ' '))}"
         for reason, n in counts.items()

@@ -8,7 +8,7 @@ from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions,
 from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions
+from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions, training_videos
 
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", "verb_human_mc")
 
@@ -31,6 +31,7 @@ def captions(
     plan = contrast_plan(
         contrasts,
         lambda: training_captions(table, clips),
+        training_videos=None if table.training is None else (lambda: training_videos(table)),
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=human,
     )

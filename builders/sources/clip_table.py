@@ -137,6 +137,15 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
     ]
 
 
+def training_videos(table: CaptionTable) -> dict[str, list[str]]:
+    """Returns the captions of the training table by video (column `--video-column`)."""
+    videos: dict[str, list[str]] = {}
+    for place, row in read_table(str(table.training)):
+        name = str(column(row, table.video_column, place, "--video-column"))
+        videos.setdefault(name, []).extend(texts(column(row, table.caption_column, place, "--caption-column")))
+    return videos
+
+
 def check_span(known: Span, span: Span, place: str) -> None:
     """Checks that an id stands for one span.
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import add_config, build_configs
-from video_contrast.builders.assembly.contrast_plan import ContrastOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
 from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.captions import read_casts
@@ -37,7 +37,7 @@ def lsmdc_ids(
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "test",
     video_pattern: Annotated[str, "path of a clip under the video root"] = "{movie}/{clip}.avi",
-    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
+    contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """LSMDC-IDs: retrieval, random, character-id and verb contrasts within movies."""
     clips = read(existing(captions, "it must hold LSMDC's descriptions", "--captions"), video_pattern)
@@ -47,6 +47,7 @@ def lsmdc_ids(
     plan = contrast_plan(
         contrasts,
         lambda: [text for clip in parts["train"] for text in clip.captions],
+        training_videos=lambda: {clip.id: clip.captions for clip in parts["train"]},
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=None if released else human,
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
-from video_contrast.builders.assembly.contrast_plan import ContrastOptions, contrast_plan, existing, select_splits
+from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
 from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, seconds
@@ -32,7 +32,7 @@ def youcook2(
     data_dir: Annotated[Path, "folder with the annotations"],
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
-    contrasts: ContrastOptions = ContrastOptions(),  # noqa: B008  frozen
+    contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """YouCook2: retrieval, random, verb and object contrasts of its segments."""
     folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")

@@ -41,7 +41,8 @@ def built(tmp_path: Path, configs: list[str], name: str = "set", **options) -> P
     table = tmp_path / "captions.csv"
     if not table.exists():
         write_table(table)
-    given = {"captions": str(table), "video_column": "file", "caption_column": "text", "tagger": "hanta"} | options
+    given = {"captions": str(table), "video_column": "file", "caption_column": "text", "tagger": "hanta"}
+    given |= {"generator": "lexical"} | options
     return build("captions", configs, output=tmp_path / name, **given)
 
 
@@ -56,7 +57,7 @@ def rows(root: Path, config: str, split: str = "test") -> list[dict]:
 def test_the_command_builds_what_load_dataset_loads(tmp_path, capsys):
     table = write_table(tmp_path / "captions.csv")
     command = ["build", "captions", "retrieval", "random_mc", "gender_mc", "verb_mc", "--captions", str(table)]
-    columns = ["--video-column", "file", "--caption-column", "text", "--tagger", "hanta"]
+    columns = ["--video-column", "file", "--caption-column", "text", "--tagger", "hanta", "--generator", "lexical"]
     assert main([*command, *columns, "--output", str(tmp_path / "set")]) == 0
     printed = capsys.readouterr().out
     assert "gender_mc test: 40 rows (" in printed and "captions tried 40 gave a contrast" in printed

