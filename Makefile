@@ -1,9 +1,15 @@
-# Two commands do all the set-up: `make demo` and `make test`. Each makes .venv once and reuses it afterwards.
+# Two commands do all the set-up. `make demo` installs what runs, `make test` adds what developers need; each step is
+# done once and reused afterwards. torch comes first: where pip is configured to fetch packages from somewhere (a
+# mirror, a folder of wheels) pip installs it; elsewhere uv chooses the build for this machine's GPU, or the one for CPUs
+# where there is none. UV_TORCH_BACKEND=cpu (cu128 ...) chooses by hand. The rest is uv's, or pip's where uv fails.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 VLM := $(VENV)/vlm
 STAMP := $(VENV)/.installed
+DEVELOP := $(VENV)/.installed-dev
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
+UV := $(BIN)/uv pip install --python $(BIN)/python -c constraints.txt
 PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
@@ -15,35 +21,49 @@ help:
 	@echo "make bench      run the benchmarks and print their tables"
 	@echo "make teach      repair the plain temporal checkpoint with LLM-teacher on the shapes world"
 
+# Bytecode is written when a module is first imported, not for every module of every package at installation.
+unexport PYTHONDONTWRITEBYTECODE
+ifdef PIP_CERT
+export SSL_CERT_FILE ?= $(PIP_CERT)
+endif
+
 $(STAMP): pyproject.toml constraints.txt
+	@echo "installing into $(VENV): minutes the first time, seconds once the packages are cached"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@test -x $(BIN)/uv || $(PIP) --quiet uv || echo "uv could not be installed: pip goes on alone, slower"
+	@if [ -n "$$UV_TORCH_BACKEND" ]; then $(UV) torch; \
+	elif $(BIN)/python -m pip config list | grep -qE "find-links|index-url"; then $(PIP) -c constraints.txt torch; \
+	else UV_TORCH_BACKEND=auto $(UV) torch || $(PIP) -c constraints.txt torch; fi
+	@$(UV) --quiet -e . || $(PIP) --quiet -c constraints.txt -e .
 	@touch $(STAMP)
+
+$(DEVELOP): $(STAMP)
+	@$(UV) --quiet -e ".[dev]" || $(PIP) --quiet -c constraints.txt -e ".[dev]"
+	@touch $(DEVELOP)
 
 # The generative classes need torchvision, whose wheel is a CUDA build: it is kept apart from the CPU torch, and only
 # the tests of those classes see it (tests/support/torchvision_shim lets the two work together).
 $(VLM)/.installed: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VLM) \
-		torchvision==0.28.0 timm==1.0.31 num2words docopt
+	@$(PIP) --quiet --no-deps --upgrade --target $(VLM) torchvision==0.28.0 timm==1.0.31 num2words docopt
 	@touch $(VLM)/.installed
 
 demo: $(STAMP)
 	$(BIN)/video-contrast metrics install
 	HF_HUB_OFFLINE=1 $(BIN)/video-contrast demo --output demo
 
-lint: $(STAMP)
+lint: $(DEVELOP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 # Type checkers read packages from folders, so the rooms are linked into the shape they are installed in.
-typecheck: $(STAMP)
+typecheck: $(DEVELOP)
 	@rm -rf build/types && mkdir -p build/types/video_contrast
 	@for path in video_contrast/*; do ln -s "$(CURDIR)/$$path" build/types/video_contrast/; done
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
 	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
 
 # `make test ROOM=metrics` runs the tests of one room alone.
-test: lint typecheck $(VLM)/.installed
+test: lint typecheck $(DEVELOP) $(VLM)/.installed
 ifneq ($(filter-out runner,$(ROOM)),)
 	$(PYTEST) -n 2 --dist loadscope tests/$(ROOM)
 else
@@ -51,11 +71,11 @@ else
 	$(PYTEST) -n 2 --dist loadscope --ignore tests/runner/vlm tests/$(ROOM)
 endif
 
-format: $(STAMP)
+format: $(DEVELOP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP)
+bench: $(DEVELOP)
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 teach: $(STAMP)
