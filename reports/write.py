@@ -168,9 +168,13 @@ def _embedded(value: Any) -> Any:
 
 
 def _counts(runs: Sequence[Run]) -> str:
-    models = len({run.model for run in runs})
-    sets = len({run.key for run in runs})
-    return f"{models} {'model' if models == 1 else 'models'} on {sets} {'set' if sets == 1 else 'sets'}"
+    counts = {
+        "model": len({run.model for run in runs}),
+        "config": len({run.key for run in runs}),
+        "set": len({run.key.dataset for run in runs}),
+    }
+    models, configs, sets = (f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
+    return f"{models} on {configs} of {sets}"
 
 
 def _records(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, str]]]]:

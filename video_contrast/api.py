@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
 from video_contrast.options import with_options
+from video_contrast.runner.doctor.verdict import SelfTest
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.scoring import make_job
 from video_contrast.runner.scoring import score as score_folder
 
 if TYPE_CHECKING:
     import datasets
 
-__all__ = ["build", "dataset_dir", "load_dataset", "score"]
+__all__ = ["build", "dataset_dir", "doctor", "load_dataset", "score"]
 
 
 def load_dataset(name: str, config: str, split: str | None = None, **options: Any) -> datasets.Dataset:
@@ -77,6 +79,36 @@ def score(
     """
     configs = [config] if isinstance(config, str) else config
     return score_folder(model, dataset, config, folder=named_set(str(dataset), configs), request=request)
+
+
+@with_options
+def doctor(
+    model: str | Path,
+    dataset: str | Path = "shapes",
+    config: str | Sequence[str] | None = "random_mc",
+    *,
+    request: ScoreOptions,
+) -> SelfTest:
+    """Tests a model on a few items of a set before anything is scored; the options are those of `score`.
+
+    Args:
+        model: Hub id, folder or packaged checkpoint.
+        dataset: folder of a set, Hub id, or a builder that needs no data ("shapes").
+        config: whose items; all configs where None.
+
+    Returns:
+        One verdict a check; `of("fail")` are those that would stop a run.
+
+    Raises:
+        UsageError: the call is wrong.
+        VideoContrastError: the model cannot be loaded, or cannot score at all.
+    """
+    from video_contrast.runner.diagnosis import diagnose
+
+    configs = [config] if isinstance(config, str) else config
+    folder = named_set(str(dataset), configs)
+    job = make_job(model, dataset, config, folder=folder, request=request, output=Path())
+    return diagnose(job)[0]
 
 
 def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:

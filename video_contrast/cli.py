@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "analyse", "annotate", "perturb", "export", "push"),
-    "Scores": ("score", "compare", "table", "report", "reproduce", "metrics"),
+    "Scores": ("doctor", "score", "compare", "table", "report", "reproduce", "metrics"),
     "Training": ("teach", "tune_t5", "vectors"),
 }
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
@@ -33,17 +33,17 @@ EXAMPLE = "video-contrast demo --output demo"
 INTERRUPTED = 130
 
 
-def commands(module: str) -> list[Command | Group]:
-    """The commands of one module of `video_contrast.commands`."""
-    listed: list[Command | Group] = import_module(f"video_contrast.commands.{module}").commands()
-    return listed
+def commands(module: str) -> Iterator[Command | Group]:
+    """The commands of one module of `video_contrast.commands`; a group comes before its subcommands."""
+    yield from import_module(f"video_contrast.commands.{module}").commands()
 
 
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:
-    """The whole command line, or the part of it that these words need.
+    """The part of the command line that these words need.
 
     Args:
-        words: what stands on the command line; where the first is a command, no other command is imported.
+        words: what stands on the command line. Where the first is a command, it is the only one; else all are listed,
+            without subcommands and options, which take time to import.
     """
     import cyclopts
 
@@ -63,7 +63,9 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
     for place, (heading, modules) in enumerate(COMMANDS.items()):
         group = cyclopts.Group(heading, sort_key=place)
         for order, name in enumerate(modules):
-            for command in commands(name) if only in (None, name) else ():
+            if only is None:
+                add_to(app, next(commands(name)), heading=group, order=order, listed=True)
+            for command in commands(name) if only == name else ():
                 add_to(app, command, heading=group, order=order)
     return app
 

@@ -64,6 +64,7 @@ class Blind(TextScorer):
         self.models: dict[str, str] = {}  # config and condition -> the blind model that was the stronger one
         self.texts: list[str] = []
         self.of_text: dict[str, float] = {}  # by the language model
+        self.of_texts: dict[tuple[str, ...], dict[str, float]] = {}  # by trigrams cross-fitted on these very texts
         self.of_item: dict[str, np.ndarray] = {}  # by the models of the audit
 
     @property
@@ -99,11 +100,12 @@ class Blind(TextScorer):
         if self.language_model:
             row = [self.of_text[text] for text in texts]
         else:
-            unique = self.texts or sorted(set(texts))
-            fold = folds_of(unique, min(5, len(unique)), 0)
-            scores = cross_fitted([[text] for text in unique], fold, BLIND_MODELS["trigrams"].fit)
-            of_text = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
-            row = [of_text[text] for text in texts]
+            unique = tuple(self.texts or sorted(set(texts)))
+            if unique not in self.of_texts:  # conditions that differ in the video alone share their texts
+                fold = folds_of(unique, min(5, len(unique)), 0)
+                scores = cross_fitted([[text] for text in unique], fold, BLIND_MODELS["trigrams"].fit)
+                self.of_texts[unique] = {text: float(score[0]) for text, score in zip(unique, scores, strict=True)}
+            row = [self.of_texts[unique][text] for text in texts]
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:

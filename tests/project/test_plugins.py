@@ -57,7 +57,7 @@ def test_the_kind_is_listed_beside_ours(package: Path) -> None:
 def test_the_kind_scores_like_ours(package: Path, tmp_path: Path) -> None:
     done = run(
         package, "score", "--model", "shortest", "--dataset", "shapes", "--config", "antonym_mc", "--limit", "6",
-        "--output", str(tmp_path / "run"),
+        "--output", str(tmp_path / "run"), "--accept", "all",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "run" / "run.json").read_text())

@@ -41,7 +41,7 @@ def test_a_run_that_was_stopped_counts_what_it_did_before(tmp_path: Path, counti
     runner_set.write(tmp_path / "set")
 
     def run(output: str) -> dict[str, object]:
-        result = score("counting", tmp_path / "set", "verb_mc", output=tmp_path / output, progress=False)
+        result = score("counting", tmp_path / "set", "verb_mc", output=tmp_path / output, progress=False, accept="all")
         return dict(result.record["model"])
 
     Counting.left = 10**6

@@ -16,10 +16,10 @@ EXAMPLE = "video-contrast score --model temporal --dataset shapes --config anton
 
 def commands() -> list[Command]:
     """The command `score`; the options of the model kinds are flags that its help does not show."""
-    return [Command("score", score, EXAMPLE, more=_kind_options())]
+    return [Command("score", score, EXAMPLE, more=kind_options())]
 
 
-def _kind_options() -> list[Option]:
+def kind_options() -> list[Option]:
     """One flag a name: kinds may share one. `list models KIND` shows those of a kind."""
     from video_contrast.runner.kinds import all_kinds
 
@@ -40,14 +40,16 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Score a model on a set: accuracy by contrast, retrieval, robustness. Resumable; works under torchrun."""
-    if request.output is None and not request.dry_run:
-        raise UsageError("give --output DIR, where the scores go (or --dry-run)")
+    if request.output is None and not (request.dry_run or request.show_input):
+        raise UsageError("give --output DIR, where the scores go (or --dry-run, or --show-input)")
     from video_contrast import api
 
     result = api.score(model, dataset, names_in(config), request=request, progress=not quiet)
     if int(os.environ.get("RANK", "0")) != 0:
         return
-    if as_json:
+    if request.show_input:
+        print_json(result.record)
+    elif as_json:
         print_json(result.record if request.dry_run else _summary(result))
     elif request.dry_run:
         _print_plan(dict(result.record))

@@ -1,0 +1,42 @@
+"""The device and dtype of a run's model, and loading it there."""
+
+from __future__ import annotations
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.job import Job
+from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
+from video_contrast.runner.processes import Processes
+
+
+def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | TextScorer:
+    """The model of a job, in one of the families that can be scored with."""
+    options = job.options
+    load = LoadOptions(
+        device=device, dtype=dtype, device_map=options.device_map, trust_remote_code=options.trust_remote_code,
+        batch_size=options.batch_size, options=job.kind_options,
+    )  # fmt: skip
+    model = job.kind.load(job.source, load)
+    if not isinstance(model, Encoder | PairScorer | TextScorer):
+        raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
+    return model
+
+
+def device_of(job: Job, processes: Processes) -> tuple[str, str]:
+    """Device and dtype of the model."""
+    import torch
+
+    options = job.options
+    if job.kind.family == "text" and options.device == "auto":
+        return "cpu", "float32"
+    device = processes.device if options.device == "auto" else options.device
+    try:
+        torch.device(device)
+    except RuntimeError as error:
+        raise UsageError(f"--device {device!r} is not a torch device (cpu, cuda, cuda:1, mps ...)") from error
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError(f"--device {device}: torch sees no GPU; give --device cpu, or install torch for your GPU")
+    if options.device_map and processes.count > 1:
+        raise UsageError("--device-map spreads one model over the devices; run it in one process")
+    if options.dtype != "auto":
+        return device, options.dtype
+    return device, "float32" if device == "cpu" else job.source.dtype

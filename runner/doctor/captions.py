@@ -1,0 +1,79 @@
+"""Captions reach the model whole: their ends show or are counted as cut; upper case and other scripts are said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from video_contrast.runner.doctor.probe import Probe, difference, finite
+from video_contrast.runner.doctor.verdict import Verdict
+
+OTHER_SCRIPTS = ("一个男人在切西红柿", "一条狗在沙滩上奔跑")  # "a man cuts a tomato", "a dog runs on the beach"
+MANY = 0.05  # the share of cut captions that is doubtful
+
+
+def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Verdict]:
+    """The verdicts "ends", "truncated", "case" and "scripts".
+
+    Args:
+        probe: the items.
+        texts: all texts of the plan.
+    """
+    yield _ends(probe)
+    yield _truncated(probe, texts)
+    yield _case(probe)
+    yield _scripts(probe)
+
+
+def _ends(probe: Probe) -> Verdict:
+    """Captions that begin alike and end as others do."""
+    begin, *others = probe.captions_of(0)
+    long = [begin, *(f"{begin}, and {other}" for other in others or ["then nothing more"])]
+    if probe.together:  # each in the same place, since places show
+        rows = [probe.scores(probe.clips[:1], [text, begin]) for text in long[1:3]]
+        change = difference(rows[0], rows[-1])
+    else:
+        change = float(np.ptp(finite(probe.scores(probe.clips[:1], long[1:] if others else long))))
+    numbers = {"change_sd": probe.in_units(change)}
+    if change > probe.noise:
+        return Verdict("ends", "pass", "captions that differ in their ends only have different scores", numbers)
+    cut = probe.model.truncated_texts(long)
+    if cut:
+        return Verdict("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
+    if len(long) < 3 and probe.together:
+        return Verdict("ends", "fact", "not tested: the set has too few captions")
+    return Verdict("ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers)
+
+
+def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:
+    cut = probe.model.truncated_texts(texts)
+    if cut is None:
+        return Verdict("truncated", "fact", "the model cuts no caption, or does not say")
+    share = cut / max(1, len(texts))
+    says = f"{cut} of {len(texts)} captions are longer than the model reads"
+    state = "doubt" if share > MANY else "fact" if cut else "pass"
+    return Verdict("truncated", state, says, {"truncated": cut, "captions": len(texts)})
+
+
+def _case(probe: Probe) -> Verdict:
+    captions = probe.captions_of(0)
+    upper = [caption.upper() for caption in captions]
+    change = difference(probe.scores(probe.clips[:1], upper), probe.scores(probe.clips[:1], captions))
+    numbers = {"change_sd": probe.in_units(change)}
+    if probe.is_steady(change):
+        return Verdict("case", "fact", "upper and lower case are the same to it", numbers)
+    return Verdict("case", "fact", f"captions in upper case differ by {numbers['change_sd']:.2g} sd", numbers)
+
+
+def _scripts(probe: Probe) -> Verdict:
+    if probe.together:
+        return Verdict("scripts", "fact", "not tested: candidates are scored together")
+    scores = finite(probe.scores(probe.clips[:1], OTHER_SCRIPTS))
+    change = float(np.ptp(scores)) if len(scores) else 0.0
+    own = [caption for caption in probe.captions if not caption.isascii()]
+    numbers = {"change_sd": probe.in_units(change), "not_ascii": len(own)}
+    beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
+    if change > 0:
+        return Verdict("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
+    return Verdict("scripts", "doubt" if own else "fact", f"captions in Chinese are all the same to it{beyond}", numbers)

@@ -1,0 +1,60 @@
+"""What a run costs: time an item, memory, and the estimate for the whole."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.plan import Plan
+
+
+def check_cost(probe: Probe, plan: Plan, processes: int) -> Verdict:
+    """The verdict "cost": seconds of the model alone; decoding goes on beside it."""
+    if isinstance(probe.model, Encoder):
+        view = _timed(lambda: probe.videos(probe.clips)) / len(probe.clips)
+        text = _timed(lambda: probe.texts(probe.captions)) / len(probe.captions)
+        total = view * plan.n_views + text * len(plan.texts)
+        item, what = view, "a clip"
+    else:
+        captions = probe.captions_of(0)
+        item = _timed(lambda: probe.scores(probe.clips[:1], captions))
+        one = item if len(captions) == 1 else _timed(lambda: probe.scores(probe.clips[:1], captions[:1]))
+        each = max(0.0, item - one) / max(1, len(captions) - 1)
+        pairs = sum(table.n_pairs for table in plan.tables)
+        views = sum(len(table.group.items) for table in plan.tables)
+        total = views * max(0.0, one - each) + pairs * each
+        what = f"a clip with {len(captions)} captions"
+    total /= processes
+    memory = peak_bytes()
+    numbers = {"seconds_an_item": item, "estimated_seconds": total, "peak_bytes": memory}
+    says = f"{item:.2g} s {what}; about {_duration(total)} of the model for the run; {memory / 2**30:.1f} GB"
+    return Verdict("cost", "fact", says, numbers)
+
+
+def peak_bytes() -> int:
+    """The most memory that was in use so far: of the GPU where there is one, else of the process."""
+    import torch
+
+    if torch.cuda.is_available():
+        return int(torch.cuda.max_memory_allocated())
+    try:
+        import resource
+    except ImportError:  # no such count on this system
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _timed(call: object) -> float:
+    began = time.perf_counter()
+    call()  # type: ignore[operator]
+    return time.perf_counter() - began
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} s"

@@ -1,0 +1,88 @@
+"""All checks of a model, in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from video_contrast.runner.doctor.captions import check_captions
+from video_contrast.runner.doctor.cost import check_cost
+from video_contrast.runner.doctor.probe import Probe, make_probe
+from video_contrast.runner.doctor.reacting import check_reactions
+from video_contrast.runner.doctor.seeing import check_frames
+from video_contrast.runner.doctor.steady import check_finite, check_steadiness
+from video_contrast.runner.doctor.truth import check_truth
+from video_contrast.runner.doctor.verdict import SelfTest, Verdict
+from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
+from video_contrast.runner.plan import Plan
+from video_contrast.runner.views import Sampling
+
+NEVER_SEES = "never sees a video"
+NOTHING_READ = "no clip of the set could be read"
+
+
+def examine(
+    model: Encoder | PairScorer | TextScorer,
+    plan: Plan,
+    root: Path,
+    sampling: Sampling,
+    *,
+    half: bool = False,
+    batch_size: int = 32,
+    processes: int = 1,
+) -> tuple[SelfTest, Probe | None]:
+    """Tests a model on a few items of a plan.
+
+    Args:
+        model: loaded. One that never sees a video is exempt.
+        plan: of the run that is to come.
+        root: the folder of the videos.
+        sampling: which frames.
+        half: whether it computes in half precision, where rounding shows.
+        batch_size: of the run.
+        processes: that share the run.
+
+    Returns:
+        The verdicts, and the items; None where nothing was tested.
+
+    Raises:
+        VideoContrastError: the model cannot score at all.
+    """
+    began = time.perf_counter()
+    if isinstance(model, TextScorer):
+        return SelfTest(exempt=NEVER_SEES), None
+    for scored in (False, True):
+        probe = make_probe(
+            model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored
+        )
+        if not probe.clips:
+            return SelfTest(exempt=NOTHING_READ), None
+        try:
+            verdicts = tuple(_verdicts(probe, plan, sampling, processes))
+            break
+        except ValueError:  # of a clip that the model does not take: once more, without such clips
+            if scored:
+                raise
+    shown = model.rendered_input(probe.clips[0], probe.captions_of(0))
+    return SelfTest(verdicts, len(probe.clips), time.perf_counter() - began, shown), probe
+
+
+def first_scores(probe: Probe) -> np.ndarray:
+    """What every process computes, so that they can be compared: the first clip's scores."""
+    return probe.scores(probe.clips[:1], probe.captions_of(0))
+
+
+def _verdicts(probe: Probe, plan: Plan, sampling: Sampling, processes: int) -> Iterator[Verdict]:
+    scores = check_finite(probe)
+    yield scores
+    if scores.state == "fail":  # nothing else can be said of such a model
+        return
+    yield from check_steadiness(probe)
+    yield from check_reactions(probe)
+    yield check_frames(probe, sampling.frames)
+    yield from check_captions(probe, plan.texts)
+    yield check_truth(probe)
+    yield check_cost(probe, plan, processes)

@@ -1,0 +1,208 @@
+"""A few items of a set, decoded once, and the scores of any model for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import resolve_under
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
+from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
+from video_contrast.runner.plan import Plan
+from video_contrast.runner.views import Sampling, views_of
+from video_contrast.video import Clip
+
+ITEMS = 8
+CAPTIONS_A_CLIP = 3  # of a pair scorer: the true one and those of the next clips
+TRIED = 3 * ITEMS  # clips that are tried until `ITEMS` of them can be read
+GREY = 127
+
+
+@dataclass
+class Probe:
+    """Items to test a model with.
+
+    Attributes:
+        model: an encoder or a pair scorer.
+        clips: the frames of at most `ITEMS` clips.
+        captions: the true caption of each, all different.
+        half: whether the model computes in half precision.
+        batch_size: of the run.
+    """
+
+    model: Encoder | PairScorer
+    clips: list[ClipFrames]
+    captions: list[str]
+    half: bool = False
+    batch_size: int = 32
+    counts: RunCounts = field(default_factory=RunCounts)
+
+    def scores(self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0) -> np.ndarray:
+        """Every clip with every caption, in one batch where the model has batches: float64[n, k]."""
+        model = self.model
+        if isinstance(model, Encoder):
+            return np.asarray(model.join(self.videos(clips), self.texts(captions)), np.float64)
+        return np.stack([self._pair_scores(model, clip, captions, position) for clip in clips])
+
+    def videos(self, clips: Sequence[ClipFrames]) -> np.ndarray:
+        """Rows of clips, of an encoder."""
+        assert isinstance(self.model, Encoder)
+        prepared = [self.model.prepare(clip) for clip in clips]
+        return Batcher(self.batch_size, self.counts)(self.model.encode_prepared, prepared)
+
+    def texts(self, captions: Sequence[str]) -> np.ndarray:
+        """Rows of captions, of an encoder."""
+        assert isinstance(self.model, Encoder)
+        return Batcher(4 * self.batch_size, self.counts)(self.model.encode_texts, list(captions))
+
+    def _pair_scores(
+        self, model: PairScorer, clip: ClipFrames, captions: Sequence[str], position: int
+    ) -> np.ndarray:
+        def call() -> np.ndarray:
+            return np.asarray(model.score(clip, list(captions), position=position).scores, np.float64)
+
+        while (scores := unless_out_of_memory(call)) is None:
+            model.batch_size = halved(model.batch_size, self.counts)
+        return scores
+
+    @property
+    def together(self) -> bool:
+        """Whether the scores of one call are comparable with each other only."""
+        return isinstance(self.model, PairScorer) and self.model.together
+
+    def shown(self, n: int) -> list[int]:
+        """The numbers of the captions that clip `n` is scored with, the true one first."""
+        others = len(self.captions) if isinstance(self.model, Encoder) else CAPTIONS_A_CLIP
+        return [(n + k) % len(self.captions) for k in range(min(others, len(self.captions)))]
+
+    def captions_of(self, n: int) -> list[str]:
+        """The captions that clip `n` is scored with, the true one first."""
+        return [self.captions[k] for k in self.shown(n)]
+
+    @cached_property
+    def clean(self) -> np.ndarray:
+        """The scores of every clip with `captions_of` it: float64[n, k]; computed once, in the run's batches."""
+        if isinstance(self.model, Encoder):
+            matrix = self.scores(self.clips, self.captions)
+            return np.stack([matrix[n, self.shown(n)] for n in range(len(self.clips))])
+        return np.stack(
+            [self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(self.clips)]
+        )
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the scores: the unit of all differences."""
+        scores = finite(self.clean)
+        return float(np.std(scores)) if len(scores) else 0.0
+
+    @cached_property
+    def noise(self) -> float:
+        """By how much scores differ when the same is asked twice."""
+        return difference(self.scores(self.clips[:1], self.captions_of(0)), self.clean[:1])
+
+    def other(self, n: int) -> ClipFrames:
+        """Another clip; the negative of this one where there is no other."""
+        if len(self.clips) > 1:
+            return self.clips[(n + 1) % len(self.clips)]
+        return replace(self.clips[n], frames=255 - self.clips[n].frames)
+
+    def reaction(self, changed: ClipFrames, n: int = 0) -> float:
+        """By how much the scores of clip `n` change when the model is given `changed` in its place."""
+        return difference(self.scores([changed], self.captions_of(n), position=n), self.clean[n : n + 1])
+
+    @property
+    def _size(self) -> float:
+        return float(np.abs(finite(self.clean)).max(initial=0.0))
+
+    def is_steady(self, change: float) -> bool:
+        """Whether a change is no more than rounding."""
+        return change <= (0.25 if self.half else 0.01) * self.spread + 1e-6 * self._size
+
+    def reacts(self, change: float) -> bool:
+        """Whether a change is more than rounding, and more than two runs of the same input differ by."""
+        return change > max(1e-4 * self.spread, 1e-7 * self._size, self.noise if self.noise < self.spread else 0.0)
+
+    def in_units(self, change: float) -> float:
+        """A change in standard deviations of the scores."""
+        return change / self.spread if self.spread > 0 else 0.0
+
+
+def finite(scores: np.ndarray) -> np.ndarray:
+    """The finite ones of the scores (an answer that is no candidate has none), flat."""
+    return scores[np.isfinite(scores)]
+
+
+def difference(first: np.ndarray, second: np.ndarray) -> float:
+    """The largest difference of two arrays of scores; what is finite in one of them only counts as infinitely far."""
+    if (np.isfinite(first) != np.isfinite(second)).any():
+        return float("inf")
+    both = np.isfinite(first)
+    return float(np.abs(first[both] - second[both]).max(initial=0.0))
+
+
+def grey(clip: ClipFrames) -> ClipFrames:
+    """The clip with mid-grey frames."""
+    return replace(clip, frames=np.full_like(clip.frames, GREY))
+
+
+def make_probe(
+    model: Encoder | PairScorer,
+    plan: Plan,
+    root: Path,
+    sampling: Sampling,
+    *,
+    half: bool = False,
+    batch_size: int = 32,
+    scored: bool = False,
+) -> Probe:
+    """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
+
+    Clips that cannot be read are passed over: the run will count them.
+
+    Args:
+        model: an encoder or a pair scorer.
+        plan: of the run that is to come.
+        root: the folder of the videos.
+        sampling: which frames.
+        half: whether the model computes in half precision, where rounding shows.
+        batch_size: of the run.
+        scored: pass over clips that the model does not take, too.
+    """
+    probe = Probe(model, [], [], half=half, batch_size=batch_size)
+    for clip, caption in candidates(plan):
+        if caption in probe.captions:
+            continue
+        try:
+            view = next(iter(views_of(resolve_under(root, clip.video_path), clip, (Visual(),), sampling)))
+            frames = ClipFrames(view.frames, view.times, clip)
+        except (VideoContrastError, OSError):
+            continue
+        try:
+            if scored:
+                probe.scores([frames], [caption])
+        except ValueError:  # pictures that a processor does not take: this clip's affair
+            continue
+        probe.clips.append(frames)
+        probe.captions.append(caption)
+        if len(probe.clips) == ITEMS:
+            break
+    return probe
+
+
+def candidates(plan: Plan) -> Iterator[tuple[Clip, str]]:
+    """Clips of a plan with a true caption each, evenly spread over it, at most `TRIED`."""
+    true: dict[Clip, str] = {}
+    for table in plan.tables:
+        for item in table.group.items:
+            true.setdefault(item.clip, item.texts[item.label])
+    pairs = list(true.items())
+    # First the places of `ITEMS` items, then those between them.
+    places = [int(n) for count in (ITEMS, TRIED) for n in np.linspace(0, len(pairs) - 1, min(count, len(pairs)))]
+    yield from (pairs[n] for n in dict.fromkeys(places))

@@ -1,0 +1,71 @@
+"""Scores react to what is shown and said: another clip, grey frames, the inside of frames, order, times, a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from video_contrast.runner.doctor.probe import GREY, Probe, finite, grey
+from video_contrast.runner.doctor.verdict import Verdict
+
+BORDER = 3  # pixels; what the text of a printed array shows of it
+
+
+def check_reactions(probe: Probe) -> Iterator[Verdict]:
+    """The verdicts "clip", "grey", "pixels", "reversal", "times" and "caption"."""
+    clip = probe.clips[0]
+    yield _must(probe, "clip", replace(probe.other(0), source=clip.source), "another clip")
+    yield _must(probe, "grey", grey(clip), "grey frames")
+    if min(clip.frames.shape[1:3]) > 4 * BORDER:
+        inside = clip.frames.copy()
+        inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
+        yield _must(probe, "pixels", replace(clip, frames=inside), f"all but {BORDER} pixels at the borders turned grey")
+    if len(clip.frames) > 1:
+        yield _reversal(probe)
+        yield _times(probe)
+    yield _caption(probe)
+
+
+def _must(probe: Probe, check: str, changed: object, what: str) -> Verdict:
+    change = probe.reaction(changed)  # type: ignore[arg-type]
+    numbers = {"change_sd": probe.in_units(change)}
+    if probe.reacts(change):
+        return Verdict(check, "pass", f"{what}: scores change by {numbers['change_sd']:.2g} sd", numbers)
+    return Verdict(check, "fail", f"{what}: scores stay the same, so the model is not given the video", numbers)
+
+
+def _reversal(probe: Probe) -> Verdict:
+    """A fact: a bag of frames is order-blind, and right to be."""
+    change = max(
+        probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n) for n, clip in enumerate(probe.clips[:2])
+    )
+    numbers = {"change_sd": probe.in_units(change)}
+    if probe.is_steady(change):
+        return Verdict("reversal", "fact", "order-blind: reversed clips have the same scores", numbers)
+    return Verdict("reversal", "fact", f"sees order: reversed clips differ by {numbers['change_sd']:.2g} sd", numbers)
+
+
+def _times(probe: Probe) -> Verdict:
+    clip = probe.clips[0]
+    slower = tuple(4.0 * (time - clip.times[0]) + clip.times[0] for time in clip.times)
+    change = probe.reaction(replace(clip, times=slower))
+    numbers = {"change_sd": probe.in_units(change)}
+    reads = probe.model.reads_times
+    if change > probe.noise:
+        return Verdict("times", "fact" if reads is None else "pass", "reads the times of the frames", numbers)
+    if reads:
+        says = "the family is trained with the times of frames, and other times change nothing: a constant rate is told"
+        return Verdict("times", "doubt" if probe.half else "fail", says, numbers)
+    return Verdict("times", "fact", "does not read the times of the frames", numbers)
+
+
+def _caption(probe: Probe) -> Verdict:
+    if len(probe.captions) < 2:
+        return Verdict("caption", "fact", "not tested: the set has a single caption")
+    ranges = [float(np.ptp(finite(row))) for row in probe.clean if len(finite(row)) > 1]
+    numbers = {"change_sd": probe.in_units(max(ranges, default=0.0))}
+    if max(ranges, default=0.0) > 0:
+        return Verdict("caption", "pass", f"other captions: {numbers['change_sd']:.2g} sd apart", numbers)
+    return Verdict("caption", "fail", "all captions of a clip have the same score", numbers)

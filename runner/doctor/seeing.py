@@ -1,0 +1,55 @@
+"""Every frame that is handed over is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from video_contrast.runner.doctor.probe import Probe, difference
+from video_contrast.runner.doctor.verdict import Verdict
+
+PLACES = 4  # of a clip that are tried
+
+
+def check_frames(probe: Probe, asked: int) -> Verdict:
+    """The verdict "frames".
+
+    A clip of one frame, repeated, gets another clip's frame at one place after the other: the scores must change. Where
+    they do not, the two frames change parts, so that a maximum over frames shows it too.
+
+    Args:
+        probe: the items.
+        asked: frames that were asked for.
+    """
+    given = len(probe.clips[0].frames)
+    if given != asked:
+        return Verdict("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
+    places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
+    seen = [any(_shows(probe, place, *pair) for pair in ((0, 1), (1, 0))) for place in places]
+    numbers = {"frames": given, "tried": len(places), "seen": sum(seen)}
+    if all(seen):
+        return Verdict("frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers)
+    dark = ", ".join(str(place) for place, shows in zip(places, seen, strict=True) if not shows)
+    says = f"{given} frames are handed over, and what frame {dark} shows changes nothing"
+    return Verdict("frames", "doubt" if probe.half else "fail", says, numbers)
+
+
+def _shows(probe: Probe, place: int, base: int, odd: int) -> bool:
+    """Whether a frame at `place` changes the scores."""
+    clip, other = probe.clips[0], probe.other(0)
+    pictures = [clip.frames[0], _like(other.frames[0], clip.frames[0])]
+    still = np.repeat(pictures[base][None], len(clip.frames), 0)
+    changed = still.copy()
+    changed[place] = pictures[odd]
+    captions = probe.captions_of(0)
+    shown = [probe.scores([replace(clip, frames=frames)], captions) for frames in (still, changed)]
+    return difference(*shown) > 0
+
+
+def _like(frame: np.ndarray, model: np.ndarray) -> np.ndarray:
+    """A frame in the size of another one, by repeating and cutting pixels."""
+    height, width = model.shape[:2]
+    rows = np.arange(height) * frame.shape[0] // height
+    columns = np.arange(width) * frame.shape[1] // width
+    return np.asarray(frame[rows][:, columns])

@@ -1,0 +1,131 @@
+"""What a check says, the result of a whole self-test, and which failures stop a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+
+State = Literal["pass", "fail", "doubt", "fact"]
+CHECKS = {
+    "finite": "scores are finite numbers",
+    "repeat": "the same input twice has the same score",
+    "batch": "scores do not change with the batch of clips",
+    "order": "scores stay with their clips when the clips are reordered",
+    "candidates": "a caption scores the same alone and among others",
+    "padding": "a caption scores the same beside a much longer one",
+    "position": "scores do not change with the item's number",
+    "process": "all processes give the same scores",
+    "clip": "scores react to another clip",
+    "grey": "scores react to grey frames",
+    "pixels": "scores react to the inside of the frames",
+    "frames": "every frame that is handed over is looked at",
+    "reversal": "whether the order of frames shows",
+    "times": "whether the times of frames show, where the model was trained with them",
+    "caption": "scores react to another caption",
+    "ends": "scores react to the end of a caption, or it is counted as cut",
+    "truncated": "how many captions are cut",
+    "case": "whether upper case shows",
+    "scripts": "whether captions in other scripts are told apart",
+    "recipe": "the checkpoint's config agrees with the recipe of its family",
+    "truth": "true captions beat those of other clips",
+    "cost": "time, memory and the estimate for the whole run",
+}
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one check says.
+
+    Attributes:
+        check: a name of `CHECKS`.
+        state: "fail" stops a run; "doubt" marks it; "fact" is for the report and no error.
+        says: one line.
+        numbers: what it stands on.
+    """
+
+    check: str
+    state: State
+    says: str
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.state:5} {self.check:10} {self.says}"
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """A self-test of a model.
+
+    Attributes:
+        verdicts: one a check.
+        items: how many items it stands on.
+        seconds: what it took.
+        rendered: what the model is given for the first item (prompt, token counts, times, pixel shapes).
+        exempt: why a model is not tested; "" where it was.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    items: int = 0
+    seconds: float = 0.0
+    rendered: dict[str, Any] = field(default_factory=dict)
+    exempt: str = ""
+
+    def of(self, state: State) -> list[Verdict]:
+        """The verdicts of a state."""
+        return [verdict for verdict in self.verdicts if verdict.state == state]
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> SelfTest:
+        """A self-test from what `dataclasses.asdict` made of it."""
+        return cls(**{**stored, "verdicts": tuple(Verdict(**verdict) for verdict in stored["verdicts"])})
+
+    def record(self, accepted: Collection[str]) -> dict[str, Any]:
+        """What `run.json` says of it; `accepted` are the names of `--accept`."""
+        if self.exempt:
+            return {"exempt": self.exempt}
+        failed = [verdict.check for verdict in self.of("fail")]
+        return {
+            "passed": not failed,
+            "failed": failed,
+            "accepted": sorted(set(failed) & set(accepted)),
+            "doubtful": [verdict.check for verdict in self.of("doubt")],
+            "items": self.items,
+            "seconds": round(self.seconds, 2),
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+        }
+
+
+def accepted_checks(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The names that `--accept` gives, separated by commas or in a list.
+
+    Raises:
+        UsageError: a name that is no check.
+    """
+    words = [given] if isinstance(given, str) else given
+    names = tuple(name for word in words for part in word.split(",") if (name := part.strip()))
+    for name in names:
+        if name not in (*CHECKS, ALL):
+            raise unknown_name("check of --accept", name, [*CHECKS, ALL])
+    if ALL in names and len(names) > 1:
+        raise UsageError(f"--accept {ALL} leaves the self-test out; name no other check beside it")
+    return names
+
+
+def refuse(test: SelfTest, model: str, accepted: Collection[str]) -> None:
+    """Stops a run whose model failed.
+
+    Raises:
+        VideoContrastError: a check failed that was not accepted.
+    """
+    failed = [verdict for verdict in test.of("fail") if verdict.check not in accepted]
+    if failed:
+        names = ",".join(verdict.check for verdict in failed)
+        reasons = "; ".join(f"{verdict.check}: {verdict.says}" for verdict in failed)
+        raise VideoContrastError(
+            f"{model} failed the self-test, nothing was scored ({reasons}); `video-contrast doctor {model}` shows all "
+            f"checks. If this is how the model is meant to be, give --accept {names}"
+        )

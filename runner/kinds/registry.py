@@ -1,0 +1,77 @@
+"""Registered kinds: what a kind says of itself, and the decorator that registers its loader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from video_contrast.runner.kinds.source import LoadOptions, ModelSource
+
+Family = Literal["encoder", "pair", "text"]
+
+
+@dataclass(frozen=True)
+class KindOption:
+    """A setting of a kind: a flag of `video-contrast score` and a key of `score(..., options={...})`."""
+
+    name: str  # with underscores; the flag has hyphens
+    type: type
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A registered kind.
+
+    Attributes:
+        name: its name, for `--kind`.
+        family: what `load` returns.
+        load: makes the model; called after the source is known to be there.
+        architectures: class names of `config.architectures[0]` that it takes.
+        model_types: names of `config.model_type` that it takes.
+        names: model names that are not checkpoints ("random"), or schemes ("https://").
+        tested: the classes it was tested with.
+        requirements: what must be installed or reachable.
+        frames: the number of frames that the model needs, from its config; None where any number will do.
+        usual_frames: the number that it was trained with, where others will do too.
+        asks: whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
+            candidate make one text.
+    """
+
+    name: str
+    family: Family
+    load: Callable[[ModelSource, LoadOptions], Any]
+    summary: str
+    requirements: str = "nothing"
+    architectures: tuple[str, ...] = ()
+    model_types: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    options: tuple[KindOption, ...] = ()
+    tested: tuple[str, ...] = ()
+    version: str = "1"
+    asks: bool = False
+    frames: Callable[[Mapping[str, Any]], int | None] | None = None
+    usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What `list models` shows: classes, or names, or model types."""
+        return self.architectures or self.names or self.model_types
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(
+    name: str, *, family: Family, summary: str, **facts: Any
+) -> Callable[[Callable[[ModelSource, LoadOptions], Any]], Callable[[ModelSource, LoadOptions], Any]]:
+    """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`."""
+
+    def register(load: Callable[[ModelSource, LoadOptions], Any]) -> Callable[[ModelSource, LoadOptions], Any]:
+        KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
+        return load
+
+    return register

@@ -1,0 +1,65 @@
+"""Where a model is, and how it is to be loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """Where a model is, before anything heavy is imported.
+
+    Attributes:
+        name: what the user gave (Hub id, folder, name of a baseline or packaged checkpoint).
+        path: its folder on this machine; None for a baseline, a served model or a precomputed file's absence.
+        config: its config.json, {} where there is none.
+        modules: its modules.json (sentence-transformers), None where there is none.
+        revision: commit on the Hub, or a digest of the folder's files.
+    """
+
+    name: str
+    path: Path | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    modules: list[Any] | None = None
+    revision: str = ""
+
+    @property
+    def architecture(self) -> str:
+        """`config.architectures[0]`, or ""."""
+        return str((self.config.get("architectures") or [""])[0])
+
+    @property
+    def model_type(self) -> str:
+        """`config.model_type`, or ""."""
+        return str(self.config.get("model_type") or "")
+
+    @property
+    def dtype(self) -> str:
+        """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
+        configs = [self.config, self.config.get("text_config") or {}]
+        named = next((one[key] for one in configs for key in ("dtype", "torch_dtype") if one.get(key)), "float32")
+        return str(named) if named in ("bfloat16", "float16") else "float32"
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How to load and run a model.
+
+    Attributes:
+        device: "cpu", "cuda", "cuda:1", "mps" ...; never "auto" here.
+        dtype: "float32", "bfloat16" or "float16": of the weights. Scores are float32 or better all the same.
+        device_map: given to `from_pretrained` for a model that does not fit one device; None otherwise.
+        trust_remote_code: whether code of the model's repository may run.
+        batch_size: how many clips or texts at a time the engine will pass.
+        options: the kind's own options, with defaults filled in.
+    """
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    device_map: str | None = None
+    trust_remote_code: bool = False
+    batch_size: int = 32
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,154 @@
+"""One process's share of a run: what it encodes or scores, and what it counts."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_contrast import seeds
+from video_contrast.runner import record
+from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.doctor.verdict import SelfTest
+from video_contrast.runner.encode import Encoding
+from video_contrast.runner.job import Job
+from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
+from video_contrast.runner.keys import Keys
+from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
+from video_contrast.runner.pairs import PairResults, ScoreRequest, all_requests, score_pairs
+from video_contrast.runner.plan import Plan
+from video_contrast.runner.processes import Processes
+from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.store import Store
+from video_contrast.runner.video_files import hashed
+from video_contrast.storage import RunFolder
+from video_contrast.video import Clip
+
+
+@dataclass
+class Run:
+    """One process's share of a run.
+
+    Attributes:
+        video_root: the folder of the videos.
+        videos: what `videos.json` says of the files; empty where none is decoded.
+        model_counts: what scoring cost and met, summed over all results whoever computed them.
+        planned: how many views and texts were missing when the run began.
+        self_test: of the model, before anything was scored; None where it was left out.
+    """
+
+    job: Job
+    processes: Processes
+    model: Encoder | PairScorer | TextScorer
+    plan: Plan
+    dtype: str
+    video_root: Path
+    counts: RunCounts = field(default_factory=RunCounts)
+    videos: dict[str, Any] = field(default_factory=dict)
+    model_counts: dict[str, int] = field(default_factory=dict)
+    planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
+    self_test: SelfTest | None = None
+
+    @property
+    def space(self) -> str:
+        """Names the model and all that its rows depend on besides their input."""
+        job = self.job
+        return seeds.digest(
+            job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
+            *(f"{key}={value}" for key, value in sorted(job.kind_options.items())),
+            *(f"{name} {version}" for name, version in record.numeric_versions().items()),
+        ).hex()[:32]  # fmt: skip
+
+    def encode_or_score(self) -> TableScorer:
+        """Encodes or scores what is missing; returns what makes the tables' scores."""
+        if isinstance(self.model, TextScorer):
+            return text_tables(self.model, self.plan)
+        names = dict.fromkeys(clip.video_path for clip in self.plan.views)
+        root = self.video_root
+        self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
+        keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
+        reader = ClipReader(root, self.job.sampling, self._workers(), self.counts)
+        if isinstance(self.model, Encoder):
+            return self._encode(self.model, keys, reader)
+        return self._pairs(self.model, keys, reader)
+
+    def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
+        store = Store(self.job.store, self.space)
+        encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
+        # The first process says what is missing: another may already see what a third one has just written.
+        texts, chunks, blind = self.processes.from_first(
+            lambda: (encoding.missing_texts(), encoding.missing_chunks(), encoding.blind_missing)
+        )
+        self.planned["text_encodings"] = len({text for run in texts for text in run if Keys.text(text) not in store})
+        views = [len(encoding.missing_views(clip)) for chunk in chunks for clip in chunk]
+        self.planned["visual_encodings"] = sum(views) + blind
+        mine = self.processes.share(texts)
+        with self.bar("texts", sum(map(len, mine)), "text") as progress:
+            encoding.encode_texts(mine, progress)
+        if self.processes.first and blind:
+            encoding.encode_blank()
+        my_chunks = self.processes.share(chunks)
+        total = sum(len(self.plan.seen(clip)) for chunk in my_chunks for clip in chunk)
+        with self.bar("videos", total, "view") as progress:
+            encoding.encode_videos(my_chunks, reader, progress)
+        self._meet()
+        store.refresh()
+        return encoder_tables(model, self.plan, keys, store)
+
+    def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer:
+        requests = all_requests(self.plan, keys, model.together)
+        scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
+
+        def unscored() -> dict[Clip, list[ScoreRequest]]:
+            todo = {clip: [one for one in requests[clip] if one.key not in scored] for clip in requests}
+            return {clip: missing for clip, missing in todo.items() if missing}
+
+        todo = self.processes.from_first(unscored)
+        self.planned["visual_encodings"] = sum(len({one.visual for one in missing}) for missing in todo.values())
+        mine = self.processes.share(list(todo))
+        with self.bar("videos", len(mine), "clip") as progress:
+            score_pairs(model, {clip: todo[clip] for clip in mine}, scored, reader, progress=progress)
+        scored.close()
+        self._meet()
+        scored.refresh()
+        total: Counter[str] = Counter()
+        for key in {request.key for of_clip in requests.values() for request in of_clip if request.key in scored}:
+            total.update(scored.get(key).counts)
+        self.model_counts = dict(total)
+        return pair_tables(self.plan, keys, scored, model.together)
+
+    def _workers(self) -> int:
+        if self.job.options.workers is not None:
+            return self.job.options.workers
+        local = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+        return max(1, min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4) // local)
+
+    def _meet(self) -> None:
+        """Waits for the other processes and adds up the counts."""
+        counts = RunCounts()
+        for other in self.processes.gather(self.counts):
+            counts.add(other)
+        self.counts = counts
+
+    @contextmanager
+    def bar(self, what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+        """A progress bar with rate and time left, in the first process; a line every ten seconds in a log file."""
+        import sys
+
+        from tqdm import tqdm
+
+        hidden = not self.job.options.progress or not self.processes.first or total == 0
+        pace = 0.1 if sys.stderr.isatty() else 10
+        with tqdm(
+            total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace
+        ) as bar:
+
+            def advance(n: int) -> None:
+                if not hidden:
+                    bar.update(n)
+
+            yield advance

@@ -1,0 +1,144 @@
+"""What the first process writes: scores and matrices, the metrics, and the record of what made them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner import record, results
+from video_contrast.runner.conditions import Condition
+from video_contrast.runner.doctor.verdict import accepted_checks
+from video_contrast.runner.job import Job, model_facts
+from video_contrast.runner.join import TableScorer
+from video_contrast.runner.keys import VERSION
+from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.run import Run
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ScoreRow
+
+MATRICES_LIMIT = 2 << 30  # bytes
+
+
+def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None:
+    """Measures and writes: scores and matrices, then the metrics, and the record last."""
+    job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
+    missing = _missing(run, scorer)
+    for group in dict.fromkeys(table.group for table in plan.tables):
+        if all(item.clip in scorer.missing for item in group.items):
+            clip = group.items[0].clip
+            raise VideoContrastError(
+                f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
+                f"first: {missing.get(clip.video_path, 'unknown')}"
+            )
+    folder.begin()
+    keep = job.options.keep_matrices
+    big = sum(4 * table.n_pairs for table in plan.tables if table.is_retrieval) > MATRICES_LIMIT
+    rows: list[ScoreRow] = []
+    metrics = {}
+    with run.bar("measuring", len(plan.tables), "condition") as advance:
+        for table in plan.tables:
+            scored = scorer.scores(table)
+            metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
+            if scored.matrix is None:
+                rows.extend(results.score_rows(scored))
+            elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
+                folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
+            advance(1)
+    folder.write_scores(rows)
+    folder.write_metrics(results.summary(metrics))
+    folder.finish(_facts(run, scorer, missing) | {"device": device, "seconds": round(seconds, 2)})
+    from video_contrast.hub_cards.results import write_results
+
+    write_results(job.output)
+
+
+def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
+    """The content of `run.json`, but for the device and the time."""
+    job, plan, counts = run.job, run.plan, run.counts
+    return {
+        "version": record.__version__,
+        "request": job.request,
+        "model": model_facts(job, run.model) | _model_counts(run),
+        "set": {
+            "dataset": job.loaded.name,
+            "split": job.loaded.split,
+            "configs": sorted(job.loaded.fingerprints),
+            "fingerprints": job.loaded.fingerprints,
+            "items": sum(len(group.items) for group in job.loaded.groups),
+            **_questions(job),
+        },
+        "sampling": asdict(job.sampling),
+        "embeddings": {"store": str(job.store.resolve()), "space": run.space, "keys": VERSION}
+        if isinstance(run.model, Encoder)
+        else {},
+        "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
+        "skipped": plan.skipped,
+        "seed": job.options.seed,
+        "dtype": run.dtype,
+        "processes": run.processes.count,
+        "versions": record.versions(),
+        "missing": dict(sorted(missing.items())),
+        "n_missing": len(scorer.missing),
+        **({"damaged": _damaged(run)} if job.sampling.accept_damaged else {}),
+        "counters": {
+            "frames_decoded": counts.decode.decoded,
+            "frames_minimum": counts.decode.minimum,
+            "frames_converted": counts.decode.converted,
+            "visual_encodings": counts.visual_encodings,
+            "visual_encodings_planned": run.planned["visual_encodings"],
+            "visual_encodings_in_all": plan.n_views if run.videos else 0,
+            "text_encodings": counts.text_encodings,
+            "text_encodings_planned": run.planned["text_encodings"],
+            "text_encodings_in_all": len(plan.texts),
+            "batches": counts.batches,
+        },
+        "notes": counts.notes,
+        "self_test": _self_test(run),
+        **({"input": run.self_test.rendered} if run.self_test and run.self_test.rendered else {}),
+    }
+
+
+def _self_test(run: Run) -> dict[str, Any]:
+    """The verdicts on the model; that it was left out, where it was."""
+    if run.self_test is None:
+        return {"left_out": True}
+    return run.self_test.record(accepted_checks(run.job.options.accept))
+
+
+def _questions(job: Job) -> dict[str, Any]:
+    """How the questions of the configs that have some were used, and the prompts with which they were asked."""
+    used = {group.config: group.questions for group in job.loaded.groups if group.questions}
+    prompts = {
+        group.config: sorted({item.question.prompt for item in group.items if item.question})
+        for group in job.loaded.groups
+        if group.questions == "asked"
+    }
+    return ({"questions": used} if used else {}) | ({"prompts": prompts} if prompts else {})
+
+
+def _damaged(run: Run) -> dict[str, str]:
+    """Video path -> what is wrong, of the damaged videos that were accepted."""
+    return {
+        Path(file).relative_to(run.video_root).as_posix(): why
+        for file, why in sorted(run.counts.decode.damaged.items())
+    }
+
+
+def _model_counts(run: Run) -> dict[str, Any]:
+    """What holds for the whole run, not for this process and this start of it."""
+    counts: dict[str, Any] = {"counters": run.model_counts} if run.model_counts else {}
+    truncated = run.model.truncated_texts(run.plan.texts)
+    return counts if truncated is None else counts | {"truncated_texts": truncated}
+
+
+def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
+    """Video path -> why, of the clips without scores."""
+    reasons = {clip.video_path: why for clip, why in run.counts.broken.items()}
+    reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
+    return {clip.video_path: reasons.get(clip.video_path, "could not be read") for clip in scorer.missing}
+
+
+def _recipe(condition: Condition) -> dict[str, Any]:
+    return {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}

@@ -1,0 +1,44 @@
+"""`video-contrast doctor`: is a model read as it was trained? Verdicts in seconds, before anything is scored."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.score import kind_options
+from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.errors import VideoContrastError
+from video_contrast.options import Configs, Flag
+from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
+
+
+def commands() -> list[Command]:
+    """The command `doctor`; it takes the options of `score`."""
+    return [Command("doctor", doctor, "video-contrast doctor temporal", more=kind_options())]
+
+
+def doctor(
+    model: Annotated[str, "Hub id, folder or packaged one", Flag(panel=MODEL)],
+    *,
+    dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = "shapes",
+    config: Annotated[Configs, Flag(panel=SCORED)] = None,
+    request: ScoreOptions,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Test a model on eight items: does it see the videos, read the captions, and score them steadily?
+
+    One verdict a line: pass, fail, doubt, or a fact. Exit code 1 if a check fails that --accept does not name.
+    """
+    from video_contrast import api
+    from video_contrast.runner.doctor.verdict import accepted_checks
+
+    test = api.doctor(model, dataset, names_in(config) or "random_mc", request=request)
+    accepted = accepted_checks(request.accept)
+    if as_json:
+        print_json({"model": model, **test.record(accepted), "input": test.rendered})
+    elif not quiet:
+        print(f"{model}: {test.exempt}" if test.exempt else "\n".join(map(str, test.verdicts)))
+    failed = [verdict.check for verdict in test.of("fail") if verdict.check not in accepted]
+    if failed:
+        raise VideoContrastError(f"{model} failed {len(failed)} of {len(test.verdicts)} checks: {', '.join(failed)}")
