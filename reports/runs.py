@@ -4,13 +4,15 @@ A run's folder holds one model on one split of one set, with one or several conf
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.reports.figures import SERIES
 from video_contrast.rows import Layout, Row
+from video_contrast.seeds import digest
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import Numbers, Robustness, RunRecord, ScoreRow, SimilarityMatrix
@@ -151,10 +153,26 @@ def load_runs(
     _mark_sets(runs)
     # Baselines come last, in tables and in the order of colours.
     runs.sort(key=lambda run: run.is_baseline)
-    numbers = {model: number for number, model in enumerate(dict.fromkeys(run.model for run in runs))}
+    by_kind = ([run.model for run in runs if run.is_baseline == baseline] for baseline in (False, True))
+    numbers = series_numbers([model for models in by_kind for model in sorted(set(models))])
     for run in runs:
         run.number = numbers[run.model]
     return runs
+
+
+def series_numbers(models: Iterable[str]) -> dict[str, int]:
+    """A number a model, which is its colour and marker: that of its name, so that it is the same in all reports.
+
+    Where the colour of a name is taken by an earlier model, the next free one stands in.
+    """
+    count = len(SERIES)
+    wishes = {model: digest("report colour", model)[0] % count for model in models}
+    numbers = {wish: model for model, wish in reversed(wishes.items())}
+    for model, wish in wishes.items():
+        if model not in numbers.values():
+            turns = ((wish + step) % count + count * turn for turn in range(len(wishes)) for step in range(count))
+            numbers[next(number for number in turns if number not in numbers)] = model
+    return {model: number for number, model in numbers.items()}
 
 
 def read_rows(key: SetKey) -> list[Row]:

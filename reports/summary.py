@@ -49,7 +49,8 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
     choice = by_difficulty([run for run in runs if run.layout != "retrieval"])
     keys = [*reversed(choice), *(run.key for run in runs if run.layout == "retrieval")]
     place = {key: number for number, key in enumerate(keys)}
-    return sorted(runs, key=lambda run: (run.is_baseline, run.number, place[run.key]))
+    order = list(dict.fromkeys(run.model for run in runs))
+    return sorted(runs, key=lambda run: (run.is_baseline, order.index(run.model), place[run.key]))
 
 
 def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
@@ -204,13 +205,13 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
                 if low is not None and high is not None:
                     axes.plot([100 * low, 100 * high], [y, y], color=paint, alpha=0.45, linewidth=2.4)
                 assert x is not None
-                axes.plot(100 * x, y, sign, color=paint, markersize=size, markeredgewidth=0,
+                axes.plot(100 * x, y, sign, color=paint, markersize=size, markeredgewidth=0, clip_on=False,
                           label=None if model in labelled else model)  # fmt: skip
                 labelled.add(model)
         axes.set_yticks(range(len(keys)), [key.short for key in keys])
         axes.tick_params(axis="y", labelsize=10, labelcolor=INK)
         axes.set_ylim(len(keys) - 0.45, -0.55)
-        axes.set_xlim(0, 101)
+        axes.set_xlim(-1, 102)
         axes.set_xlabel("accuracy, %   (dashed: chance" + (", solid: people)" if any(map(human, keys)) else ")"))
         tidy(axes, grid="")
         legend(canvas)

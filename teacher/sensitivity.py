@@ -9,8 +9,8 @@ import numpy.typing as npt
 from video_contrast.files import atomic_path
 from video_contrast.storage import open_run
 
-# what is swapped -> the kinds of candidates that swap it
-SWAPS = {"action": ("antonym", "counterfactual", "verb_lexical", "verb_mlm", "verb_llm"), "object": ("object",)}
+# what is swapped -> how the kinds of candidates that swap it begin (verb_lm, verb_human ...)
+SWAPS = {"action": ("antonym", "counterfactual", "verb"), "object": ("object",)}
 
 
 def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
@@ -29,7 +29,7 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
         true = row["scores"][row["label"]]
         for score, kind in zip(row["scores"], row["kinds"], strict=True):
             for name, kinds in SWAPS.items():
-                if kind in kinds:
+                if kind.startswith(kinds):
                     by_swap[name].append(score - true)
     return {name: np.array(values) for name, values in by_swap.items()}
 

@@ -19,17 +19,22 @@ JUDGE_RULES = (
     "Names only tell people apart. If you cannot decide for that or any other reason, choose “not clear”.",
 )
 CSS = """
-.gradio-container { max-width: 860px !important; margin: 0 auto !important; }
-#video video { max-height: 46vh; }
+html { scrollbar-gutter: stable; }
+.gradio-container { width: 100% !important; max-width: 860px !important; margin: 0 auto !important; }
+.gradio-container main { width: 100%; }
+#title h1 { font-size: 1.15rem; margin: .2rem 0; }
+#video video { max-height: 34vh; }
+#review td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 #video a[download] { display: none; }  /* the clips are to be seen, not to be handed on */
 #sentence { font-size: 1.3rem; line-height: 1.5; padding: .4rem 0; }
 #sentence mark { background: #ffe3b8; color: #5a3200; padding: 0 .15em; border-radius: 3px; }
-#choice label { width: 100%; padding: .7rem .8rem; font-size: 1.02rem; }
+#sentence small { display: block; font-size: .85rem; opacity: .75; }
+#choice label { width: 100%; padding: .4rem .8rem; font-size: 1.02rem; }
 #note { border-left: 3px solid #c8622d; padding-left: .8rem; }
 #message { color: #b4452a; font-weight: 600; min-height: 1.5em; }
 .examples { list-style: none; padding-left: .4rem; }
 kbd { border: 1px solid #8888; border-radius: 3px; padding: 0 .35em; font-size: .85em; }
-@media (max-width: 600px) { #video video { max-height: 36vh; } }
+@media (max-width: 600px) { #choice label { padding: .7rem .8rem; } }
 """
 # Keys: a digit chooses, 0 is "not clear", Enter submits. Typing into a field is left alone.
 KEYS = """
@@ -108,6 +113,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         ]
 
     def nameless() -> list[Any]:
+        gr.Warning("Please write your name first.")
         return [None, "", *_hidden(gr), "Please write your name first.", gr.update(visible=True)]
 
     def start(name: str) -> list[Any]:
@@ -130,6 +136,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
 
     with gr.Blocks(title=title, analytics_enabled=False) as page:
         state = gr.State(None)
+        gr.Markdown(f"# {html.escape(title)}", elem_id="title")
         with gr.Tab("Judge" if judging else "Write"):
             with gr.Accordion("What to do", open=True) as rules:
                 gr.HTML(_rules(judging))
@@ -190,7 +197,8 @@ def _sentence(task: Task) -> str:
     before, phrase, after = (
         html.escape(t) for t in (task.caption[:start], task.caption[start:end], task.caption[end:])
     )
-    return f"<div id='sentence' dir='auto'>{before}<mark>{phrase}</mark>{after}</div>"
+    what = f"<small>verb to change: “{phrase}”</small>"
+    return f"<div id='sentence' dir='auto'>{before}<mark>{phrase}</mark>{after}{what}</div>"
 
 
 def _rules(judging: bool) -> str:
@@ -241,7 +249,11 @@ def _review(gr: Any, desk: Desk, reviewer: str) -> None:
     word = gr.Textbox(label="Reviewer's word", type="password", elem_id="back-word", visible=bool(reviewer))
     refresh = gr.Button("Show answers", elem_id="refresh")
     answers = gr.Dataframe(
-        headers=["item", "by", "true sentence", "answer", "seconds", "status"], interactive=False, wrap=True
+        headers=["item", "by", "true sentence", "answer", "seconds", "status"],
+        column_widths=["14%", "10%", "31%", "27%", "9%", "9%"],
+        interactive=False,
+        wrap=True,
+        elem_id="review",
     )
     with gr.Row():
         item = gr.Textbox(label="Item", elem_id="back-item")

@@ -76,10 +76,11 @@ def export_set(
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
         name, kept_rows = config, [dict(row) for row in valid_items(rows, done)]
-        how = {"negatives": f"the items of {config} on which the majority of judges chose the true caption"}
+        who = "one judge" if _single(judged(rows, done)) else "the majority of judges"
+        how = {"negatives": f"the items of {config} on which {who} chose the true caption"}
         how["checks"] = _said(judged(rows, done))
     if not kept_rows:
-        raise VideoContrastError("no item is left: on none did the majority choose the true caption")
+        raise VideoContrastError("no item is left: on none did the judges choose the true caption")
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in kept_rows if resolve_under(root, r["video_path"]).is_file()})
@@ -112,12 +113,19 @@ def _votes(path: str | Path, task: Task) -> Votes:
     return Votes(path, task)
 
 
+def _single(figures: Mapping[str, Any]) -> bool:
+    """Whether every item has one answer: that is no majority."""
+    return bool(figures["n_votes"] == figures["n_items"])
+
+
 def _said(figures: Mapping[str, Any]) -> str:
     alpha = figures.get("krippendorff_alpha")
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
     rate, low, high = (100 * figures[f"false_negative_rate{end}"] for end in ("", "_low", "_high"))
+    people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
+    vote = "single answers" if _single(figures) else "majority"
     return (
-        f"{figures['n_people']} people judged {figures['n_items']} items: "
-        f"majority right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
+        f"{people} judged {figures['n_items']} items: "
+        f"{vote} right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
         f"{rate:.1f} % (95 % Wilson interval {low:.1f} to {high:.1f})"
     )

@@ -56,3 +56,10 @@ def test_the_report_and_the_table_mark_the_best_and_counts_that_differ(
     assert "n = 60" in out and "n = 38" in out
     page = write_report([runs / "good", runs / "poor"], tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<small>n = 60</small>" in page and "<small>n = 38</small>" in page
+
+
+def test_configs_are_not_called_sets(runs: Path) -> None:
+    from video_contrast.reports.runs import load_runs
+    from video_contrast.reports.write import _counts
+
+    assert _counts(load_runs([runs])) == "3 models on 1 config of 1 set"

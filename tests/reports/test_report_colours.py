@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from video_contrast.reports.figures import SERIES
+from video_contrast.reports.runs import series_numbers
 
 Vector = npt.NDArray[np.float64]
 # What is left of linear RGB without one kind of cones (Machado, Oliveira, Fernandes 2009, severity 1).
@@ -63,3 +64,14 @@ def test_series_are_told_apart(theme: str, sight: str) -> None:
 
 def test_plots_and_page_agree_on_the_colours() -> None:
     assert [themes()["light"][f"s{n}"] for n in range(len(SERIES))] == list(SERIES)
+
+
+def test_a_model_has_one_colour_in_all_reports_and_no_other_model_has_it_in_one() -> None:
+    names = [f"me/model-{n}" for n in range(20)]
+    alone = {name: series_numbers([name])[name] for name in names}
+    assert len(set(alone.values())) > 4
+    numbers = series_numbers(names)
+    assert len(set(numbers.values())) == len(names)
+    kept = [name for name in names if list(alone.values()).count(alone[name]) == 1]
+    assert all(numbers[name] == alone[name] for name in kept)
+    assert sorted(series_numbers(names[: len(SERIES)]).values()) == list(range(len(SERIES)))
