@@ -127,6 +127,13 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_importing_the_package_takes_under_half_a_second() -> None:
+    call = [sys.executable, "-X", "importtime", "-c", "import video_contrast"]
+    lines = subprocess.run(call, check=True, capture_output=True, text=True).stderr.splitlines()
+    (whole,) = [line for line in lines if line.endswith("| video_contrast")]
+    assert int(whole.split("|")[1]) < 500_000, whole  # microseconds, with all that it imports
+
+
 def test_the_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; from video_contrast.cli import main; main(['--help']); "

@@ -1,28 +1,35 @@
 """`video-contrast build NAME --output DIR`: one subcommand a builder, its options are the builder's."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from video_contrast.builders.registry import Builder, all_builders
 from video_contrast.commands.command import Command, Group, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import REQUIRED, Configs, Flag, options_of
+
+if TYPE_CHECKING:
+    from video_contrast.builders.registry import Builder
 
 SHOWN = 12  # configs named in a help
 MANY = 12  # options of a builder, from which on each has one line
 LINE = 40  # characters of it
 
 
-def commands() -> list[Command | Group]:
-    """The group `build`."""
-    group = Group(
+def commands() -> Iterator[Command | Group]:
+    """The group `build`, then one command a builder; these are imported when they are asked for."""
+    yield Group(
         "build",
         "Build a set from your videos and captions into a folder that `load_dataset` loads.",
         "video-contrast build shapes --config verb_mc --output sets/shapes",
     )
-    return [group, *(_command(builder) for builder in all_builders().values())]
+    from video_contrast.builders.registry import all_builders
+
+    yield from map(_command, all_builders().values())
 
 
 def _command(builder: Builder) -> Command:

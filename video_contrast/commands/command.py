@@ -67,7 +67,9 @@ def names_in(*lists: Sequence[str] | None) -> list[str] | None:
     return [name for word in words for part in word.split(",") if (name := part.strip())] or None
 
 
-def add_to(app: cyclopts.App, command: Command | Group, heading: cyclopts.Group | None, order: int) -> None:
+def add_to(
+    app: cyclopts.App, command: Command | Group, *, heading: cyclopts.Group | None, order: int, listed: bool = False
+) -> None:
     """Adds a command to the app or to the group that its name begins with.
 
     Args:
@@ -75,6 +77,7 @@ def add_to(app: cyclopts.App, command: Command | Group, heading: cyclopts.Group 
         command: what is added.
         heading: under which the help of the app lists it.
         order: its place there.
+        listed: only list it, without its options.
     """
     import cyclopts
 
@@ -88,7 +91,11 @@ def add_to(app: cyclopts.App, command: Command | Group, heading: cyclopts.Group 
         return
     text = command.help or inspect.getdoc(command.function) or ""
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))  # the help wraps it anew
-    parent.command(_call(command), help=text, **settings)
+    parent.command(_only_listed if listed else _call(command), help=text, **settings)
+
+
+def _only_listed() -> None:
+    """Stands for a command where only the list of commands is shown."""
 
 
 def _call(command: Command) -> Callable[..., None]:

@@ -9,13 +9,15 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import Quiet
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_json, write_text
-from video_contrast.reports.terminal import Line, contrast_kind, interval
+
+if TYPE_CHECKING:
+    from video_contrast.reports.terminal import Line
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
 # The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
@@ -111,6 +113,8 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
 
 def table(results: dict[str, dict[str, Any]]) -> list[Line]:
     """The lines of the demo's table from the metrics of each model."""
+    from video_contrast.reports.terminal import Line, contrast_kind, interval
+
     first = results[MODELS[0]]
     rows = []
     for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
