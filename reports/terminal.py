@@ -63,7 +63,7 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
     for (config, condition), first in places.items():
         by_model = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
         for label, key, chance in _measures(first):
-            marks = differing([int(of.get("n") or of["n_captions"]) if of else None for of in by_model])
+            marks = differing([_count(numbers) for numbers in by_model])
             leads = [model == (best or {}).get((config, condition, key)) for model in runs]
             cells = [
                 " ".join(filter(None, (interval(numbers, key), mark, BEST if lead else "")))
@@ -72,6 +72,12 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
             name = config if condition == CLEAN else f"{config}, {condition}"
             lines.append(Line(name + label, first.get(chance), cells))
     return lines
+
+
+def _count(numbers: Mapping[str, Any] | None) -> int | None:
+    """The number of items; None where it is not known."""
+    n = (numbers or {}).get("n") or (numbers or {}).get("n_captions")
+    return None if n is None else int(n)
 
 
 def _measures(numbers: Mapping[str, Any]) -> list[tuple[str, str, str]]:

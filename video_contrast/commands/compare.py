@@ -1,4 +1,4 @@
-"""`video-contrast compare RUN RUN`: is one run better than the other, on the same items?"""
+"""`video-contrast compare RUN RUN`: is one run better than another, on the same items? Other harnesses' logs too."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +14,12 @@ def commands() -> list[Command]:
 
 
 def compare(
-    first: Annotated[Path, "a run's folder"],
+    first: Annotated[Path, "a run's folder, or a log of lmms-eval, VLMEvalKit or inspect_ai (file or folder)"],
     second: Annotated[Path, "another, of the same set"],
     *,
     config: Configs = None,
+    metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    points: Annotated[float | None, "of logs: the difference for the power; default: the one that is seen"] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
     quiet: Quiet = False,
@@ -29,11 +31,20 @@ def compare(
     """
     from video_contrast.files import write_json
     from video_contrast.reports.compare import compare_runs, lines
+    from video_contrast.reports.foreign_logs import is_foreign, read_logs
+    from video_contrast.reports.foreign_logs.statistics import compare_logs, power_lines
 
-    rows = compare_runs(first, second, names_in(config), seed=seed)
+    if is_foreign(first) or is_foreign(second):
+        rows = compare_logs(
+            read_logs(first, metric), read_logs(second, metric), names_in(config), points=points, seed=seed
+        )
+        text = [*lines(rows), *power_lines(rows)]
+    else:
+        rows = compare_runs(first, second, names_in(config), seed=seed)
+        text = lines(rows)
     if as_json:
         print_json(rows)
     elif not quiet:
-        print("\n".join(lines(rows)))
+        print("\n".join(text))
     if output:
         write_json(output, rows)

@@ -1,7 +1,7 @@
-"""`video-contrast table RUN ...`: the numbers of several runs side by side."""
+"""`video-contrast table RUN ...`: the numbers of several runs side by side, those of other harnesses among them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, print_json
@@ -12,12 +12,26 @@ def commands() -> list[Command]:
     return [Command("table", table, "video-contrast table runs/temporal runs/random")]
 
 
-def table(runs: Annotated[list[Path], "folders that `video-contrast score` wrote"], *, as_json: AsJson = False) -> None:
+def table(
+    runs: Annotated[list[Path], "folders that `video-contrast score` wrote, or logs of other harnesses"],
+    *,
+    metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    as_json: AsJson = False,
+) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
     from video_contrast.reports import terminal
+    from video_contrast.reports.foreign_logs import is_foreign, read_logs
+    from video_contrast.reports.foreign_logs.statistics import best_logs, log_metrics, notes_of
 
-    metrics = terminal.read_metrics(runs)
+    own = [run for run in runs if not is_foreign(run)]
+    metrics: dict[str, Any] = dict(terminal.read_metrics(own))
+    logs = [log for run in runs if run not in own for log in read_logs(run, metric)]
+    foreign = log_metrics(logs)
+    for model, tasks in foreign.items():
+        metrics.setdefault(model, {}).update(tasks)
     if as_json:
         print_json(metrics)
-    else:
-        terminal.show(terminal.lines_of(metrics, terminal.best_models(runs)), list(metrics))
+        return
+    terminal.show(terminal.lines_of(metrics, terminal.best_models(own) | best_logs(logs)), list(metrics))
+    for note in notes_of(foreign):
+        print(note)

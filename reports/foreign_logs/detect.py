@@ -1,0 +1,120 @@
+"""Which harness wrote a file, told from its content; and our own runs in the same form."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
+from video_contrast.reports.foreign_logs import inspect_ai, lmms_eval, mteb, vlmevalkit
+from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import ScoreRow
+from video_contrast.storage.table_file import read_table_file
+
+_SUFFIXES = (".jsonl", ".eval", ".xlsx", ".tsv", ".csv", ".json")
+HARNESSES = "lmms-eval (samples jsonl), VLMEvalKit (xlsx, tsv), MTEB (json), inspect_ai (.eval, .json)"
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a path is to be read as logs of another harness: a file, or a folder without a run of ours."""
+    return path.is_file() or (path.is_dir() and not RunFolder.find(path) and any(_files(path)))
+
+
+def read_logs(path: str | Path, metric: str | None = None) -> list[ForeignLog]:
+    """Reads a log, the logs of a folder, or a run of ours.
+
+    Args:
+        path: a file; a folder with such files at any depth; or a run's folder, whose multiple-choice configs are
+            taken as tasks.
+        metric: which figure, where a log has several.
+
+    Raises:
+        UsageError: no such path, or no log in it.
+        VideoContrastError: a log is damaged, of another version or without samples; names file and row.
+    """
+    source = Path(path).expanduser()
+    if source.is_file():
+        return _read(source, metric)
+    if not source.is_dir():
+        raise UsageError(f"no such file or folder: {source}")
+    if RunFolder(source).is_finished:
+        return _own(RunFolder(source))
+    logs = [log for file in _files(source) for log in _read(file, metric)]
+    if not logs:
+        raise UsageError(f"{source} holds no run and no log of {HARNESSES}")
+    return logs
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files of a folder that look like logs: samples, judged tables, evals; and results of MTEB."""
+    for path in sorted(folder.rglob("*")):
+        judged = path.suffix in (".xlsx", ".tsv") and path.stem.endswith(("_score", "_result"))
+        if (path.suffix == ".jsonl" and "samples_" in path.name) or path.suffix == ".eval" or judged:
+            yield path
+        elif path.suffix == ".json" and path.name != "model_meta.json" and path.stat().st_size < 1 << 26:
+            value = _parsed(path)
+            if isinstance(value, dict) and ("mteb_version" in value or inspect_ai.is_log(value)):
+                yield path
+
+
+def _parsed(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # some other file of the folder
+        return None
+
+
+def _read(path: Path, metric: str | None) -> list[ForeignLog]:
+    suffix = path.suffix.lower()
+    if suffix == ".eval":
+        return [inspect_ai.read_eval(path, metric)]
+    if suffix not in _SUFFIXES:
+        raise UsageError(f"{path}: no log of {HARNESSES}")
+    if suffix == ".json":
+        value = read_json(path)
+        if isinstance(value, dict):
+            lmms_eval.refuse_former(path, value)
+            if inspect_ai.is_log(value):
+                return [inspect_ai.read(path, value, metric)]
+            if mteb.is_result(value):
+                return mteb.read(path, value, metric)
+    table = read_table_file(path)
+    if lmms_eval.is_samples(table.rows[0]):
+        return [lmms_eval.read(path, table.rows, metric)]
+    if vlmevalkit.is_table(table.rows[0]):
+        return [vlmevalkit.read(path, table.rows, table.first)]
+    raise VideoContrastError(
+        f"{path}: is no log of {HARNESSES}: its first row holds {', '.join(list(table.rows[0])[:8])}"
+    )
+
+
+def _own(run: RunFolder) -> list[ForeignLog]:
+    """The multiple-choice configs of a run of ours, under their clean condition."""
+    import numpy as np
+
+    from video_contrast.metrics import choice_ranks
+
+    by_config: dict[str, list[ScoreRow]] = {}
+    for row in run.score_rows():
+        if row["condition"] == CLEAN:
+            by_config.setdefault(row["config"], []).append(row)
+    logs = []
+    for config, rows in by_config.items():
+        hits = [choice_ranks(np.array([row["scores"]]), np.array([row["label"]])).hit(1)[0] for row in rows]
+        logs.append(
+            ForeignLog(
+                path=run.path,
+                harness="video-contrast",
+                model=Path(run.model).name,
+                task=config,
+                metric="accuracy",
+                hits={row["id"]: float(hit) for row, hit in zip(rows, hits, strict=True)},
+                clusters={row["id"]: row["cluster"] for row in rows},
+                choices={row["id"]: int(np.argmax(row["scores"])) for row in rows},
+            )
+        )
+    if not logs:
+        raise UsageError(f"{run.path} has no multiple-choice config")
+    return logs

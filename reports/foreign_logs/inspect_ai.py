@@ -1,0 +1,142 @@
+"""Reads logs of inspect_ai: `.eval` (a zip) and `.json`, version 2."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+from video_contrast.storage.table_file import open_zip, zip_member
+
+VERSION = 2
+_WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+
+
+def is_log(value: Mapping[str, Any]) -> bool:
+    """Whether a JSON value is a log of inspect_ai."""
+    return isinstance(value.get("eval"), Mapping) and "version" in value
+
+
+def read_eval(path: Path, metric: str | None = None) -> ForeignLog:
+    """Reads a `.eval` file.
+
+    Args:
+        path: the file.
+        metric: which scorer; the first where None.
+
+    Raises:
+        UsageError: no such scorer.
+        VideoContrastError: no log, one of another version, or one without samples.
+    """
+    with open_zip(path) as archive:
+        names = archive.namelist()
+        if "header.json" not in names:
+            started = "_journal/start.json" in names
+            why = "the evaluation has not ended" if started else "it is no log of inspect_ai"
+            raise VideoContrastError(f"{path}: holds no header.json: {why}")
+        header = _json(path, "header.json", zip_member(archive, path, "header.json"))
+        if "summaries.json" in names:
+            samples = _json(path, "summaries.json", zip_member(archive, path, "summaries.json"))
+        else:
+            files = sorted(n for n in names if n.startswith("samples/") and n.count("/") == 1 and n.endswith(".json"))
+            samples = [_json(path, name, zip_member(archive, path, name)) for name in files]
+    return read(path, {**header, "samples": samples}, metric)
+
+
+def read(path: Path, log: Mapping[str, Any], metric: str | None = None) -> ForeignLog:
+    """Reads a log that was parsed.
+
+    Args:
+        path: the file.
+        log: its content.
+        metric: which scorer; the first where None.
+
+    Raises:
+        UsageError: no such scorer.
+        VideoContrastError: another version, no samples, or a sample whose score cannot be read; names the sample.
+    """
+    if log["version"] != VERSION:
+        raise VideoContrastError(
+            f"{path}: is a log of inspect_ai in version {log['version']}; this version reads {VERSION} (`inspect log "
+            "convert` writes it)"
+        )
+    samples = log.get("samples")
+    if not isinstance(samples, Sequence) or not samples:
+        raise VideoContrastError(f"{path}: holds no samples; run the evaluation without --no-log-samples")
+    scorers = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
+    if not scorers:
+        raise VideoContrastError(f"{path}: none of its {len(samples)} samples was scored; run `inspect score` on it")
+    if metric is not None and metric not in scorers:
+        raise unknown_name(f"scorer of {path}:", metric, scorers)
+    scorer = metric or scorers[0]
+    epochs: dict[str, list[float]] = defaultdict(list)
+    clusters: dict[str, str | None] = {}
+    choices: dict[str, int] = {}
+    seen: dict[str, float] = {}
+    failed = 0
+    for number, sample in enumerate(samples):
+        place = f"{path}: sample {number}"
+        if "id" not in sample:
+            raise VideoContrastError(f"{place} has no id")
+        item = str(sample["id"])
+        score = (sample.get("scores") or {}).get(scorer)
+        failed += score is None
+        value = 0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})")
+        add_item(seen, f"{item} in epoch {sample.get('epoch', 1)}", value, place)
+        epochs[item].append(value)
+        metadata = sample.get("metadata")
+        clusters[item] = video_of(metadata if isinstance(metadata, Mapping) else None)
+        chosen = letter_number((score or {}).get("answer", ""))
+        if chosen is not None and len(epochs[item]) == 1:
+            choices[item] = chosen
+    return ForeignLog(
+        path=path,
+        harness="inspect_ai",
+        model=str(log["eval"].get("model", path.stem)),
+        task=str(log["eval"].get("task", path.stem)),
+        metric=scorer,
+        hits={item: sum(values) / len(values) for item, values in epochs.items()},
+        clusters=whole(clusters, epochs),
+        failed=failed,
+        mean=_reported(log, scorer, "accuracy", "mean"),
+        standard_error=_reported(log, scorer, "stderr"),
+        choices=choices,
+        notes=tuple(_notes(log, scorers)),
+    )
+
+
+def _notes(log: Mapping[str, Any], scorers: Sequence[str]) -> Iterator[str]:
+    if log.get("status") not in (None, "success"):
+        yield f"the evaluation ended as {log['status']!r}: these are the samples until then"
+    if len(scorers) > 1:
+        yield f"further scorers: {', '.join(scorers[1:])} (--metric)"
+
+
+def _value(score: Mapping[str, Any], scorer: str, place: str) -> float:
+    value = score.get("value")
+    if isinstance(value, bool | int | float):
+        return float(value)
+    if isinstance(value, str) and (value in _WORDS or value.lower() in _WORDS):
+        return _WORDS.get(value, _WORDS.get(value.lower(), 0.0))
+    try:
+        return float(str(value))
+    except ValueError as error:
+        raise VideoContrastError(f"{place}: the score of {scorer} is {value!r}, no single number") from error
+
+
+def _reported(log: Mapping[str, Any], scorer: str, *names: str) -> float | None:
+    for score in (log.get("results") or {}).get("scores") or ():
+        if score.get("name") == scorer:
+            for name in names:
+                if name in score.get("metrics", {}):
+                    return float(score["metrics"][name]["value"])
+    return None
+
+
+def _json(path: Path, name: str, data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise VideoContrastError(f"{path}: {name} is not JSON: {error}") from error

@@ -1,0 +1,139 @@
+"""Reads the samples of lmms-eval (`DATE_samples_TASK.jsonl`, written with --log_samples)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
+from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+
+# Fields of a sample that are no metric.
+_FIELDS = {
+    "doc_id", "doc", "target", "arguments", "input", "resps", "filtered_resps", "token_counts", "doc_hash",
+    "prompt_hash", "target_hash", "input_media", "submission",
+}  # fmt: skip
+_SCORES = ("score", "acc", "accuracy", "correct", "rating", "exact_match")
+# What the model answered, and what it should have: tasks that leave the comparison to their aggregation.
+_ANSWERS = (
+    ("pred_answer", "answer"),
+    ("pred_answer", "gt_answer"),
+    ("parsed_pred", "answer"),
+    ("pred", "ground_truth"),
+)
+_NAME = re.compile(r"(?:(.*)_)?samples_(.+)$")
+
+
+def is_samples(row: Mapping[str, Any]) -> bool:
+    """Whether the first line of a file is a sample of lmms-eval."""
+    return "doc_id" in row and "target" in row
+
+
+def read(path: Path, rows: Sequence[Mapping[str, Any]], metric: str | None = None) -> ForeignLog:
+    """Reads the samples of one task.
+
+    Args:
+        path: the file; its folder is called as the model.
+        rows: its lines.
+        metric: which metric; the first that has a score for every sample where None.
+
+    Raises:
+        UsageError: no such metric.
+        VideoContrastError: a line is no sample, or no metric has a score for every sample; names file and line.
+    """
+    metrics = [name for name in rows[0] if name not in _FIELDS]
+    if metric is not None and metric not in metrics:
+        raise unknown_name(f"metric of {path}:", metric, metrics)
+    usable = [name for name in ([metric] if metric else metrics) if value_of(rows[0].get(name)) is not None]
+    if not usable:
+        raise VideoContrastError(
+            f"{path}: line 1 holds no score of its own: the metrics of this task ({', '.join(metrics) or 'none'}) are "
+            "made of all samples together"
+        )
+    name = usable[0]
+    hits: dict[str, float] = {}
+    clusters: dict[str, str | None] = {}
+    choices: dict[str, int] = {}
+    failed = 0
+    for number, row in enumerate(rows, 1):
+        place = f"{path}: line {number}"
+        if not is_samples(row):
+            raise VideoContrastError(f"{place} is no sample of lmms-eval: it lacks doc_id or target")
+        value = value_of(row.get(name))
+        if value is None:
+            raise VideoContrastError(f"{place}: {name} holds no score: {row.get(name)!r}")
+        item = str(row["doc_id"])
+        failed += row.get("filtered_resps") in ([], "", [""], None)
+        add_item(hits, item, value, place)
+        fields = row[name] if isinstance(row[name], Mapping) else None
+        clusters[item] = video_of(fields, row) or _file(row)
+        chosen = letter_number(_answer(fields, 0)) if fields else None
+        if chosen is not None:
+            choices[item] = chosen
+    match = _NAME.match(path.stem)
+    mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
+    return ForeignLog(
+        path=path,
+        harness="lmms-eval",
+        model=path.resolve().parent.name,
+        task=match.group(2) if match else path.stem,
+        metric=name,
+        hits=hits,
+        clusters=whole(clusters, hits),
+        failed=failed,
+        mean=mean,
+        standard_error=error,
+        choices=choices,
+        notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
+    )
+
+
+def value_of(metric: object) -> float | None:
+    """What a sample contributes to a metric: a number, the score in it, or whether its answer is the right one.
+
+    >>> value_of(1), value_of({"score": 0.5}), value_of({"pred": 2, "ground_truth": "2"}), value_of({"pred": "A"})
+    (1.0, 0.5, 1.0, None)
+    """
+    if isinstance(metric, bool | int | float):
+        return float(metric)
+    if not isinstance(metric, Mapping):
+        return None
+    for name in _SCORES:
+        if isinstance(metric.get(name), bool | int | float):
+            return float(metric[name])
+    pred, truth = _answer(metric, 0), _answer(metric, 1)
+    return None if truth is None else float(str(pred).strip().lower() == str(truth).strip().lower())
+
+
+def _answer(metric: Mapping[str, Any], which: int) -> object:
+    return next((metric[pair[which]] for pair in _ANSWERS if pair[0] in metric and pair[1] in metric), None)
+
+
+def _file(row: Mapping[str, Any]) -> str | None:
+    """The only file that a sample shows."""
+    media = row.get("input_media")
+    return str(media[0]) if isinstance(media, list) and len(media) == 1 and isinstance(media[0], str) else None
+
+
+def _aggregate(path: Path, date: str | None, task: str, metric: str) -> tuple[float | None, float | None]:
+    """The mean and the standard error that the harness wrote beside the samples; None where it did not."""
+    source = path.with_name(f"{date}_results.json")
+    if date is None or not source.is_file():
+        return None, None
+    results = read_json(source)
+    entry = results.get("results", {}).get(task, {}) if isinstance(results, dict) else {}
+    numbers = {key.partition(",")[0]: value for key, value in entry.items() if isinstance(value, int | float)}
+    return numbers.get(metric), numbers.get(f"{metric}_stderr_clt", numbers.get(f"{metric}_stderr"))
+
+
+def refuse_former(path: Path, value: Mapping[str, Any]) -> None:
+    """Refuses the one JSON file in which lmms-eval kept samples up to its version 0.2.
+
+    Raises:
+        UsageError: the file is one.
+    """
+    if isinstance(value.get("logs"), list) and "model_configs" in value:
+        raise UsageError(
+            f"{path} is a log of lmms-eval up to version 0.2; DATE_samples_TASK.jsonl of 0.3 and later is read"
+        )

@@ -1,0 +1,67 @@
+"""Reads results of MTEB (`TASK.json`): means alone, since it writes no sample with its key."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import read_json
+from video_contrast.reports.foreign_logs.log import ForeignLog
+
+
+def is_result(value: Mapping[str, Any]) -> bool:
+    """Whether a JSON value is a result of MTEB, of this or a former version, or its predictions."""
+    return "mteb_version" in value or "mteb_dataset_name" in value or "mteb_model_meta" in value
+
+
+def read(path: Path, value: Mapping[str, Any], metric: str | None = None) -> list[ForeignLog]:
+    """Reads a task's result: one log without samples for each split and subset.
+
+    Args:
+        path: the file; a `model_meta.json` beside it names the model.
+        value: its content.
+        metric: which figure; `main_score` where None.
+
+    Raises:
+        VideoContrastError: predictions, a result of a version before 1.11, or a split without this figure.
+    """
+    if "mteb_model_meta" in value:
+        raise VideoContrastError(
+            f"{path}: holds predictions of MTEB without their key, so there is nothing to score; give the result file "
+            "of the task, or score the set with `video-contrast score`"
+        )
+    if not isinstance(value.get("scores"), Mapping):
+        raise VideoContrastError(
+            f"{path}: is a result of MTEB before version 1.11; run the task again with a later one"
+        )
+    name = metric or "main_score"
+    logs = []
+    for split, entries in value["scores"].items():
+        for number, entry in enumerate(entries):
+            if not isinstance(entry.get(name), int | float):
+                raise VideoContrastError(f"{path}: split {split}, entry {number}: no figure {name!r}")
+            subset = str(entry.get("hf_subset", "default"))
+            task = str(value.get("task_name", path.stem)) + ("" if subset == "default" else f" {subset}")
+            logs.append(
+                ForeignLog(
+                    path=path,
+                    harness="MTEB",
+                    model=_model(path),
+                    task=task if len(value["scores"]) == 1 else f"{task} ({split})",
+                    metric=name,
+                    hits={},
+                    mean=float(entry[name]),
+                    notes=("MTEB writes no samples: there is no interval and no test",),
+                )
+            )
+    if not logs:
+        raise VideoContrastError(f"{path}: holds no scores")
+    return logs
+
+
+def _model(path: Path) -> str:
+    meta = path.with_name("model_meta.json")
+    name = read_json(meta).get("name") if meta.is_file() else None
+    folder = path.resolve().parent
+    # results/ORG__MODEL/REVISION/TASK.json
+    return str(name or (folder.parent.name if "__" in folder.parent.name else folder.name).replace("__", "/"))

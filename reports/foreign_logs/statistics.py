@@ -1,0 +1,243 @@
+"""Intervals and tests of logs: by source video where a log names it, and beside it as if clips were independent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.metrics import Interval, cluster_bootstrap, holm, mcnemar, paired_difference, share_interval
+from video_contrast.metrics.power import paired_power
+from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.hits import best_of
+from video_contrast.storage.run_folder import CLEAN
+
+POINTS = 5.0  # the difference that power is computed for where none was seen
+Row = dict[str, Any]
+
+
+def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, dict[str, Any]]:
+    """Metrics of logs as those of runs: model -> task -> `{"conditions": {CLEAN: numbers}}`.
+
+    Args:
+        logs: of any models and tasks.
+
+    Returns:
+        Numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
+        `accuracy_independent_low`, `accuracy_independent_high` (where it names one and the two differ), `n`,
+        `n_clusters`, `harness`, `reported` and `reported_standard_error` (the harness's own), `notes`. Without samples
+        there is the mean alone.
+
+    Raises:
+        VideoContrastError: two logs of one model and task.
+    """
+    tables: dict[str, dict[str, Any]] = {}
+    for log in logs:
+        numbers: dict[str, Any] = {"harness": log.harness, "notes": list(log.notes)}
+        if log.hits:
+            numbers |= {"n": len(log.hits), **_interval_numbers(log)}
+        else:
+            numbers["accuracy"] = log.mean
+        if log.mean is not None:
+            numbers |= {"reported": log.mean, "reported_standard_error": log.standard_error}
+        tasks = tables.setdefault(log.model, {})
+        if log.task in tasks:
+            raise VideoContrastError(f"{log.path}: a second log of {log.model} on {log.task}; give one of them")
+        tasks[log.task] = {"layout": "multiple_choice", "conditions": {CLEAN: numbers}}
+    return tables
+
+
+def best_logs(logs: Sequence[ForeignLog]) -> dict[tuple[str, str, str], str]:
+    """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
+
+    Args:
+        logs: of any models and tasks.
+
+    Returns:
+        (task, "clean", "accuracy") -> model; nothing where no test says so.
+    """
+    tasks: dict[str, dict[str, dict[str, tuple[float, str]]]] = {}
+    for log in logs:
+        hits = {item: (value, log.clusters.get(item, item)) for item, value in log.hits.items()}
+        tasks.setdefault(log.task, {})[log.model] = hits
+    best = {task: best_of(models) for task, models in tasks.items() if all(models.values())}
+    return {(task, CLEAN, "accuracy"): model for task, model in best.items() if model is not None}
+
+
+def _interval_numbers(log: ForeignLog) -> dict[str, Any]:
+    values = np.array(list(log.hits.values()))
+    clusters = [log.clusters[item] for item in log.hits] if log.clusters else None
+    interval = _interval(values, clusters)
+    numbers = {"accuracy": interval.estimate, "n_clusters": interval.n_clusters, **_ends("accuracy", interval)}
+    if clusters is not None:
+        alone = _interval(values, None)
+        if len(set(clusters)) < len(values):
+            numbers |= _ends("accuracy_independent", alone)
+    return numbers
+
+
+def _interval(values: NDArray[np.float64], clusters: Sequence[str] | None) -> Interval:
+    if values.min() >= 0 and values.max() <= 1:
+        return share_interval(values, clusters)
+    return cluster_bootstrap(values, clusters)
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float | None]:
+    known = np.isfinite(interval.low)
+    return {f"{name}_low": interval.low if known else None, f"{name}_high": interval.high if known else None}
+
+
+def notes_of(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What stands below a table of logs: intervals that differ, figures that differ from the harness's own, notes.
+
+    Args:
+        tables: as of `log_metrics`.
+    """
+    lines = []
+    for model, tasks in tables.items():
+        for task, entry in tasks.items():
+            numbers = entry["conditions"][CLEAN]
+            where = f"{model}, {task} ({numbers['harness']}, n {numbers.get('n', 'unknown')})"
+            if numbers.get("accuracy_independent_low") is not None and numbers.get("accuracy_low") is not None:
+                lines.append(
+                    f"{where}: {_span(numbers, 'accuracy')} over {numbers['n_clusters']} source videos; if its clips "
+                    f"were independent {_span(numbers, 'accuracy_independent')}"
+                )
+            error = numbers.get("reported_standard_error")
+            if error is not None:
+                low, high = numbers["reported"] - 1.96 * error, numbers["reported"] + 1.96 * error
+                lines.append(f"{where}: its own interval is [{low:.3f}, {high:.3f}]")
+            reported = numbers.get("reported")
+            if "n" in numbers and reported is not None and abs(reported - numbers["accuracy"]) > 5e-4:
+                lines.append(f"{where}: its own figure is {reported:.4f}, its samples give {numbers['accuracy']:.4f}")
+            lines += [f"{where}: {note}" for note in numbers["notes"]]
+    return lines
+
+
+def _span(numbers: Mapping[str, Any], key: str) -> str:
+    return f"[{numbers[f'{key}_low']:.3f}, {numbers[f'{key}_high']:.3f}]"
+
+
+def compare_logs(
+    first: Sequence[ForeignLog],
+    second: Sequence[ForeignLog],
+    tasks: Sequence[str] | None = None,
+    *,
+    points: float | None = None,
+    seed: int = 0,
+) -> list[Row]:
+    """Compares two models task by task on the items that both logs have.
+
+    Args:
+        first, second: the logs of each model.
+        tasks: which; all that both have where None. Two single logs are compared whatever their tasks are called.
+        points: the difference for the power, in percentage points; the one that was seen where None.
+        seed: of the tests that draw signs.
+
+    Returns:
+        Rows as of `reports.compare.compare_runs`, and `independent_low`, `independent_high`, `independent_p_value` (as
+        if items of one video were independent; None where the log names no video, or one an item), `power` (as of
+        `metrics.power.paired_power`; None below two source videos).
+
+    Raises:
+        UsageError: no such task in both, or logs without samples.
+        VideoContrastError: logs that disagree about the source videos, or have no item in common.
+    """
+    by_task = {log.task: log for log in first}, {log.task: log for log in second}
+    shared = [task for task in by_task[0] if task in by_task[1]]
+    pairs = [(by_task[0][task], by_task[1][task]) for task in shared]
+    if len(first) == len(second) == 1 and not shared:
+        pairs = [(first[0], second[0])]
+    for task in tasks or ():
+        if task not in shared:
+            raise unknown_name("task of both logs:", task, shared)
+    if tasks:
+        pairs = [pair for pair in pairs if pair[0].task in tasks]
+    if not pairs:
+        names = f"{', '.join(by_task[0])} and {', '.join(by_task[1])}"
+        raise UsageError(f"{first[0].path} and {second[0].path} have no task in common: {names}")
+    rows = [_compared(a, b, points, seed) for a, b in pairs]
+    tested = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
+        row["p_holm"] = float(p)
+    return rows
+
+
+def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> Row:
+    for log in (a, b):
+        if not log.hits:
+            raise UsageError(f"{log.path}: holds no samples ({log.harness}), so there is nothing to pair")
+    ids = [item for item in a.hits if item in b.hits]
+    if not ids:
+        names = f"{next(iter(a.hits))!r} and {next(iter(b.hits))!r}"
+        raise VideoContrastError(f"{a.path} and {b.path} have no item in common: their ids differ, as in {names}")
+    clusters = _clusters(a, b, ids)
+    values = [np.array([log.hits[item] for item in ids]) for log in (a, b)]
+    paired = paired_difference(values[0], values[1], clusters, seed=seed)
+    several = clusters is not None and len(set(clusters)) < len(ids)
+    alone = paired_difference(values[0], values[1], seed=seed) if several else {}
+    change = values[1] - values[0]
+    seen = abs(float(change.mean()))
+    difference = points / 100 if points else seen if seen > 0 else POINTS / 100
+    enough = len(ids if clusters is None else set(clusters)) > 1 and change.any()
+    row: Row = {
+        "config": a.task if a.task == b.task else f"{a.task} / {b.task}",
+        "condition": CLEAN,
+        "first_model": a.model if a.model != b.model else f"{a.model} ({a.path})",
+        "second_model": b.model if a.model != b.model else f"{b.model} ({b.path})",
+        "figure": a.metric if a.metric == b.metric else f"{a.metric}/{b.metric}",
+        "first": float(values[0].mean()),
+        "second": float(values[1].mean()),
+        **{key: paired[key] for key in ("difference", "low", "high", "p_value", "n", "n_clusters")},
+        "n_left_out": len(a.hits) + len(b.hits) - 2 * len(ids),
+        "independent_low": alone.get("low"),
+        "independent_high": alone.get("high"),
+        "independent_p_value": alone.get("p_value"),
+        "power": paired_power(change, clusters, difference=difference) if enough else None,
+    }
+    if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
+        test = mcnemar(values[0], values[1])
+        row |= {"mcnemar_p": test["p_value"], "only_first": test["only_first"], "only_second": test["only_second"]}
+    return row
+
+
+def _clusters(a: ForeignLog, b: ForeignLog, ids: Sequence[str]) -> list[str] | None:
+    """The source video of each item; that of either log where only one names it."""
+    if a.clusters and b.clusters:
+        for item in ids:
+            if a.clusters[item] != b.clusters[item]:
+                raise VideoContrastError(
+                    f"{b.path}: item {item!r} is of the video {b.clusters[item]!r}, in {a.path} of "
+                    f"{a.clusters[item]!r}: these are different sets"
+                )
+    named = a.clusters or b.clusters
+    return [named[item] for item in ids] if named else None
+
+
+def power_lines(rows: Sequence[Row]) -> list[str]:
+    """A sentence a row: what its test can show, and both intervals where they differ.
+
+    Args:
+        rows: as of `compare_logs`.
+    """
+    lines = []
+    for row in rows:
+        if row["independent_low"] is not None and row["low"] is not None:
+            lines.append(
+                f"{row['config']}: by source video {row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], "
+                f"p {row['p_value']:.2g}; as if clips were independent [{row['independent_low']:+.3f}, "
+                f"{row['independent_high']:+.3f}], p {row['independent_p_value']:.2g}"
+            )
+        facts = row["power"]
+        if facts is None:
+            continue
+        points, floor = 100 * facts["difference"], facts["detectable_with_more_items"]
+        unit = "items" if floor is None else "source videos"
+        needed = f"{facts['clusters_needed']:,} {unit}"
+        text = f"{row['config']}: to tell {points:.1f} points apart (80 % power) you need {needed}"
+        if floor is not None and not facts["enough"]:
+            more = f"more items of these videos reach {100 * floor:.1f} points at best"
+            text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
+        lines.append(f"{text}; there are {facts['n_clusters']:,}, which show {100 * facts['detectable']:.1f} points")
+    return lines

@@ -1,0 +1,77 @@
+"""Reads what VLMEvalKit judged: `MODEL_DATASET_score.xlsx` (or tsv, json), and `..._result.xlsx` of image questions."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+
+_SUFFIX = re.compile(r"_(score|result)$")
+
+
+def is_table(row: Mapping[str, Any]) -> bool:
+    """Whether the first row of a table is one of VLMEvalKit."""
+    return "index" in row and "prediction" in row
+
+
+def read(path: Path, rows: Sequence[Mapping[str, Any]], first: int) -> ForeignLog:
+    """Reads a table of judged predictions.
+
+    Args:
+        path: the file.
+        rows: of the table.
+        first: number of the first row, for messages.
+
+    Raises:
+        VideoContrastError: predictions that were not judged, or a row without a score; names file and row.
+    """
+    column = next((name for name in ("score", "hit") if name in rows[0]), None)
+    if column is None:
+        raise VideoContrastError(
+            f"{path}: holds predictions that VLMEvalKit has not judged (no column score or hit); give the file ending "
+            "in _score or _result that its evaluation writes beside it"
+        )
+    hits: dict[str, float] = {}
+    clusters: dict[str, str | None] = {}
+    choices: dict[str, int] = {}
+    failed = 0
+    for number, row in enumerate(rows):
+        place = f"{path}: row {number + first}"
+        if "index" not in row:
+            raise VideoContrastError(f"{place} has no index")
+        try:
+            value = float(row[column])
+        except (TypeError, ValueError) as error:
+            raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
+        failed += value < 0  # -1: no answer could be read
+        item = str(row["index"])
+        add_item(hits, item, max(value, 0.0), place)
+        clusters[item] = video_of(row)
+        chosen = letter_number(row.get("prediction"))
+        if chosen is not None:
+            choices[item] = chosen
+    model, task = _names(path)
+    return ForeignLog(
+        path=path,
+        harness="VLMEvalKit",
+        model=model,
+        task=task,
+        metric=column,
+        hits=hits,
+        clusters=whole(clusters, hits),
+        failed=failed,
+        choices=choices,
+        notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
+    )
+
+
+def _names(path: Path) -> tuple[str, str]:
+    """Model and data set of `MODEL_DATASET_score.xlsx`: files lie in folders called as the model."""
+    stem = _SUFFIX.sub("", path.stem)
+    for folder in path.resolve().parents:
+        if stem.startswith(f"{folder.name}_"):
+            return folder.name, stem.removeprefix(f"{folder.name}_")
+    model, _, task = stem.partition("_")
+    return model, task or stem

@@ -1,0 +1,304 @@
+"""Logs of other harnesses, in the formats that they write; their intervals by source video and their refusals."""
+
+import json
+import zipfile
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pytest
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.metrics import cluster_standard_error, paired_difference
+from video_contrast.metrics.power import paired_power
+from video_contrast.reports.foreign_logs import read_logs
+from video_contrast.reports.foreign_logs.statistics import compare_logs, log_metrics, power_lines
+
+VIDEOS, PER_VIDEO = 40, 5
+SAMPLE = '{"doc_id": 0, "target": "A", "acc": 1}'
+
+
+def hits(share, seed, spread=0.35):
+    """Right and wrong answers whose rate differs from video to video."""
+    rng = np.random.default_rng(seed)
+    rates = np.clip(share + rng.uniform(-spread, spread, VIDEOS), 0, 1)
+    return [int(rng.random() < rates[n // PER_VIDEO]) for n in range(VIDEOS * PER_VIDEO)]
+
+
+def lmms(folder, model, values, task="videomme", date="20260806_102233"):
+    """As lmms-eval 0.3 and later writes Video-MME with --log_samples."""
+    path = folder / model / f"{date}_samples_{task}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for n, value in enumerate(values):
+        answer, wrong = "ABCD"[n % 4], "ABCD"[(n + 1) % 4]
+        predicted = answer if value else wrong
+        lines.append(
+            {
+                "doc_id": n, "target": answer, "filtered_resps": [predicted], "token_counts": [{"output_tokens": 1}],
+                "doc_hash": f"{n:064x}",
+                "videomme_perception_score": {
+                    "question_id": f"{n:03}-1", "duration": "short", "category": "Knowledge", "sub_category": "Law",
+                    "task_category": "OCR Problems", "pred_answer": predicted, "answer": answer, "score": float(value),
+                    "videoID": f"v{n // PER_VIDEO}",
+                },
+                "input": "Select the best answer ...",
+            }
+        )  # fmt: skip
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    error = float(np.std(values, ddof=1) / len(values) ** 0.5)
+    results = {
+        "results": {
+            task: {
+                "alias": task,
+                "videomme_perception_score,none": float(np.mean(values)),
+                "videomme_perception_score_stderr,none": "N/A",
+                "videomme_perception_score_stderr_clt,none": error,
+            }
+        }
+    }
+    path.with_name(f"{date}_results.json").write_text(json.dumps(results))
+    return path
+
+
+def workbook(path, rows):
+    """A sheet as xlsxwriter writes it: texts shared, numbers in place."""
+    names = list(rows[0])
+    shared, lines = [], []
+    for number, row in enumerate([dict(zip(names, names, strict=True)), *rows], 1):
+        cells = ""
+        for column, name in enumerate(names):
+            where = f'r="{chr(65 + column)}{number}"'
+            if isinstance(row[name], str):
+                shared.append(row[name])
+                cells += f'<c {where} t="s"><v>{len(shared) - 1}</v></c>'
+            elif row[name] is not None:
+                cells += f"<c {where}><v>{row[name]}</v></c>"
+        lines.append(f'<row r="{number}" spans="1:{len(names)}">{cells}</row>')
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr(
+            "xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>{''.join(lines)}</sheetData></worksheet>"
+        )
+        texts = "".join(f'<si><t xml:space="preserve">{escape(text)}</t></si>' for text in shared)
+        book.writestr("xl/sharedStrings.xml", f"<sst {space}>{texts}</sst>")
+    return path
+
+
+def judged(values):
+    """Rows of VLMEvalKit's `MODEL_DATASET_score.xlsx` of Video-MME."""
+    return [
+        {"index": n, "video": f"v{n // PER_VIDEO}", "duration": "short", "question": "What & why?\nA. x\nB. y",
+         "answer": "A", "prediction": "A" if value == 1 else "B", "score": value}
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def inspect_log(values, model="openai/gpt-4o", version=2):
+    """A log of inspect_ai, with the fields that its tests' logs have."""
+    samples = [
+        {"id": n, "epoch": 1, "input": "Which?", "choices": ["a", "b"], "target": "A",
+         "scores": {"choice": {"value": "C" if value else "I", "answer": "A" if value else "B"}},
+         "metadata": {"video_id": f"v{n // PER_VIDEO}"}}
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+    metrics = {
+        "accuracy": {"name": "accuracy", "value": float(np.mean(values))},
+        "stderr": {"name": "stderr", "value": 0.03},
+    }
+    return {"version": version, "status": "success", "eval": {"task": "tomato", "model": model, "dataset": {}},
+            "results": {"scores": [{"name": "choice", "scorer": "choice", "metrics": metrics}]},
+            "samples": samples}  # fmt: skip
+
+
+def eval_zip(path, log):
+    header = {key: value for key, value in log.items() if key != "samples"}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"version": 2, "eval": log["eval"]}))
+        archive.writestr("summaries.json", json.dumps(log["samples"]))
+        archive.writestr("header.json", json.dumps(header))
+    return path
+
+
+def test_every_format_gives_the_same_items_and_videos(tmp_path):
+    values = hits(0.6, 1)
+    (tmp_path / "e.json").write_text(json.dumps(inspect_log(values)))
+    table = tmp_path / "t" / "T_Video-MME_score.tsv"
+    workbook(tmp_path / "m" / "m_Video-MME_score.xlsx", judged(values))
+    table.parent.mkdir()
+    lines = [[str(value) for value in row.values()] for row in judged(values)]
+    quoted = [
+        "\t".join('"' + cell.replace('"', '""') + '"' for cell in line) for line in [list(judged(values)[0]), *lines]
+    ]
+    table.write_text("\n".join(quoted) + "\n")
+    for path in (
+        lmms(tmp_path, "qwen", values),
+        tmp_path / "m" / "m_Video-MME_score.xlsx",
+        table,
+        tmp_path / "e.json",
+        eval_zip(tmp_path / "e.eval", inspect_log(values)),
+    ):
+        (log,) = read_logs(path)
+        assert list(log.hits.values()) == values, path
+        assert log.clusters == {str(n): f"v{n // PER_VIDEO}" for n in range(len(values))}, path
+        assert len(log.choices) == len(values)
+    assert read_logs(tmp_path / "qwen")[0].task == "videomme"
+    assert (read_logs(table)[0].model, read_logs(tmp_path / "m")[0].task) == ("T", "Video-MME")
+
+
+def test_intervals_by_video_stand_beside_those_of_independent_clips(tmp_path, capsys):
+    values = hits(0.6, 2, spread=0.4)
+    path = lmms(tmp_path, "qwen", values)
+    numbers = log_metrics(read_logs(path))["qwen"]["videomme"]["conditions"]["clean"]
+    videos = [n // PER_VIDEO for n in range(len(values))]
+    width = numbers["accuracy_high"] - numbers["accuracy_low"]
+    alone = numbers["accuracy_independent_high"] - numbers["accuracy_independent_low"]
+    ratio = cluster_standard_error(values, videos) / cluster_standard_error(values)
+    assert width / alone == pytest.approx(ratio, rel=0.06) and ratio > 1.1
+    assert numbers["reported"] == pytest.approx(numbers["accuracy"])
+    assert main(["table", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "over 40 source videos; if its clips were independent" in printed and "its own interval is" in printed
+
+
+def test_compare_pairs_logs_of_two_harnesses(tmp_path, capsys):
+    first, second = hits(0.5, 3), hits(0.7, 4)
+    a = lmms(tmp_path, "qwen", first)
+    b = workbook(tmp_path / "m" / "m_Video-MME_score.xlsx", judged(second))
+    (row,) = compare_logs(read_logs(a), read_logs(b))
+    videos = [n // PER_VIDEO for n in range(len(first))]
+    expected = paired_difference(first, second, videos)
+    assert {key: row[key] for key in ("difference", "low", "high", "p_value")} == {
+        key: expected[key] for key in ("difference", "low", "high", "p_value")
+    }
+    assert row["independent_p_value"] == paired_difference(first, second)["p_value"] != row["p_value"]
+    assert main(["compare", str(a), str(b), "--points", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "as if clips were independent" in printed and "source videos" in printed and "you need" in printed
+
+
+def test_holm_corrects_over_all_tasks_of_a_folder(tmp_path):
+    for task, seed in (("one", 5), ("two", 6), ("three", 7)):
+        lmms(tmp_path, "a", hits(0.5, seed), task)
+        lmms(tmp_path, "b", hits(0.6, seed + 10), task)
+    rows = compare_logs(read_logs(tmp_path / "a"), read_logs(tmp_path / "b"))
+    assert [row["config"] for row in rows] == ["one", "three", "two"]
+    least = min(rows, key=lambda row: row["p_value"])
+    assert least["p_holm"] == pytest.approx(min(1, 3 * least["p_value"]))
+
+
+def test_where_videos_differ_more_items_do_not_help(tmp_path):
+    """Answers of one video are all alike: its items are worth one."""
+    first = [0] * (VIDEOS * PER_VIDEO)
+    second = [int(n // PER_VIDEO % 4 == 0) for n in range(len(first))]
+    a, b = lmms(tmp_path, "a", first), lmms(tmp_path, "b", second)
+    rows = compare_logs(read_logs(a), read_logs(b), points=5)
+    facts = rows[0]["power"]
+    variance = np.var([n % 4 == 0 for n in range(VIDEOS)], ddof=1)
+    assert facts["clusters_needed"] == int(np.ceil((1.959964 + 0.841621) ** 2 * variance / 0.05**2))
+    assert "source videos, not more items" in " ".join(power_lines(rows))
+    independent = paired_power(np.array(second) - np.array(first), difference=0.05)
+    assert independent["clusters_needed"] == pytest.approx(facts["clusters_needed"], rel=0.1)  # items, not videos
+
+
+def test_power_of_a_pilot_holds_in_a_simulation():
+    """A set of the size that the pilot's variance asks for shows the difference in about 80 % of the draws."""
+    rng = np.random.default_rng(0)
+    videos = np.repeat(np.arange(2000), 3)
+
+    def draw(n):
+        shift = np.repeat(rng.normal(0.1, 0.3, n), 3)
+        return np.clip(np.rint(shift + rng.normal(0, 0.5, 3 * n)), -1, 1)
+
+    change = draw(2000)
+    facts = paired_power(change, videos, difference=float(change.mean()))
+    n, shown = facts["clusters_needed"], 0
+    for _ in range(400):
+        sample, of = draw(n), np.repeat(np.arange(n), 3)
+        shown += abs(sample.mean()) > 1.96 * cluster_standard_error(sample, of)
+    assert 0.74 < shown / 400 < 0.87
+
+
+def mteb_result(**changed):
+    return {"dataset_revision": "x", "task_name": "NExTQAVideoCentricQA", "mteb_version": "2.1.0",
+            "scores": {"test": [{"accuracy": 0.41, "main_score": 0.41, "hf_subset": "default", "languages": []}]},
+            "evaluation_time": 3.1, "kg_co2_emissions": None} | changed  # fmt: skip
+
+
+def test_a_result_of_mteb_is_shown_without_interval_and_not_compared(tmp_path, capsys):
+    path = tmp_path / "org__model" / "rev" / "NExTQAVideoCentricQA.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(mteb_result()))
+    (log,) = read_logs(path)
+    assert (log.model, log.task, log.mean, log.hits) == ("org/model", "NExTQAVideoCentricQA", 0.41, {})
+    assert main(["table", str(path)]) == 0
+    assert "MTEB writes no samples" in capsys.readouterr().out
+    assert main(["compare", str(path), str(path)]) == 2
+    assert "holds no samples (MTEB)" in capsys.readouterr().err
+
+
+def test_samples_whose_metric_holds_answers_alone_are_compared_with_the_key(tmp_path):
+    path = tmp_path / "m" / "20260101_000000_samples_egoschema.jsonl"
+    path.parent.mkdir()
+    rows = [
+        {"doc_id": n, "target": "1", "filtered_resps": ["x"], "doc_hash": "h", "submission": {f"v{n}": n % 2},
+         "score": {"pred": n % 2, "ground_truth": "1"}}
+        for n in range(6)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert list(read_logs(path)[0].hits.values()) == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a_samples_t.jsonl", f"{SAMPLE}\n{SAMPLE}", "line 2: the id '0' stands in the log twice"),
+        ("a_samples_t.jsonl", SAMPLE + '\n{"doc_id": 1, "acc": 1}', "line 2 is no sample"),
+        ("a_samples_t.jsonl", SAMPLE + '\n{"doc_id": 1, "target"', "line 2 is not JSON"),
+        ("a_samples_t.jsonl", SAMPLE.replace("1}", '{"pred": "A"}}'), "line 1 holds no score"),
+        ("a_samples_t.jsonl", "", "holds no rows"),
+        ("t.json", json.dumps({"logs": [], "model_configs": {}}), "up to version 0.2"),
+        ("t.json", json.dumps(inspect_log([1, 0], version=1)), "in version 1; this version reads 2"),
+        ("t.json", json.dumps({**inspect_log([1]), "samples": None}), "holds no samples"),
+        ("t.json", json.dumps(inspect_log([1]) | {"samples": [{"id": 1}]}), "none of its 1 samples was scored"),
+        ("t.json", json.dumps(mteb_result(scores=None)), "before version 1.11"),
+        ("t.json", json.dumps({"mteb_model_meta": {}, "default": {}}), "predictions of MTEB without their key"),
+        ("t.tsv", "index\tprediction\n1\tA\n", "has not judged"),
+        ("t.tsv", "index\tprediction\tscore\n1\tA\t1\n2\tB\tnone\n", "row 3: the score is 'none'"),
+        ("t.json", json.dumps([{"x": 1, "y": 2}]), "is no log of lmms-eval"),
+        ("t.xlsx", "no zip", "cannot be read as an xlsx workbook"),
+        ("t.eval", "no zip", "is no zip file"),
+    ],
+)  # fmt: skip
+def test_a_bad_log_is_refused_with_file_and_row(tmp_path, capsys, name, content, message):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(VideoContrastError, match="^" + str(path)) as raised:
+        read_logs(path)
+    assert message in str(raised.value)
+    assert main(["table", str(path)]) in (1, 2) and message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_member_that_leaves_the_root_of_an_eval_is_refused(tmp_path):
+    path = tmp_path / "t.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../header.json", "{}")
+    with pytest.raises(VideoContrastError, match=r"'\.\./header.json' leaves the root"):
+        read_logs(path)
+
+
+def test_logs_of_different_sets_are_not_compared(tmp_path):
+    a = read_logs(lmms(tmp_path, "a", hits(0.5, 1)))
+    rows = [row | {"video": f"other{row['index']}"} for row in judged(hits(0.5, 2))]
+    b = read_logs(workbook(tmp_path / "b" / "b_Video-MME_score.xlsx", rows))
+    with pytest.raises(VideoContrastError, match="different sets"):
+        compare_logs(a, b)
+    c = read_logs(workbook(tmp_path / "c" / "c_x_score.xlsx", [row | {"index": f"q{row['index']}"} for row in rows]))
+    with pytest.raises(VideoContrastError, match="no item in common"):
+        compare_logs(a, c)
+    with pytest.raises(UsageError, match="unknown task of both logs: 'x'"):
+        compare_logs(a, a, ["x"])
+    with pytest.raises(UsageError, match="no such file"):
+        read_logs(Path("nowhere"))
