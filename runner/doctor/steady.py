@@ -83,9 +83,10 @@ def _order(probe: Probe) -> Verdict:
 
 def _candidates(probe: Probe) -> Verdict:
     captions = probe.captions_of(0)
-    alone = np.concatenate([probe.scores(probe.clips[:1], [caption]) for caption in captions[:2]], axis=1)
+    few = captions if isinstance(probe.model, Encoder) else captions[:2]
+    alone = np.concatenate([probe.scores(probe.clips[:1], [caption]) for caption in few], axis=1)
     # with the clip alone in its batch too, so that this check is about captions
-    among = probe.scores(probe.clips[:1], captions)[:, :2]
+    among = probe.scores(probe.clips[:1], captions)[:, : len(few)]
     return _verdict(probe, "candidates", difference(alone, among), "a caption alone and among others")
 
 

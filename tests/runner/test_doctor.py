@@ -1,0 +1,206 @@
+"""The self-test: adapters that are wrong on purpose are caught, right ones pass, and a run says what was found."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import runner_set
+import tiny_models
+
+import video_contrast
+from video_contrast.checkpoints import NAMES
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.doctor.verdict import SelfTest
+from video_contrast.runner.kinds import LoadOptions, choose, options_for
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
+from video_contrast.runner.locate import locate
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("doctor")
+    runner_set.write(root / "set", n_clips=9)
+    tiny_models.clip(root / "clip")
+    return root
+
+
+def failed(test: SelfTest) -> set[str]:
+    return {verdict.check for verdict in test.of("fail")}
+
+
+def as_text(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    """Frames printed and embedded as a caption, as a library does with an input that it takes for text."""
+    return model.encode_texts([str(frames) for frames in prepared])
+
+
+def unseen(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    return np.ones((len(prepared), 24), np.float32)
+
+
+def shuffled(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    """Sorted by size for speed, and never sorted back."""
+    rows = ImageTextEncoder.encode_prepared(model, prepared)
+    return rows[np.argsort([np.sum(arrays["pixel_values"]) for arrays in prepared])]
+
+
+def first_frame(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    return ImageTextEncoder.encode_prepared(model, [{k: v[:1] for k, v in arrays.items()} for arrays in prepared])
+
+
+def cut(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
+    return ImageTextEncoder.encode_texts(model, [text[:8] for text in texts])
+
+
+def sorted_texts(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
+    return ImageTextEncoder.encode_texts(model, sorted(texts, key=len))
+
+
+BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
+    "frames as text": ({"prepare": lambda model, clip: clip.frames, "encode_prepared": as_text}, {"pixels"}),
+    "ignored video": ({"encode_prepared": unseen}, {"clip", "grey", "pixels", "frames"}),
+    "shuffled clips": ({"encode_prepared": shuffled}, {"order"}),
+    "shuffled captions": ({"encode_texts": sorted_texts}, {"candidates"}),
+    "cut captions": ({"encode_texts": cut, "truncated_texts": lambda model, texts: 0}, {"ends"}),
+    "first frame only": ({"encode_prepared": first_frame}, {"frames"}),
+}
+
+
+@pytest.fixture
+def adapter(place: Path) -> Iterator[Callable[..., str]]:
+    """Registers an encoder of the tiny CLIP with other methods; its name."""
+
+    def register(**methods: Callable[..., Any]) -> str:
+        @kind("adapter", family="encoder", summary="for this test", names=("adapter",))
+        def load(source: object, settings: LoadOptions) -> ImageTextEncoder:
+            real = locate(str(place / "clip"))
+            usual = choose(real)
+            model = usual.load(real, LoadOptions(options=options_for(usual, {})))
+            model.__class__ = type("Adapter", (ImageTextEncoder,), methods)
+            if "left" in methods:
+                model.tokens.tokenizer.padding_side = "left"
+            return model
+
+        return "adapter"
+
+    yield register
+    KINDS.pop("adapter", None)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_adapter_is_caught(name: str, place: Path, adapter: Callable[..., str]) -> None:
+    methods, expected = BROKEN[name]
+    test = video_contrast.doctor(adapter(**methods), place / "set")
+    assert expected <= failed(test), "\n".join(map(str, test.verdicts))
+
+
+def test_left_padding_in_the_wrong_place_is_caught(place: Path, adapter: Callable[..., str]) -> None:
+    assert "padding" in failed(video_contrast.doctor(adapter(left=True), place / "set"))
+
+
+def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapter: Callable[..., str]) -> None:
+    test = video_contrast.doctor(adapter(), place / "set")
+    assert not failed(test)
+    says = {verdict.check: verdict.says for verdict in test.verdicts}
+    assert "order-blind" in says["reversal"] and test.items == 8
+    assert next(v for v in test.verdicts if v.check == "cost").numbers["seconds_an_item"] > 0
+
+
+class Timed(PairScorer):
+    """Scores by pixels, times and letters; told not to look at the times, it says all the same that it reads them."""
+
+    reads_times = True
+
+    def __init__(self, looks: bool) -> None:
+        self.looks = looks
+
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+        assert clip is not None
+        rate = float(np.mean(np.diff(clip.times))) if self.looks else 2.0
+        shown = clip.frames.astype(np.float64).mean(axis=(1, 2, 3)) @ (1 + np.arange(len(clip.frames)))
+        return ScoreResult(np.array([np.sin(shown + sum(map(ord, text))) + rate for text in captions]))
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_constant_frame_rate_is_caught(looks: bool, place: Path) -> None:
+    kind("timed", family="pair", summary="for this test", names=("timed",))(lambda source, settings: Timed(looks))
+    try:
+        assert failed(video_contrast.doctor("timed", place / "set")) == (set() if looks else {"times"})
+    finally:
+        KINDS.pop("timed")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_packaged_checkpoints_pass(name: str) -> None:
+    test = video_contrast.doctor(name)
+    assert not test.of("fail") and not test.of("doubt")
+    truth = next(verdict for verdict in test.verdicts if verdict.check == "truth")
+    assert truth.state == "pass" and truth.numbers["p_value"] < 0.05
+    blind = "order-blind" in next(verdict.says for verdict in test.verdicts if verdict.check == "reversal")
+    assert blind == (name == "bag-of-frames")
+
+
+@pytest.mark.parametrize("name", tiny_models.MAKERS)
+def test_tiny_checkpoints_of_all_encoders_pass(name: str, place: Path, tmp_path: Path) -> None:
+    folder = tiny_models.MAKERS[name](tmp_path / "model")
+    test = video_contrast.doctor(folder, place / "set")
+    assert not failed(test), "\n".join(map(str, test.verdicts))
+    assert test.rendered["tokens"] and test.rendered["pixels"] and test.rendered["times"]
+
+
+def test_a_run_stops_unless_what_fails_is_accepted(
+    place: Path, tmp_path: Path, adapter: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = adapter(encode_prepared=first_frame)
+    given: dict[str, Any] = {"store": tmp_path / "store", "progress": False}
+    with pytest.raises(VideoContrastError, match="failed the self-test.*frames: .*--accept frames"):
+        video_contrast.score(name, place / "set", "verb_mc", output=tmp_path / "run", **given)
+    assert not (tmp_path / "run" / "run.json").exists()
+    result = video_contrast.score(name, place / "set", "verb_mc", output=tmp_path / "run", accept="frames", **given)
+    record: Any = result.record["self_test"]
+    assert record["failed"] == record["accepted"] == ["frames"] and not record["passed"]
+    assert "self-test: fail (accepted): frames" in (tmp_path / "run" / "RESULTS.md").read_text()
+    left_out = video_contrast.score(name, place / "set", "verb_mc", accept="all", **given)
+    assert left_out.record["self_test"] == {"left_out": True}
+    assert main(["doctor", name, "--dataset", str(place / "set"), "--config", "random_mc"]) == 1
+    shown = capsys.readouterr()
+    assert "fail  frames" in shown.out and "failed 1 of" in shown.err
+
+
+def test_a_run_that_goes_on_and_a_finished_one_are_not_tested_again(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from video_contrast.runner import self_test
+
+    calls: list[int] = []
+    examine = self_test.examine
+    monkeypatch.setattr(self_test, "examine", lambda *args, **named: calls.append(1) or examine(*args, **named))
+    given: dict[str, Any] = {"output": tmp_path / "run", "store": tmp_path / "store", "progress": False}
+    first = video_contrast.score(place / "clip", place / "set", "verb_mc", **given)
+    video_contrast.score(place / "clip", place / "set", "verb_mc", **given)
+    more = video_contrast.score(place / "clip", place / "set", "verb_mc", conditions="clean,controls", **given)
+    assert len(calls) == 1
+    assert more.record["self_test"] == first.record["self_test"]
+    assert first.record["self_test"]["passed"] and first.record["input"]["tokens"]
+
+
+def test_baselines_are_exempt(place: Path) -> None:
+    assert video_contrast.doctor("random", place / "set").exempt == "never sees a video"
+    record = video_contrast.score("random", place / "set", "verb_mc", progress=False).record
+    assert record["self_test"] == {"exempt": "never sees a video"}
+
+
+@pytest.mark.parametrize("accept", ["frame", "all,frames"])
+def test_only_checks_can_be_accepted(accept: str, place: Path) -> None:
+    with pytest.raises(UsageError, match="accept"):
+        video_contrast.score("temporal", place / "set", "verb_mc", accept=accept, progress=False)
+
+
+def test_show_input_prints_what_the_model_is_given(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--model", str(place / "clip"), "--dataset", str(place / "set"), "--config", "verb_mc",
+                 "--show-input"]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    assert '"prompt": "<bos>a ' in out and '"pixel_values"' in out
