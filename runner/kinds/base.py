@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,8 +63,9 @@ class Question:
 
     Attributes:
         text: the question.
-        prompt: what a model is asked, with `{question}` and `{options}` where they belong, word for word as published.
-        option: a line of the options, with `{letter}` and `{text}`.
+        prompt: what a model is asked, word for word as published, with `{question}` and `{options}` (or
+            `{options_dict}`, as Python writes letters and texts) where they belong, and `{frames}` for their number.
+        option: a line of the options, with `{letter}` (or `{number}`) and `{text}`.
     """
 
     text: str
@@ -73,15 +74,22 @@ class Question:
 
     def asked(self, candidates: Sequence[str]) -> str:
         """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""
+        letters = [chr(ord("A") + n) for n in range(len(candidates))]
         lines = [
-            _filled(self.option, letter=chr(ord("A") + n), text=text) for n, text in enumerate(candidates)
-        ]  # fmt: skip
-        return _filled(self.prompt, question=self.text, options="\n".join(lines))
+            _filled(self.option, letter=letter, number=str(n), text=text)
+            for n, (letter, text) in enumerate(zip(letters, candidates, strict=True), 1)
+        ]
+        options = {"options": "\n".join(lines), "options_dict": str(dict(zip(letters, candidates, strict=True)))}
+        return _filled(self.prompt, question=self.text, **options)
+
+    def of_frames(self, count: int) -> Question:
+        """The question with the number of frames that are shown in its prompt."""
+        return replace(self, prompt=_filled(self.prompt, frames=str(count)))
 
     def is_yes_no(self, candidates: Sequence[str]) -> bool:
         """Whether the answer is yes or no, and not a letter."""
         plain = sorted(text.strip(" .").lower() for text in candidates)
-        return plain == ["no", "yes"] and "{options}" not in self.prompt
+        return plain == ["no", "yes"] and "{options" not in self.prompt
 
 
 def _filled(template: str, **values: str) -> str:

@@ -96,7 +96,9 @@ class GenerativeScorer(PairScorer):
         self.counters["altered_captions"] += sum(text != caption for text, caption in zip(texts, captions, strict=True))
         self.counters["items"] += 1
         if question is not None:
-            question = replace(question, text=self.chat.safe(question.text))
+            question = replace(question, text=self.chat.safe(question.text)).of_frames(
+                0 if clip is None else len(clip.frames)
+            )
         if self.options.scoring == "loglik":
             result = self._loglik(clip, texts, prompts.DESCRIBE if question is None else question.text)
         elif question is not None and question.is_yes_no(texts):

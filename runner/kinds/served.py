@@ -78,6 +78,7 @@ class ServedScorer(PairScorer):
             `unparseable` = 1: the runner counts the item as wrong.
         """
         images = [] if clip is None else [_image(frame) for frame in clip.frames]
+        question = None if question is None else question.of_frames(len(images))
         before = asdict(self.chat.cost)
         if question is not None and question.is_yes_no(captions):
             result = self._answered(images, captions, question)

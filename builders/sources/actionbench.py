@@ -1,0 +1,56 @@
+"""The builder `actionbench`: antonyms of actions and shuffled objects on Something-Something V2 (Paxion)."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    present,
+    text_of,
+    video_name,
+)
+
+CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
+RELEASE = Release(
+    builder="actionbench",
+    title="ActionBench (SSv2)",
+    summary="Labels of Something-Something V2 against ones with the antonym of the action, and with other objects.",
+    licence="Paxion's repository names no licence for its annotations; the terms of Something-Something V2 hold.",
+    licence_id="",
+    citation="Wang, Blume, Li, Liu, Cho, Tang, Bansal, Ji: Paxion: Patching Action Knowledge in Video-Language "
+    "Foundation Models. NeurIPS 2023.",
+    fetch="the address under Download Annotations of https://github.com/MikeWangWZHL/Paxion, into ActionBench/ssv2",
+    videos="https://developer.qualcomm.com/software/ai-datasets/something-something, as ID.webm",
+    paper={"antonym_mc": 23807},
+)
+
+
+@builder("actionbench", configs=tuple(CONFIGS), requirements=f"its annotations: {RELEASE.fetch}")
+def actionbench(
+    configs: list[str],
+    *,
+    annotations: Annotated[Path, "file of the validation split (.json or .jsonl)"],
+    video_pattern: Annotated[str, "path of a video"] = "{id}.webm",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """ActionBench: the label against the antonym of its action, and against other objects as the control."""
+    tables = {config: {"validation": Items(options)} for config in configs}
+    for place, row in read_table(present(annotations, RELEASE)):
+        name = text_of(row, "id", place)
+        for config in configs:
+            items = tables[config]["validation"]
+            items.captions(
+                place,
+                name,
+                video_name(video_pattern, place, id=name),
+                true=text_of(row, "label", place),
+                negatives=[str(row.get(CONFIGS[config]) or "")],
+                kind=config.removesuffix("_mc"),
+                meta={"template": row.get("template"), "placeholders": row.get("placeholders")},
+            )
+    return built_set(RELEASE, tables, options)

@@ -1,0 +1,75 @@
+"""The builder `rtime`: clips and their reversals with captions of both, as pair groups."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    flipped,
+    read_entries,
+    texts_of,
+    video_name,
+)
+from video_contrast.errors import unknown_name
+
+SPLITS = {"test": "test", "validation": "valid", "train": "train"}
+RELEASE = Release(
+    builder="rtime",
+    title="Reversed in Time",
+    summary="Clips and their reversals, each with captions of its own.",
+    licence="The repository names no licence; it gives the addresses of the videos, not the videos.",
+    licence_id="",
+    citation="Du, Liu, Jin: Reversed in Time: A Novel Temporal-Emphasized Benchmark for Cross-Modal Video-Text "
+    "Retrieval. ACM Multimedia 2024.",
+    fetch="git clone https://github.com/qyr0403/Reversed-in-Time",
+    videos="the address `url` of each entry, by permission of its owner, as ID.mp4; its reversal as ID_reverse.mp4 "
+    "(ffmpeg -i ID.mp4 -vf reverse -an ID_reverse.mp4)",
+)
+
+
+@builder("rtime", configs=("pairs",), requirements=f"test.json ...: `{RELEASE.fetch}`")
+def rtime(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository, with test.json"],
+    splits: Annotated[str, "which of test, validation, train, separated by commas"] = "test",
+    video_pattern: Annotated[str, "path of a clip"] = "{id}.mp4",
+    reverse_pattern: Annotated[str, "path of its reversal"] = "{id}_reverse.mp4",
+    options: PublishedOptions,
+) -> BuiltSet:
+    """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
+    tables: dict[str, Items] = {}
+    for split in (name.strip() for name in splits.split(",")):
+        if split not in SPLITS:
+            raise unknown_name("split of rtime", split, list(SPLITS))
+        items = tables.setdefault(split, Items(options))
+        for place, key, row in read_entries(folder / f"{SPLITS[split]}.json", RELEASE):
+            if not row.get("reverse"):
+                items.counts["rows"] += 1
+                items.counts["no_reversal"] += 1
+                continue
+            texts = [texts_of(row, f"{way}_captions", place) for way in ("forward", "reverse")]
+            if len(texts[0]) != len(texts[1]):
+                items.counts["captions_without_partner"] += abs(len(texts[0]) - len(texts[1]))
+            for number, captions in enumerate(zip(*texts, strict=False)):
+                group = f"{key}-{number}"
+                flip = flipped(options.seed, "rtime", group)
+                for label, pattern in enumerate((video_pattern, reverse_pattern)):
+                    items.answers(
+                        place,
+                        f"{group}-{('forward', 'reverse')[label]}",
+                        video_name(pattern, place, id=key, source=key),
+                        question="",
+                        options=captions[::-1] if flip else captions,
+                        key=1 - label if flip else label,
+                        kind="reversed",
+                        group=group,
+                        cluster=key,
+                        meta={"url": row.get("url")},
+                    )
+        items.drop_broken_groups()
+    return built_set(RELEASE, {"pairs": tables}, options)

@@ -1,0 +1,65 @@
+"""The builder `ssv2`: Something-Something V2 as retrieval by label, and as a choice among templates."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    VideoName,
+    built_set,
+    read_entries,
+    text_of,
+    texts_of,
+    video_name,
+)
+from video_contrast.errors import UsageError
+
+RELEASE = Release(
+    builder="ssv2",
+    title="SSv2-label and SSv2-template",
+    summary="Retrieval of clips by their labels, and the choice among all templates, whose objects are masked.",
+    licence="The terms of Something-Something V2 hold for labels and videos.",
+    licence_id="",
+    citation="Lei, Berg, Bansal: Revealing Single Frame Bias for Video-and-Language Learning. ACL 2023.",
+    fetch="the annotations under Download of https://github.com/jayleicn/singularity (ssv2_label, ssv2_template)",
+    videos="https://developer.qualcomm.com/software/ai-datasets/something-something, as ID.webm",
+    paper={"label": 2088, "template_mc": 2088},
+)
+
+
+@builder("ssv2", configs=("label", "template_mc"), requirements=f"its json files: {RELEASE.fetch}")
+def ssv2(
+    configs: list[str],
+    *,
+    label: Annotated[Path | None, "json of SSv2-label, validation"] = None,
+    template: Annotated[Path | None, "json of SSv2-template, validation"] = None,
+    options: PublishedOptions,
+) -> BuiltSet:
+    """SSv2-label as retrieval; SSv2-template as a choice among the templates, since each is true of several clips."""
+    tables: dict[str, dict[str, Items]] = {}
+    if "label" in configs and label is not None:
+        items = tables.setdefault("label", {}).setdefault("validation", Items(options))
+        for place, _, row in read_entries(label, RELEASE):
+            for video in _videos(row, place):
+                items.retrieval(place, video.id, video, [text_of(row, "caption", place)])
+    if "template_mc" in configs and template is not None:
+        items = tables.setdefault("template_mc", {}).setdefault("validation", Items(options))
+        rows = [(place, row, text_of(row, "caption", place)) for place, _, row in read_entries(template, RELEASE)]
+        names = list(dict.fromkeys(text for _, _, text in rows))
+        for place, row, text in rows:
+            for video in _videos(row, place):
+                items.answers(
+                    place, video.id, video, question="", options=names, key=names.index(text), kind="template"
+                )
+    if not tables:
+        raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {RELEASE.fetch}")
+    return built_set(RELEASE, tables, options)
+
+
+def _videos(row: dict[str, Any], place: str) -> list[VideoName]:
+    """The videos of a caption: one, or a list of them."""
+    names = [row["video"]] if isinstance(row.get("video"), str) else texts_of(row, "video", place)
+    return [video_name("{file}", place, file=name) for name in names]

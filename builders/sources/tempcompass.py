@@ -1,0 +1,96 @@
+"""The builder `tempcompass`: questions on speed, direction, order ... of clips and of their conflicting versions."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    read_entries,
+    text_of,
+    video_name,
+)
+from video_contrast.errors import VideoContrastError
+
+CONFIGS = ("multi_choice", "yes_no", "caption_matching")
+FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
+RELEASE = Release(
+    builder="tempcompass",
+    title="TempCompass",
+    summary="Questions on the speed, direction, order, action and change of attributes of clips; conflicting clips "
+    "(reversed, faster, joined) share all that a single frame shows.",
+    licence="TempCompass is CC BY-NC 4.0.",
+    licence_id="cc-by-nc-4.0",
+    citation="Liu, Li, Liu, Wang, Ren, Li, Chen, Sun, Hou: TempCompass: Do Video LLMs Really Understand Videos? "
+    "Findings of ACL 2024.",
+    fetch="git clone https://github.com/llyx97/TempCompass",
+    paper={"multi_choice": 1580, "yes_no": 2453, "caption_matching": 1503},
+    videos="hf download lmms-lab/TempCompass --repo-type dataset (or utils/download_video.py and "
+    "utils/process_videos.py of the repository), into videos/",
+)
+# Word for word as the authors' scripts ask.
+PROMPTS = {
+    "multi_choice": "{question}\n{options}\nPlease directly give the best option:",
+    "yes_no": "{question}\nPlease answer yes or no:",
+    "caption_matching": "{question}\n{options}\nPlease directly give the best option:",
+}
+_OPTION = re.compile(r"^(?:([A-Z])\. |((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M)
+
+
+@builder("tempcompass", configs=CONFIGS, requirements=f"its folder `questions`: `{RELEASE.fetch}`")
+def tempcompass(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository, with questions/multi-choice.json ..."],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
+    tables = {}
+    for config in configs:
+        items = Items(options)
+        path = folder / "questions" / f"{FILES[config]}.json"
+        for file_place, video_id, dimensions in read_entries(path, RELEASE):
+            video = video_name("videos/{id}.mp4", file_place, id=video_id, source=video_id.partition("_")[0])
+            for dimension, entries in dimensions.items():
+                if not isinstance(entries, list):
+                    raise VideoContrastError(f"{file_place}: {dimension!r} must be a list of questions")
+                for number, entry in enumerate(entries):
+                    place = f"{file_place}, {dimension}, question {number}"
+                    question, choices, key, option = _parsed(config, entry, place)
+                    items.answers(
+                        place,
+                        f"{video_id}-{dimension}-{number}",
+                        video,
+                        question=question,
+                        options=choices,
+                        key=key,
+                        kind=dimension,
+                        prompt=PROMPTS[config],
+                        option=option,
+                    )
+        tables[config] = {"test": items}
+    return built_set(RELEASE, tables, options)
+
+
+def _parsed(config: str, entry: dict[str, Any], place: str) -> tuple[str, list[str], int, str | None]:
+    """Question, options, number of the right one, and how an option is written."""
+    text, answer = text_of(entry, "question", place), text_of(entry, "answer", place).strip()
+    if config == "yes_no":
+        if answer.lower() not in ("yes", "no"):
+            raise VideoContrastError(f"{place}: the answer {answer!r} is neither yes nor no")
+        return text, ["yes", "no"], ("yes", "no").index(answer.lower()), None
+    found = list(_OPTION.finditer(text))
+    lines = [match[0].strip() for match in found]
+    if answer not in lines:
+        raise VideoContrastError(f"{place}: the answer {answer!r} is outside the options {lines}")
+    label = found[0][2]
+    written = (
+        "{letter}. {text}"
+        if label is None
+        else f"{label} {{{'number' if found[0][3].isdigit() else 'letter'}}}: {{text}}"
+    )
+    return text[: found[0].start()].rstrip("\n"), [match[4] for match in found], lines.index(answer), written

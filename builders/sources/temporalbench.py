@@ -1,0 +1,58 @@
+"""The builder `temporalbench`: detailed captions against ones with a temporal detail changed."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    lettered,
+    read_entries,
+    text_of,
+    video_name,
+)
+
+FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
+RELEASE = Release(
+    builder="temporalbench",
+    title="TemporalBench",
+    summary="Detailed captions of clips, short and long, against ones in which a temporal detail is changed.",
+    licence="The data set is gated on the Hub, and its terms are shown there; the repository is under the MIT licence.",
+    licence_id="",
+    citation="Cai, Tan, Zhang, Zou, Zhang, Yao, Zhu, Gu, Zhong, Shang, Dou, Park, Gao, Lee, Yang: TemporalBench: "
+    "Towards Fine-grained Temporal Understanding for Multimodal Video Models. arXiv:2410.10818.",
+    fetch="hf download microsoft/TemporalBench --repo-type dataset --local-dir TemporalBench",
+    videos="in the same download: unzip short_video.zip and long_video_*.zip",
+)
+
+
+@builder("temporalbench", configs=tuple(FILES), requirements=f"its json files (gated): `{RELEASE.fetch}`")
+def temporalbench(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with temporalbench_short_qa.json"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TemporalBench: binary questions on short and on long clips, with the released prompt."""
+    tables = {}
+    for config in configs:
+        items = Items(options)
+        tables[config] = {"test": items}
+        for place, _, row in read_entries(folder / FILES[config], RELEASE):
+            question, choices, rest = lettered(text_of(row, "question", place), place)
+            key = text_of(row, "GT", place).strip().upper()
+            path = text_of(row, "video_name", place)
+            items.answers(
+                place,
+                text_of(row, "idx", place),
+                video_name("{path}", place, path=path),
+                question=question,
+                options=choices,
+                key=ord(key[:1] or "?") - ord("A"),
+                kind=str(row.get("category") or row.get("dataset") or "detail"),
+                prompt="{question}\n{options}" + (f"\n{rest}" if rest else ""),
+            )
+    return built_set(RELEASE, tables, options)

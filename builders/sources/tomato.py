@@ -1,0 +1,82 @@
+"""The builder `tomato`: questions on counts, directions, rotations, shapes, speeds and cues."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    number_of,
+    read_entries,
+    text_of,
+    texts_of,
+    video_name,
+)
+from video_contrast.errors import VideoContrastError
+
+TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
+RELEASE = Release(
+    builder="tomato",
+    title="TOMATO",
+    summary="Questions on action count, direction, rotation, shape and trend, velocity and frequency, visual cues.",
+    licence="See the repository; its videos are recorded by the authors or named by their address.",
+    licence_id="",
+    citation="Shangguan, Li, Ding, Zheng, Zhao, Fitzgerald, Cohan: TOMATO: Assessing Visual Temporal Reasoning "
+    "Capabilities in Multimodal Foundation Models. ICLR 2025.",
+    fetch="git clone https://github.com/yale-nlp/TOMATO",
+    videos="the address under Videos in the repository's README, unzipped to videos/",
+    paper={"tomato_mc": 1484},
+)
+# Word for word as the authors' script asks, with its spaces at the ends of lines.
+PROMPT = """You will be provided with {frames} separate frames uniformly sampled from a video, the frames are provided \
+in chronological order of the video. Analyze these frames and provide the answer to the question about the video \
+content. Answer the multiple-choice question about the video content.\x20
+
+You must use these frames to answer the multiple-choice question; do not rely on any externel knowledge or \
+commonsense.\x20
+
+<question>\x20
+{question}\x20
+</question>
+
+<options>\x20
+{options_dict}\x20
+</options>
+
+Even if the information in these separate frames is not enough to answer the question, PLEASE TRY YOUR BEST TO GUESS \
+AN ANSWER WHICH YOU THINK WOULD BE THE MOST POSSIBLE ONE BASED ON THE QUESTION.\x20
+
+DO NOT GENERATE ANSWER SUCH AS 'NOT POSSIBLE TO DETERMINE.'\x20
+"""
+
+
+@builder("tomato", configs=("tomato_mc",), requirements=f"its folder `data`: `{RELEASE.fetch}`")
+def tomato(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the repository's folder `data`"],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
+    items = Items(options)
+    for task in TASKS:
+        for place, key, row in read_entries(folder / f"{task}.json", RELEASE):
+            values = {name: text_of(row, name, place) for name in ("demonstration_type", "key")}
+            label = number_of(row, "answer", place)
+            if label is None or label != int(label):
+                raise VideoContrastError(f"{place}: the key {row.get('answer')!r} is no number of an option")
+            items.answers(
+                place,
+                f"{task}-{key}",
+                video_name("videos/{demonstration_type}/{key}.mp4", place, **values),
+                question=text_of(row, "question", place),
+                options=texts_of(row, "options", place),
+                key=int(label),
+                kind=task,
+                prompt=PROMPT,
+                meta={"variation": row.get("variation"), "url": row.get("video_source_url")},
+            )
+    return built_set(RELEASE, {"tomato_mc": {"test": items}}, options)

@@ -1,0 +1,73 @@
+"""The builder `videohallucer`: pairs of a basic and a hallucinated question, both to be answered right."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    read_entries,
+    text_of,
+    video_name,
+)
+from video_contrast.errors import VideoContrastError
+
+SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
+RELEASE = Release(
+    builder="videohallucer",
+    title="VideoHallucer",
+    summary="A question whose answer is yes and one whose answer is no, of one clip or of two that hardly differ.",
+    licence="VideoHallucer is under the MIT licence.",
+    licence_id="mit",
+    citation="Wang, Wang, Zhao, Xie, Zheng: VideoHallucer: Evaluating Intrinsic and Extrinsic Hallucinations in Large "
+    "Video-Language Models. arXiv:2406.16338.",
+    fetch="hf download ColorfulAI/VideoHallucer --repo-type dataset --local-dir VideoHallucer",
+    videos="in the same download, SUBSET/videos/",
+)
+PROMPT = "{question}\nAnswer the question using 'yes' or 'no'."  # word for word as the authors' script asks
+
+
+@builder("videohallucer", configs=SUBSETS, requirements=f"its folder: `{RELEASE.fetch}`")
+def videohallucer(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the download, with temporal/temporal.json ..."],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
+    tables = {}
+    for subset in configs:
+        path, items = folder / subset / f"{subset}.json", Items(options)
+        tables[subset] = {"test": items}
+        if not path.exists() and len(configs) > 1:
+            continue
+        for place, number, row in read_entries(path, RELEASE):
+            sides = [row.get(side) for side in ("basic", "hallucination")]
+            if not all(isinstance(side, dict) for side in sides):
+                raise VideoContrastError(f"{place}: needs 'basic' and 'hallucination', each an object")
+            answers = [text_of(side, "answer", place).strip().lower() for side in sides]
+            if set(answers) - {"yes", "no"}:
+                raise VideoContrastError(f"{place}: the answers {answers} are not yes or no")
+            if len(set(answers)) == 1:
+                items.counts["rows"] += 1
+                items.counts["equal_answers"] += 1
+                continue
+            files = [text_of(side, "video", place) for side in sides]
+            for name, side, answer, file in zip(("basic", "hallucination"), sides, answers, files, strict=True):
+                items.answers(
+                    place,
+                    f"{subset}-{number}-{name}",
+                    video_name("{subset}/videos/{file}", place, subset=subset, file=file),
+                    question=text_of(side, "question", place),
+                    options=["yes", "no"],
+                    key=("yes", "no").index(answer),
+                    kind=str(row.get("type") or subset),
+                    prompt=PROMPT,
+                    group=f"{subset}-{number}",
+                    cluster=f"{subset}/{files[0]}",
+                )
+        items.drop_broken_groups()
+    return built_set(RELEASE, tables, options)

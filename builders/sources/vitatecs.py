@@ -1,0 +1,54 @@
+"""The builder `vitatecs`: captions with one temporal concept changed, by aspect, on MSR-VTT and VATEX."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.published import (
+    Items,
+    PublishedOptions,
+    Release,
+    built_set,
+    present,
+    text_of,
+    video_name,
+)
+
+ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
+RELEASE = Release(
+    builder="vitatecs",
+    title="VITATECS",
+    summary="Captions and counterfactual ones that differ in one temporal aspect.",
+    licence="VITATECS is CC BY 4.0.",
+    licence_id="cc-by-4.0",
+    citation="Li, Li, Ren, Liu, Liu, Gao, Sun, Hou: VITATECS: A Diagnostic Dataset for Temporal Concept Understanding "
+    "of Video-Language Models. ECCV 2024.",
+    fetch="git clone https://github.com/lscpku/VITATECS",
+    videos="MSR-VTT: https://github.com/m-bain/frozen-in-time (finetuning benchmarks), into MSRVTT/; "
+    "VATEX: https://eric-xw.github.io/vatex-website/download.html, into VATEX/",
+)
+
+
+@builder("vitatecs", configs=("vitatecs_mc",), requirements=f"its six .jsonl files: `{RELEASE.fetch}`")
+def vitatecs(
+    configs: list[str],
+    *,
+    folder: Annotated[Path, "the release's folder `data`, with Direction.jsonl ..."],
+    options: PublishedOptions,
+) -> BuiltSet:
+    """VITATECS: a caption against one with another temporal concept, by aspect."""
+    items = Items(options)
+    for aspect in ASPECTS:
+        path = present(folder / f"{aspect}.jsonl", RELEASE)
+        for number, (place, row) in enumerate(read_table(path)):
+            values = {name: text_of(row, name, place) for name in ("src_dataset", "video_name", "aspect")}
+            items.captions(
+                place,
+                f"{aspect.lower()}-{number}",
+                video_name("{src_dataset}/{video_name}", place, **values),
+                true=text_of(row, "caption", place),
+                negatives=[text_of(row, "counterfactual", place)],
+                kind=values["aspect"],
+            )
+    return built_set(RELEASE, {"vitatecs_mc": {"test": items}}, options)
