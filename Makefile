@@ -32,7 +32,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(PIP) --quiet uv || echo "uv could not be installed: pip goes on alone, slower"
 	@if [ -n "$$UV_TORCH_BACKEND" ]; then $(UV) torch; \
-	elif $(BIN)/python -m pip config list | grep -qE "find-links|index-url"; then $(PIP) -c constraints.txt torch; \
+	elif $(BIN)/python -m pip config list | grep -E "find-links|index-url" >/dev/null; then $(PIP) -c constraints.txt torch; \
 	else UV_TORCH_BACKEND=auto $(UV) torch || $(PIP) -c constraints.txt torch; fi
 	@$(UV) --quiet -e . || $(PIP) --quiet -c constraints.txt -e .
 	@touch $(STAMP)

@@ -8,6 +8,7 @@ same source video. `BLIND_MODELS` names them; the audit of a set, its refinement
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -128,16 +129,18 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
     least = max(2, len(texts) // 2500)  # rarer n-grams cost most of the time and tell nothing
     words = CountVectorizer(ngram_range=NGRAMS, binary=True, token_pattern=r"\S+", min_df=least)
     try:
-        words.fit(texts)
+        counted = words.fit_transform(texts)
     except ValueError:  # no n-gram stands twice: nothing to learn from
         return lambda unknown: np.zeros(len(unknown))
+    counted.sort_indices()
 
-    def vectors(of: Sequence[str]) -> "sparse.csr_matrix":
+    def vectors(counts: "sparse.csr_matrix", of: Sequence[str]) -> "sparse.csr_matrix":
         lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in of])
-        return sparse.hstack([words.transform(of).astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
+        return sparse.hstack([counts.astype(np.float64), sparse.csr_matrix(lengths)]).tocsr()
 
-    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3).fit(vectors(texts), labels, sample_weight=weights)
-    return lambda unknown: np.asarray(model.decision_function(vectors(unknown)), dtype=np.float64)
+    model = LogisticRegression(C=1.0, solver="liblinear", tol=1e-3)
+    model.fit(vectors(counted, texts), labels, sample_weight=weights)
+    return lambda unknown: np.asarray(model.decision_function(vectors(words.transform(unknown), unknown)), np.float64)
 
 
 def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
@@ -157,18 +160,17 @@ class TrigramModel:
     """
 
     def __init__(self, captions: Sequence[str]) -> None:
-        self.counts: dict[tuple[str, ...], int] = Counter()  # n-gram -> how often; () -> number of words
-        self.kinds: dict[tuple[str, ...], int] = Counter()  # history -> how many different words follow it
-        self.totals: dict[tuple[str, ...], int] = Counter()  # history -> how many words follow it
+        self.counts: Counter[tuple[str, ...]] = Counter()  # n-gram -> how often; () -> number of words
         for caption in captions:
             words = [START, START, *caption.lower().split(), UNKNOWN]
-            for at in range(2, len(words)):
-                for order in (0, 1, 2):
-                    history = tuple(words[at - order : at])
-                    gram = (*history, words[at])
-                    self.kinds[history] += gram not in self.counts
-                    self.counts[gram] += 1
-                    self.totals[history] += 1
+            self.counts.update((word,) for word in words[2:])
+            self.counts.update(pairwise(words[1:]))
+            self.counts.update(zip(words[:-2], words[1:-1], words[2:], strict=True))
+        self.kinds: Counter[tuple[str, ...]] = Counter()  # history -> how many different words follow it
+        self.totals: Counter[tuple[str, ...]] = Counter()  # history -> how many words follow it
+        for gram, count in self.counts.items():
+            self.kinds[gram[:-1]] += 1
+            self.totals[gram[:-1]] += count
         self.vocabulary = {gram[0] for gram in self.counts if len(gram) == 1}
 
     def score(self, captions: Sequence[str]) -> NDArray[np.float64]:

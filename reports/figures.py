@@ -160,13 +160,10 @@ def finish(
         wide: whether it takes the whole width of the page.
         small: whether it takes a third of it.
     """
-    svg = _saved(canvas, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-
-    def draw_png() -> bytes:
-        return _saved(canvas, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+    svg = _svg(canvas)
 
     text = _inline(svg.decode("utf-8"), name, caption)
-    return Figure(name, caption, svg=text, draw_png=draw_png, csv=to_csv(numbers), wide=wide, small=small)
+    return Figure(name, caption, svg=text, draw_png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:
@@ -177,13 +174,32 @@ def tidy(axes: "Axes", *, grid: str = "x") -> None:
         axes.grid(True, axis=grid)  # type: ignore[arg-type]
 
 
-def _saved(canvas: "Canvas", **how: Any) -> bytes:
+def _svg(canvas: "Canvas") -> bytes:
+    """The canvas on no ground. `savefig` would draw everything twice: the first time only to lay it out."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    for ground in (canvas.patch, *(axes.patch for axes in canvas.axes)):
+        ground.set_facecolor("none")
+        ground.set_edgecolor("none")
     sink = io.BytesIO()
-    with warnings.catch_warnings():
-        # Letters of other scripts are drawn by the reader's browser; only a PNG may lack them.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        canvas.savefig(sink, **how)
+    with _unwarned():
+        FigureCanvasSVG(canvas).print_svg(sink, metadata={"Date": None, "Creator": None})
     return sink.getvalue()
+
+
+def _png(canvas: "Canvas") -> bytes:
+    sink = io.BytesIO()
+    with _unwarned():
+        canvas.savefig(sink, format="png", dpi=144, facecolor="white", metadata={"Software": None})
+    return sink.getvalue()
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Letters of other scripts are drawn by the reader's browser; only a PNG may lack them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        yield
 
 
 def _inline(svg: str, name: str, caption: str) -> str:
