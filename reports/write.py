@@ -86,6 +86,44 @@ def write_report(
 def _render(
     runs: Sequence[Run], sections: Sequence[Section], gallery: dict[str, Any] | None, *, title: str, folder: bool
 ) -> str:
+    return render_page(
+        sections,
+        title=title,
+        counts=_counts(runs),
+        finding=finding(runs),
+        warnings=warnings(runs),
+        left_out=left_out(runs),
+        gallery=gallery,
+        record=_records(runs),
+        folder=folder,
+    )
+
+
+def render_page(
+    sections: Sequence[Section],
+    *,
+    title: str,
+    counts: str,
+    finding: str,
+    warnings: Sequence[str] = (),
+    left_out: Sequence[tuple[str, list[str]]] = (),
+    gallery: dict[str, Any] | None = None,
+    record: Sequence[tuple[str, list[tuple[str, str]]]] = (),
+    folder: bool = False,
+) -> str:
+    """Renders a page of sections.
+
+    Args:
+        sections: in their order.
+        title: the heading.
+        counts: what the page is about, in a few words.
+        finding: the first sentence.
+        warnings: what a reader must know before.
+        left_out: reason -> what was left out.
+        gallery: of `gallery_data`; None for a page without.
+        record: headings and their entries, at the end.
+        folder: whether files lie beside the page.
+    """
     import jinja2
 
     here = files("video_contrast.reports")
@@ -98,14 +136,14 @@ def _render(
     return template.render(
         title=title,
         version=__version__,
-        counts=_counts(runs),
-        finding=finding(runs),
-        warnings=warnings(runs),
-        left_out=left_out(runs),
+        counts=counts,
+        finding=finding,
+        warnings=warnings,
+        left_out=left_out,
         sections=sections,
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
-        record=_records(runs),
+        record=record,
         csv={part.name: part.csv if isinstance(part, Figure) else part.csv() for s in sections for part in s.parts},
         css=markup((here / "page.css").read_text(encoding="utf-8")),
         js=markup((here / "page.js").read_text(encoding="utf-8")),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Heading of the help -> modules of `video_contrast.commands`, each named by its command.
 COMMANDS = {
     "First": ("demo", "list"),
-    "Sets": ("build", "check", "audit", "analyse", "annotate", "perturb", "export", "push"),
+    "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": ("doctor", "score", "compare", "table", "report", "reproduce", "metrics"),
     "Training": ("teach", "tune_t5", "vectors"),
 }

@@ -1,0 +1,219 @@
+"""What an X-ray reads: a folder of ours, a table of any kind, a log with the items inside, or a data set of the Hub."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from video_contrast.audit.model_answers import ModelAnswers
+from video_contrast.audit.nearest_contrasts import mark_nearest
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import read_json
+from video_contrast.reports.foreign_logs import inspect_ai, read_logs
+from video_contrast.rows import MultipleChoiceRow, is_perturbed
+from video_contrast.storage import RunFolder, SetFolder
+from video_contrast.storage.plain_table import PlainTable, TableColumns, plain_table
+from video_contrast.storage.table_file import open_zip, read_table_file, zip_member
+
+Against = Literal["auto", "all", "nearest"]
+
+
+@dataclass
+class Source:
+    """A set to X-ray.
+
+    Attributes:
+        name: of the set, and of the config where it has several.
+        splits: split -> rows.
+        guesses: what was taken for what, a sentence each.
+        left_out: reason -> places of rows that are no item.
+        folder: where the set lies, if it is one of ours with a record; its config is `config`.
+    """
+
+    name: str
+    splits: dict[str, list[MultipleChoiceRow]]
+    guesses: list[str] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    folder: SetFolder | None = None
+    config: str = ""
+
+
+def open_sources(
+    what: str,
+    configs: Sequence[str] | None = None,
+    *,
+    split: str | None = None,
+    columns: TableColumns | None = None,
+    against: Against = "auto",
+) -> list[Source]:
+    """Reads what is to be X-rayed; a folder or a data set gives one source a config.
+
+    Args:
+        what: a folder, a file, or an id of the Hub.
+        configs: which, of a folder or a data set.
+        split: of a data set of the Hub, the only one to load; of others all are read.
+        columns: of a table.
+        against: what the true candidate is told from: the contrasts (kinds that a set names; where it names none the
+            nearest candidate, if one stands out), all others, or the nearest.
+
+    Raises:
+        UsageError: nothing of that name, no such config, or a run of ours.
+        VideoContrastError: a table cannot be read; names file and row.
+    """
+    path = Path(what).expanduser()
+    if path.is_dir():
+        sources = _folder(path, configs, columns)
+    elif path.is_file():
+        sources = [_file(path, columns or TableColumns())]
+    elif what.count("/") == 1 and not what.startswith((".", "/", "~")):
+        sources = _hub(what, configs, split, columns or TableColumns())
+    else:
+        raise UsageError(f"no such file, folder or data set of the Hub: {what}")
+    for source in sources:
+        _mark(source, against)
+    return sources
+
+
+def _mark(source: Source, against: Against) -> None:
+    """Marks contrasts by `against`."""
+    unknown = all(set(row["kinds"]) <= {"true", "distractor"} for rows in source.splits.values() for row in rows)
+    if against == "all":
+        for rows in source.splits.values():
+            for row in rows:
+                row["kinds"] = ["true" if n == row["label"] else "distractor" for n in range(len(row["kinds"]))]
+    elif against == "nearest" or unknown:
+        for name, rows in source.splits.items():
+            source.splits[name], n = mark_nearest(rows)
+            if n:
+                source.guesses.append(
+                    f"contrasts ({name}): in {n:,} of {len(rows):,} items one candidate differs from the true one in a "
+                    "few words; the nearest one is taken (--against all takes all)"
+                )
+
+
+def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | None) -> list[Source]:
+    if RunFolder(path).is_finished:
+        raise UsageError(f"{path} is a run; X-ray its set, and give the run as --scores")
+    folder = SetFolder.open(path)
+    known = folder.configs
+    for config in configs or ():
+        if config not in known:
+            raise unknown_name(f"config of {path}", config, known)
+    sources = []
+    for config in configs or known:
+        splits = {name: folder.rows(config, name) for name in folder.splits(config)}
+        rows: dict[str, list[MultipleChoiceRow]] = {}
+        for name, of_split in splits.items():
+            if of_split and "candidates" in of_split[0] and not is_perturbed(of_split[0]):
+                rows[name] = [row for row in of_split if "candidates" in row]  # tells the type checker which rows
+        if rows and (configs or not config.endswith("_refined")):
+            name = path.resolve().name if len(known) == 1 else f"{path.resolve().name} {config}"
+            sources.append(Source(name, rows, folder=folder if folder.is_built else None, config=config))
+    if not sources:
+        raise UsageError(f"{path} has no multiple-choice config without perturbations to X-ray")
+    return sources
+
+
+def _file(path: Path, columns: TableColumns) -> Source:
+    log = _inspect_rows(path)
+    if log is not None:
+        return _tables(path.stem, {"test": plain_table(log, str(path), columns=columns)}, ["the samples of the log"])
+    file = read_table_file(path, encoding=columns.encoding, delimiter=columns.delimiter)
+    if "doc_id" in file.rows[0] and "filtered_resps" in file.rows[0]:
+        raise UsageError(
+            f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
+        )
+    by_split: dict[str, list[dict[str, Any]]] = {}
+    for row in file.rows:
+        by_split.setdefault(str(row.get("split") or "test"), []).append(row)
+    several = len(by_split) > 1
+    tables = {
+        name: plain_table(rows, f"{path} ({name})" if several else str(path), columns=columns,
+                          first=0 if several else file.first)
+        for name, rows in by_split.items()
+    }  # fmt: skip
+    return _tables(path.stem, tables, file.notes)
+
+
+def _tables(name: str, tables: Mapping[str, PlainTable], notes: Sequence[str]) -> Source:
+    guesses = [*notes, *dict.fromkeys(guess for table in tables.values() for guess in table.guesses)]
+    left_out: dict[str, list[str]] = {}
+    for table in tables.values():
+        for reason, places in table.left_out.items():
+            left_out.setdefault(reason, []).extend(places)
+    return Source(name, {split: table.rows for split, table in tables.items()}, guesses, left_out)
+
+
+def _inspect_rows(path: Path) -> list[dict[str, Any]] | None:
+    """The items of a log of inspect_ai; None of any other file."""
+    if path.suffix == ".eval":
+        import json
+
+        with open_zip(path) as archive:
+            samples = json.loads(zip_member(archive, path, "summaries.json"))
+    elif path.suffix == ".json":
+        value = read_json(path)
+        if not isinstance(value, dict) or not inspect_ai.is_log(value):
+            return None
+        samples = value.get("samples") or []
+    else:
+        return None
+    rows = []
+    for sample in samples:
+        if not sample.get("choices"):
+            raise VideoContrastError(
+                f"{path}: sample {sample.get('id')!r} has no choices; only multiple choice is X-rayed"
+            )
+        metadata = sample.get("metadata")
+        rows.append(
+            {**(metadata if isinstance(metadata, dict) else {}), "id": sample["id"], "candidates": sample["choices"],
+             "label": sample["target"], "question": sample["input"] if isinstance(sample["input"], str) else None}
+        )  # fmt: skip
+    return [row for row, sample in zip(rows, samples, strict=True) if sample.get("epoch", 1) == 1]
+
+
+def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns) -> list[Source]:
+    import datasets
+
+    try:
+        known = list(datasets.get_dataset_config_names(name))
+        sources = []
+        for config in configs or known:
+            splits = [split] if split else list(datasets.get_dataset_split_names(name, config))
+            tables = {}
+            for part in splits:
+                loaded = datasets.load_dataset(name, config, split=part)
+                kept = [column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__]
+                rows = [dict(row) for row in loaded.select_columns(kept)]
+                tables[part] = plain_table(rows, f"{name}, {config}, {part}", columns=columns)
+            sources.append(_tables(name if len(known) == 1 else f"{name} {config}", tables, []))
+    except VideoContrastError:
+        raise
+    except Exception as error:  # of the datasets library, of many classes
+        raise VideoContrastError(f"{name} cannot be loaded from the Hub: {error}") from error
+    return sources
+
+
+def answers_of(paths: Sequence[Path], source: Source, split: str) -> list[ModelAnswers]:
+    """The answers to a set's items, of our runs and of others' logs.
+
+    Args:
+        paths: run folders or logs.
+        source: the set.
+        split: which.
+
+    Raises:
+        VideoContrastError: a log without samples, or one that has no item of the set.
+    """
+    ids = {row["id"] for row in source.splits[split]}
+    answers = []
+    for path in paths:
+        logs = read_logs(path)
+        best = max(logs, key=lambda log: (log.task == source.config, len(ids & log.hits.keys())))
+        if not ids & best.hits.keys():
+            why = "it has no samples"
+            if best.hits:
+                why = f"its ids are like {next(iter(best.hits))!r}, those of the set like {min(ids)!r}"
+            raise VideoContrastError(f"--scores {path}: holds no item of {source.name}: {why}")
+        answers.append(ModelAnswers(best.model, best.hits, best.choices))
+    return answers

@@ -1,0 +1,128 @@
+"""`video-contrast xray WHAT ...`: can a benchmark be won without its videos, and what else is wrong with it?"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.commands.command import Command, names_in
+from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.options import Configs, Device, Seed
+from video_contrast.reports.xray_sources import Against
+from video_contrast.storage.plain_table import TableColumns
+
+
+def commands() -> list[Command]:
+    """The command `xray`."""
+    return [Command("xray", xray, "video-contrast xray sets/shapes --config antonym_mc")]
+
+
+def xray(
+    what: Annotated[
+        list[str], "folders of sets, tables (json, jsonl, csv, tsv, parquet, xlsx), logs, or ids of the Hub"
+    ],
+    *,
+    columns: TableColumns,
+    config: Configs = None,
+    split: Annotated[str | None, "split to X-ray; default: test, else the first"] = None,
+    against: Annotated[
+        Against, "what the true candidate is told from: auto takes the contrasts where there are any"
+    ] = "auto",
+    scores: Annotated[list[Path] | None, "runs or logs on the set, of one model each; repeat the flag"] = None,
+    language_model: Annotated[str | None, "a causal LM: it joins the blind models; does it know the set?"] = None,
+    tokenizer: Annotated[
+        str | None, "a tokenizer that counts tokens (Hub id or folder); default: a lower bound"
+    ] = None,
+    token_limit: Annotated[int, "the most tokens that models read"] = 77,
+    points: Annotated[float, "the difference of two models that the set should show, in points"] = 5.0,
+    refine: Annotated[bool, "also write the part that no blind model wins, as a set"] = False,
+    seed: Seed = 0,
+    device: Device = "auto",
+    output: Annotated[Path, "folder of the page, the JSON, the certificates and refined sets"] = Path("xray"),
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Can a benchmark be won without its videos, and what else is wrong with it?
+
+    Blind models with intervals, copies, leaks, suspected labels, power; one page, JSON and a certificate for the card.
+    """
+    from video_contrast.audit.xray import xray as xrayed
+    from video_contrast.commands.audit import loaded_language_model
+    from video_contrast.errors import UsageError
+    from video_contrast.reports.xray import screen, side_by_side, write_xray
+    from video_contrast.reports.xray_sources import answers_of, open_sources
+
+    if points <= 0 or token_limit < 1:
+        raise UsageError(f"--points {points:g} and --token-limit {token_limit} must be above 0")
+    model = loaded_language_model(language_model, device)
+    counting = _counting(tokenizer)
+    records: dict[str, Any] = {}
+    for place in what:
+        for source in open_sources(place, names_in(config), split=split, columns=columns, against=against):
+            if split is not None and split not in source.splits:
+                raise UsageError(f"{source.name} has no split {split!r}: {', '.join(source.splits)}")
+            chosen = split or ("test" if "test" in source.splits else next(iter(source.splits)))
+            record = xrayed(
+                source.splits,
+                split=chosen,
+                answers=answers_of(scores or [], source, chosen),
+                language_model=model,
+                limit=token_limit,
+                points=points,
+                seed=seed,
+                **counting,
+            )
+            record["source"] = {"read": place, "guesses": source.guesses, "left_out": source.left_out}
+            if refine:
+                record["refined"] = _refined(source, output, seed)
+            records[source.name] = record
+    page = write_xray(records, output)
+    if as_json:
+        print_json(records)
+    elif not quiet:
+        for name, record in records.items():
+            print("\n".join(screen(name, record)))
+            if refine:
+                print(f"refined: {record['refined']['text']}")
+            print()
+        if len(records) > 1:
+            print(side_by_side(records) + "\n")
+        print(f"written to {page}")
+
+
+def _counting(tokenizer: str | None) -> dict[str, Any]:
+    if tokenizer is None:
+        return {}
+    from transformers import AutoTokenizer
+
+    from video_contrast.errors import VideoContrastError
+
+    try:
+        loaded = AutoTokenizer.from_pretrained(tokenizer)
+    except (OSError, ValueError) as error:
+        raise VideoContrastError(f"--tokenizer {tokenizer} cannot be loaded: {error}") from error
+    return {"count_tokens": lambda text: len(loaded(text)["input_ids"]), "counter": f"those of {tokenizer}"}
+
+
+def _refined(source: Any, output: Path, seed: int) -> dict[str, Any]:
+    """Writes the refined part of a set: beside it where it is ours, else as a set of its own."""
+    from video_contrast.audit.blind_audit import refine
+    from video_contrast.hub_cards import write_card
+    from video_contrast.reports.xray import file_name
+    from video_contrast.storage import SetDraft
+
+    splits, facts = {}, {}
+    for name, rows in source.splits.items():
+        kept, facts[name] = refine(rows, seed=seed)
+        if kept:
+            splits[name] = kept
+    if not splits:
+        return {"text": f"no item of {source.name} stays", "splits": facts}
+    folder = output / f"{file_name(source.name)}_refined"
+    draft = SetDraft(folder, "xray")
+    draft.add("refined", splits, {"refined_from": source.name, "splits": facts})
+    draft.record["facts"] = {
+        "summary": f"The part of {source.name} on which two blind scores say nothing.",
+        "seed": seed,
+    }
+    write_card(draft.save())
+    counts = ", ".join(f"{name} {len(rows):,} of {len(source.splits[name]):,} items" for name, rows in splits.items())
+    return {"text": f"{counts} in {folder}", "splits": facts, "folder": str(folder)}
