@@ -92,7 +92,8 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
         if kept:
             refined[split] = list(kept)
     if not refined:
-        raise UsageError(f"{config} cannot be refined: {facts['left_out'] or 'no item stays'}")
+        reasons = "; ".join(f"split {split}: {why}" for split, why in facts["left_out"].items())
+        raise UsageError(f"{config} cannot be refined: {reasons or 'no item stays'}")
     facts["audit"] = audit_splits(refined, seed)
     draft.add(config + SUFFIX, refined, facts)
     return facts["splits"][facts["audit"]["split"]], facts["audit"]

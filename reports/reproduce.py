@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.reports.released_rcad import released_rcad
@@ -134,14 +134,14 @@ def default_output(name: str, model: str) -> Path:
 def reproduce(
     name: str,
     model: str,
-    dataset: str | Path | None = None,
+    dataset: Annotated[str | Path | None, "a built set; sets/NAME, made if absent"] = None,
     *,
     output: str | Path | None = None,
-    data_dir: str | Path | None = None,
-    video_root: str | Path | None = None,
+    data_dir: Annotated[str | Path | None, "the annotations; looked for beside the videos"] = None,
+    video_root: Annotated[str | Path | None, "where the videos lie"] = None,
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
-    conditions: str | None = None,
+    conditions: Annotated[str | None, "other conditions than the paper's"] = None,
     log: Callable[[str], None] = print,
     **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:

@@ -16,7 +16,9 @@ MANY = 40  # conditions of a config, from which on perturbations are shown by th
 
 
 def table(result: RunResult) -> Table:
-    """A row a config and condition, then one a mean gamma; of many conditions the means by category instead.
+    """A row a config and condition, with one for each kind of contrast where there are several, then the mean gammas.
+
+    Of many conditions the means by category are shown instead.
 
     Gammas and accuracies are shares; an interval is 95 %, by bootstrap over videos.
     """
@@ -29,14 +31,15 @@ def table(result: RunResult) -> Table:
         for condition, numbers in entry["conditions"].items():
             if not many or condition == "clean" or condition.startswith("control:"):
                 rows.append((config, condition, *_cells(entry["layout"], numbers)))
+                rows += [("", "", *cells) for cells in _kinds(numbers)]
         for score, robust in entry.get("robustness", {}).items():
             if score.endswith("R@5"):
                 continue
             for group, means in robust.items():
                 if group in ("visual", "text", "pairs") or (many and group not in ("clean", "conditions")):
-                    rows.append((config, f"gamma {group}, {score}", _gammas(means), "", "", str(means["n"])))
+                    rows.append((config, f"gamma {group}, {score}", _gammas(means), "", str(means["n"])))
         rows.append(None)
-    columns = ("config", "condition", "score", "chance", "by kind", "n")
+    columns = ("config", "condition", "score", "chance", "n")
     used = [n for n in range(len(columns)) if any(row is not None and row[n] for row in rows)]
     output = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for n in used:
@@ -66,19 +69,32 @@ def remarks(result: RunResult) -> list[str]:
     return lines
 
 
-def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str, str]:
-    """Score, chance, by kind, n."""
+def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
+    """Score, chance, n."""
     if layout == "retrieval":
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
-        return both, "", "", str(numbers["n_captions"])
+        return both, "", str(numbers["n_captions"])
     if layout == "pairs" and "text_score" in numbers:
         names = [name for name in ("text_score", "video_score", "group_score") if name in numbers]
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
         chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
-        return shares, chances, "", str(numbers["groups"])
-    kinds = [name.removeprefix("n_") for name in numbers if name.startswith("n_") and name != "n_ties"]
-    by_kind = "  ".join(f"{kind} {numbers[f'accuracy_{kind}']:.3f}" for kind in kinds) if len(kinds) > 1 else ""
-    return f"accuracy {_share(numbers, 'accuracy')}", f"{numbers['chance']:.3f}", by_kind, str(numbers["n"])
+        return shares, chances, str(numbers["groups"])
+    return f"accuracy {_share(numbers, 'accuracy')}", f"{numbers['chance']:.3f}", str(numbers["n"])
+
+
+def _kinds(numbers: Numbers) -> list[tuple[str, str, str]]:
+    """Score, chance and n of each kind of contrast; none where there is only one."""
+    kinds = [name.removeprefix("accuracy_") for name in numbers if f"n_{name.removeprefix('accuracy_')}" in numbers]
+    if len(kinds) < 2:
+        return []
+    return [
+        (
+            f"  {kind} {_interval(numbers, f'accuracy_{kind}')}",
+            f"{numbers[f'chance_{kind}']:.3f}",
+            str(numbers[f"n_{kind}"]),
+        )
+        for kind in kinds
+    ]
 
 
 def _share(numbers: Numbers, key: str) -> str:

@@ -5,10 +5,11 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes, write_text
+from video_contrast.options import Flag
 from video_contrast.reports.behaviour import behaviour
 from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
@@ -32,11 +33,11 @@ def write_report(
     runs: Sequence[str | Path],
     output: str | Path,
     *,
-    title: str = "Contrast sets and robustness",
-    max_failures: int = MAX_FAILURES,
-    video_root: str | Path | None = None,
-    dataset: str | Path | None = None,
-    assets: str | Path | None = None,
+    title: Annotated[str, "the heading"] = "Contrast sets and robustness",
+    max_failures: Annotated[int, "how many items show frames in a single file"] = 200,
+    video_root: Annotated[str | Path | None, "where the clips lie, if they were moved"] = None,
+    dataset: Annotated[str | Path | None, "the set's folder, if it was moved", Flag(former=("set",))] = None,
+    assets: Annotated[str | Path | None, "also write every plot and table here"] = None,
     progress: Progress | None = None,
 ) -> Path:
     """Writes the report of some runs.
@@ -45,11 +46,7 @@ def write_report(
         runs: run directories (`video-contrast score --output`), or folders that hold some.
         output: the file to write (`report.html`), which opens from disk by itself; or, without a suffix, a folder that
             gets `index.html`, the frame strips of every item as files, and every plot and table as SVG, PNG and CSV.
-        title: the heading.
-        max_failures: how many items get a frame strip in a single file; the others are compact rows.
-        video_root: where the clips lie, if not where the runs say.
-        dataset: the folder of the set, if it was moved since.
-        assets: a folder for the plots as SVG and PNG and the numbers as CSV.
+        title, max_failures, video_root, dataset, assets: as the signature says.
         progress: wraps a list to show progress, called with the list and a label.
 
     Returns:

@@ -59,14 +59,14 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    only = _module(words)
+    only, no_subcommand = _module(words), not words[1:] or words[1].startswith("-")
     for place, (heading, modules) in enumerate(COMMANDS.items()):
         group = cyclopts.Group(heading, sort_key=place)
         for order, name in enumerate(modules):
             if only is None:
                 add_to(app, next(commands(name)), heading=group, order=order, listed=True)
             for command in commands(name) if only == name else ():
-                add_to(app, command, heading=group, order=order)
+                add_to(app, command, heading=group, order=order, listed=" " in command.name and no_subcommand)
     return app
 
 

@@ -13,7 +13,6 @@ import pytest
 from video_contrast import cli
 from video_contrast.commands.command import Command
 from video_contrast.console import WIDTH
-from video_contrast.options import bind
 
 SCREEN = 52  # lines; versions of rich break them differently
 
@@ -61,7 +60,7 @@ FORMER = {
 def test_a_former_flag_does_what_the_present_one_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     needed, flags = FORMER[name]
     results: list[Any] = []
-    monkeypatch.setattr(Command, "run", lambda self, given: results.append(bind(self.function, given)))
+    monkeypatch.setattr(Command, "run", lambda self, given: results.append(self.arguments(given)))
     for pair in flags.items():
         for flag in pair:
             words = [name, *needed, flag, "1"]

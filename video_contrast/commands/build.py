@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 12  # configs named in a help
 MANY = 12  # options of a builder, from which on each has one line
 LINE = 40  # characters of it
+SUMMARY = 74  # characters of a builder's line in the list of all
 
 
 def commands() -> Iterator[Command | Group]:
@@ -81,7 +83,8 @@ def _command(builder: Builder) -> Command:
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
 
-    return Command(f"build {builder.name}", build, example, help=text, more=options)
+    brief = textwrap.shorten(builder.summary, SUMMARY, placeholder=" ...")
+    return Command(f"build {builder.name}", build, example, help=text, brief=brief, more=lambda: options)
 
 
 def _first_clause(text: str) -> str:

@@ -6,8 +6,9 @@ A file of this folder has a function `commands()` that returns its commands, and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from video_contrast.options import REQUIRED, Flag, Option, bind, options_of
@@ -40,21 +41,27 @@ class Command:
         function: its keyword-only parameters are the flags, the others the arguments of the command.
         example: a call that runs, with what is said of it in brackets: "video-contrast score ... (offline)".
         help: the function's docstring where empty.
-        more: flags whose values the function takes together, by name, as its option `options`.
+        brief: a line for the list of its group; the help's first paragraph where empty.
+        more: returns further flags, whose values the function takes together, by name, as its option `options`.
     """
 
     name: str
     function: Callable[..., None]
     example: str
     help: str = ""
-    more: Sequence[Option] = ()
+    brief: str = ""
+    more: Callable[[], Iterable[Option]] = tuple
 
     def run(self, given: Mapping[str, Any]) -> None:
         """Calls the function with the options that were given on the command line, by name."""
-        more = {name for option in self.more for name in (option.name, *option.flag.former)}
-        extra = {name: value for name, value in given.items() if name in more}
+        self.function(**self.arguments(given))
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the function: options by their present names, those of `more` together."""
+        more = {name: option.name for option in self.more() for name in (option.name, *option.flag.former)}
+        extra = {more[name]: value for name, value in given.items() if name in more}
         values = {name: value for name, value in given.items() if name not in more}
-        self.function(**bind(self.function, values | ({"options": extra} if extra else {}), self.name))
+        return bind(self.function, values | ({"options": extra} if extra else {}), self.name)
 
 
 def names_in(*lists: Sequence[str] | None) -> list[str] | None:
@@ -89,7 +96,7 @@ def add_to(
     if isinstance(command, Group):
         parent.command(cyclopts.App(help=command.help, **settings))
         return
-    text = command.help or inspect.getdoc(command.function) or ""
+    text = (listed and command.brief) or command.help or inspect.getdoc(command.function) or ""
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))  # the help wraps it anew
     parent.command(_only_listed if listed else _call(command), help=text, **settings)
 
@@ -101,7 +108,7 @@ def _only_listed() -> None:
 def _call(command: Command) -> Callable[..., None]:
     """A function with one parameter an option, for cyclopts to read; only what is given reaches the command."""
     declared = [option for option in options_of(command.function).values() if not option.flag.python_only]
-    options = [*declared, *command.more]
+    options = [*declared, *command.more()]
     names = {option.name for option in options}
     former = [_former(option, old) for option in options for old in option.flag.former if old not in names]
     options = sorted([*options, *former], key=lambda option: not option.positional)
@@ -122,6 +129,16 @@ def _former(option: Option, name: str) -> Option:
     default = None if option.default is REQUIRED else option.default
     kind = str if option.flag.former_values else option.type
     return replace(option, name=name, type=kind, default=default, flag=Flag(hidden=True), positional=False)
+
+
+def _given_type(kind: Any) -> Any:
+    """What the command line gives: a text where a list of them will do as well, a path where a text will do as well."""
+    members = get_args(kind)
+    if str in members and Sequence[str] in members:
+        return str
+    if str in members and Path in members:
+        return Path | None if type(None) in members else Path
+    return kind
 
 
 def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
@@ -146,8 +163,5 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         option.name,
         kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
         default=None if elsewhere else option.default,
-        # Where a text and a list of them will do, the command line gives the text.
-        annotation=Annotated[
-            str if str in get_args(option.type) and Sequence[str] in get_args(option.type) else option.type, flag
-        ],
+        annotation=Annotated[_given_type(option.type), flag],
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,7 @@ def demo(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from video_contrast.reports import terminal
 
-    lines = run(output, say=(lambda _: None) if quiet else print, progress=not quiet)
+    lines = run(output, say=(lambda _: None) if quiet else partial(print, flush=True), progress=not quiet)
     print()
     terminal.show(lines, MODELS, "shapes world")
     print(
@@ -105,9 +106,14 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     write_json(output / "metrics.json", results)
     write_text(output / "table.md", markdown(rows))
     say("writing the report")
+    from tqdm import tqdm
+
     from video_contrast.reports import write_report
 
-    write_report(runs, output / "report.html")
+    def bar(items: Sequence[Any], label: str) -> Iterable[Any]:
+        return tqdm(items, desc=label, leave=False, disable=not progress)
+
+    write_report(runs, output / "report.html", progress=bar)
     return rows
 
 

@@ -14,7 +14,7 @@ from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 
 def commands() -> list[Command]:
     """The command `doctor`; it takes the options of `score`."""
-    return [Command("doctor", doctor, "video-contrast doctor temporal", more=kind_options())]
+    return [Command("doctor", doctor, "video-contrast doctor temporal", more=kind_options)]
 
 
 def doctor(
@@ -28,7 +28,7 @@ def doctor(
 ) -> None:
     """Test a model on eight items: does it see the videos, read the captions, and score them steadily?
 
-    One verdict a line: pass, fail, doubt, or a fact. Exit code 1 if a check fails that --accept does not name.
+    One verdict a line. Exit code 1 if a check fails that --accept does not name.
     """
     from video_contrast import api
     from video_contrast.runner.doctor.verdict import accepted_checks

@@ -8,12 +8,18 @@ from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet
-from video_contrast.options import Flag
+from video_contrast.options import Flag, Option, options_of
 
 
 def commands() -> list[Command]:
     """The command `report`."""
-    return [Command("report", report, "video-contrast report runs/temporal --output report.html")]
+    return [Command("report", report, "video-contrast report runs/temporal --output report.html", more=_page_options)]
+
+
+def _page_options() -> list[Option]:
+    from video_contrast.reports.write import write_report
+
+    return [option for option in options_of(write_report).values() if option.help]
 
 
 def report(
@@ -22,27 +28,14 @@ def report(
     output: Annotated[Path, "the page; without a suffix a folder, with the frames of every failure as files"] = Path(
         "report.html"
     ),
-    title: Annotated[str, "the heading"] = "Contrast sets and robustness",
-    max_failures: Annotated[int, "how many items show frames in a single file"] = 200,
-    video_root: Annotated[Path | None, "where the clips lie, if they were moved"] = None,
-    dataset: Annotated[Path | None, "the set's folder, if it was moved", Flag(former=("set",))] = None,
-    assets: Annotated[Path | None, "also write every plot and table here"] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
 ) -> None:
     """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
     from video_contrast.reports import write_report
 
-    page = write_report(
-        runs,
-        output,
-        title=title,
-        max_failures=max_failures,
-        video_root=video_root,
-        dataset=dataset,
-        assets=assets,
-        progress=None if quiet or as_json else _progress,
-    )
+    page = write_report(runs, output, progress=None if quiet or as_json else _progress, **(options or {}))
     size = page.stat().st_size
     if as_json:
         print(json.dumps({"page": str(page), "bytes": size}))

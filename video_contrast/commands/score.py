@@ -16,7 +16,7 @@ EXAMPLE = "video-contrast score --model temporal --dataset shapes --config anton
 
 def commands() -> list[Command]:
     """The command `score`; the options of the model kinds are flags that its help does not show."""
-    return [Command("score", score, EXAMPLE, more=kind_options())]
+    return [Command("score", score, EXAMPLE, more=kind_options)]
 
 
 def kind_options() -> list[Option]:

@@ -1,33 +1,40 @@
 """`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
-from video_contrast.options import Seed, Tagger
+from video_contrast.options import Flag, Option, options_of
 
 
 def commands() -> list[Command]:
     """The command `tune-t5`."""
     return [
-        Command("tune-t5", tune_t5, "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions")
+        Command(
+            "tune-t5",
+            tune_t5,
+            "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions",
+            more=_tuning_options,
+        )
     ]
+
+
+def _tuning_options() -> Iterable[Option]:
+    from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
+
+    return options_of(Tuning).values()
 
 
 def tune_t5(
     captions: Annotated[Path, "training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet"],
     *,
     output: Annotated[Path, "folder for the model; run again, an interrupted run goes on"],
-    model: Annotated[str, "T5 checkpoint to start from: a Hub id or a folder"] = "google-t5/t5-base",
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
-    epochs: Annotated[int, "times each caption is seen"] = 1,
-    batch_size: Annotated[int, "captions a step, over all processes"] = 32,
-    learning_rate: Annotated[float, "at the first step; falls to a tenth"] = 3e-4,
-    seed: Seed = 0,
     save_every: Annotated[int, "steps between checkpoints"] = 500,
-    tagger: Tagger = "auto",
     num_proc: Annotated[int, "processes for tagging"] = 1,
+    options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
 
@@ -36,11 +43,8 @@ def tune_t5(
     from video_contrast.perturbations.contrast.generators.t5_tuning import Tuning
     from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
 
-    tuning = Tuning(
-        model=model, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, seed=seed, tagger=tagger
-    )
     texts = read_captions(captions, caption_column)
-    record = run(texts, output, tuning, save_every=save_every, num_proc=num_proc, say=print)
+    record = run(texts, output, Tuning(**(options or {})), save_every=save_every, num_proc=num_proc, say=print)
     if os.environ.get("RANK", "0") == "0":
         print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
+from video_contrast.options import Seed, Tagger
 from video_contrast.perturbations.contrast.batches import load
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
@@ -29,12 +30,12 @@ _CHECKPOINT = "checkpoint"
 class Tuning:
     """Settings of a run: what the result depends on, but for the captions."""
 
-    model: str = "google-t5/t5-base"
-    epochs: int = 1
-    batch_size: int = 32
-    learning_rate: float = 3e-4
-    seed: int = 0
-    tagger: str = "auto"
+    model: Annotated[str, "T5 checkpoint to start from: a Hub id or a folder"] = "google-t5/t5-base"
+    epochs: Annotated[int, "times each caption is seen"] = 1
+    batch_size: Annotated[int, "captions a step, over all processes"] = 32
+    learning_rate: Annotated[float, "at the first step; falls to a tenth"] = 3e-4
+    seed: Seed = 0
+    tagger: Tagger = "auto"
 
 
 def tune_t5(

@@ -1,0 +1,37 @@
+"""The table that `score` prints."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from video_contrast.metrics import multiple_choice
+from video_contrast.reports.run_table import table
+
+
+def printed(**conditions: Any) -> list[str]:
+    from io import StringIO
+
+    from rich.console import Console
+
+    entry = {"layout": "multiple_choice", "conditions": conditions}
+    result: Any = SimpleNamespace(metrics={"configs": {"mixed_mc": entry}}, record={})
+    console = Console(file=StringIO(), width=140)
+    console.print(table(result))
+    return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def test_accuracies_by_kind_stand_with_their_interval_and_chance() -> None:
+    scores = np.random.default_rng(0).normal(size=(40, 4))
+    kinds = [["true", "verb", "random", "random"]] * 20 + [["true", "gender", "random", "random"]] * 20
+    numbers = multiple_choice(scores, [0] * 40, kinds=kinds, interval=True)
+    lines = printed(clean=numbers)
+    for kind, chance in (("verb", 0.5), ("gender", 0.5), ("random", 1 / 3)):
+        share, low, high = (numbers[f"accuracy_{kind}{end}"] for end in ("", "_low", "_high"))
+        assert f"{kind} {share:.3f} [{low:.3f}, {high:.3f}] {chance:.3f} {numbers[f'n_{kind}']}" in lines
+
+
+def test_one_kind_needs_no_line_of_its_own() -> None:
+    scores = np.random.default_rng(0).normal(size=(40, 2))
+    numbers = multiple_choice(scores, [0] * 40, kinds=[["true", "verb"]] * 40, interval=True)
+    assert not any(line.startswith("verb") for line in printed(clean=numbers))
