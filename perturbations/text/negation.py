@@ -9,6 +9,7 @@ from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.language.fitting import article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
+from video_contrast.perturbations.text.imperative import group_start, imperatives
 from video_contrast.perturbations.text.words import put
 
 _FEWEST_WORDS = 3
@@ -34,6 +35,10 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
         positive = _without_no(caption, tokens)
     if positive != caption:
         return positive
+    orders = imperatives(tokens)
+    if orders:
+        first = tokens[group_start(tokens, orders[0])]
+        return put(caption, [(first.start, first.end, like_case(f"do not {first.text.lower()}", first.text))])
     verb = head_verb(tokens)
     if verb is None:
         return caption

@@ -7,6 +7,7 @@ half a passive ("added by in a kitchen someone") is no natural rewriting. The ch
 from typing import NamedTuple
 
 from video_contrast.perturbations.language import Token, inflect, verb_tags
+from video_contrast.perturbations.text.imperative import imperatives, passive_imperative
 from video_contrast.perturbations.text.noun_phrases import PEOPLE, NounPhrase, attached, noun_phrase
 
 _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
@@ -87,6 +88,9 @@ def passive(caption: str, tokens: list[Token]) -> str:
     >>> passive("a little girl does gymnastics", tag(["a little girl does gymnastics"], tagger="hanta")[0])
     'gymnastics is done by a little girl'
     """
+    orders = imperatives(tokens)
+    if orders:
+        return passive_imperative(caption, tokens, orders)
     lead = _lead(tokens)
     found = _subject_and_verb(tokens, lead)
     if found is None:

@@ -12,6 +12,7 @@ from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.clauses import head_verb, is_plural
+from video_contrast.perturbations.text.imperative import imperatives, past
 from video_contrast.perturbations.text.words import how_many, pick, put, sample
 
 _MODALS = {"can": "could", "could": "can", "will": "would", "would": "will", "may": "might", "shall": "should"}
@@ -28,6 +29,9 @@ def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "
     for token, after in pairwise(tokens):
         if token.text.lower() in _BROKEN and after.text.lower() == "t":
             return put(caption, [(token.start, token.end, like_case(_BROKEN[token.text.lower()], token.text))])
+    orders = imperatives(tokens)
+    if orders:
+        return _past_of_orders(caption, tokens, orders)
     verb = head_verb(tokens)
     if verb is None:
         return caption
@@ -45,10 +49,26 @@ def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "
     return put(caption, changes)
 
 
+def _past_of_orders(caption: str, tokens: list[Token], orders: list[int]) -> str:
+    """ "add oil and cook until it is hot" as "added oil and cooked until it was hot"."""
+    forms = {at: past(tokens[at]) for at in orders}
+    forms |= {
+        at: _other_tense(tokens, at, is_plural(tokens, at))
+        for at in _finite(tokens, ("VBZ", "VBP"))
+        if at > orders[0] and at not in forms and (tokens[at].lemma == "be" or tokens[at - 1].tag == "PRP")
+    }
+    changes = [(tokens[at].start, tokens[at].end, like_case(form, tokens[at].text)) for at, form in forms.items()]
+    return put(caption, sorted(changes))
+
+
 def _of_the_same_time(tokens: list[Token], head: Token) -> list[int]:
     """The finite verbs in the tense of `head`: a caption stays in one tense."""
     past = head.tag == "VBD"
     tags = ("VBD",) if past else ("VBZ", "VBP") if head.tag != "MD" else ("MD",)
+    return _finite(tokens, tags)
+
+
+def _finite(tokens: list[Token], tags: tuple[str, ...]) -> list[int]:
     return [n for n, token in enumerate(tokens) if token.tag in tags and _is_verb(tokens, n)]
 
 

@@ -222,6 +222,13 @@ def test_passive_rules(before, after):
     assert one("active_to_passive", before, models=RULES) == after
 
 
+@pytest.mark.parametrize(("before", "negated", "past", "passive_form"), golden("golden_imperatives.tsv"))
+def test_a_verb_at_the_first_place_is_the_head(before, negated, past, passive_form):
+    assert one("reverse_neg", before) == negated
+    assert one("tense", before) == past
+    assert one("active_to_passive", before, models=RULES) == passive_form
+
+
 def test_paper_profile_inserts_adverbs_only_and_fits_the_article():
     drawn = {one("insert_adv", "a smiling man runs", seed=seed) for seed in range(60)}
     for text in drawn:
