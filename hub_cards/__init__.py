@@ -1,6 +1,6 @@
 """Cards: the README of a data set, a metric's Space and a model's results, rendered from facts with Jinja.
 
-write_card(folder)             renders the card and the Croissant file of a set on disk
+write_card(folder)             renders the card, the Croissant file and the `eval.yaml` of a set on disk
 dataset_card(record, folder)   the card of a set; its YAML carries configs, splits and features
 croissant(record, folder)      the same facts as machine-readable Croissant metadata
 space_card(name)               the card of a metric's Space
@@ -8,6 +8,7 @@ result_card(results, record)   the card of a model's results
 """
 
 from video_contrast.hub_cards.dataset import dataset_card
+from video_contrast.hub_cards.evaluation import evaluation
 from video_contrast.hub_cards.metadata import croissant
 from video_contrast.hub_cards.results import result_card
 from video_contrast.hub_cards.spaces import space_card
@@ -17,6 +18,6 @@ __all__ = ["croissant", "dataset_card", "result_card", "space_card", "write_card
 
 
 def write_card(folder: SetFolder) -> None:
-    """Renders `README.md` and `croissant.json` from a set's record (again after something was added, say an audit)."""
+    """Renders `README.md`, `croissant.json` and `eval.yaml` from a set's record, again after something was added."""
     record = folder.record
-    folder.write_card(dataset_card(record, folder), croissant(record, folder))
+    folder.write_card(dataset_card(record, folder), croissant(record, folder), evaluation(record))

@@ -100,6 +100,8 @@ def front_matter(record: SetRecord) -> dict[str, Any]:
         }
         for config, entry in record["configs"].items()
     ]
+    if front["configs"]:
+        front["configs"][0]["default"] = True  # what `load_dataset(REPO)` without a config loads
     return front
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub_cards.video_table import TABLE, video_table, with_video_config
 from video_contrast.storage import SetFolder
 
 if TYPE_CHECKING:
@@ -100,10 +101,8 @@ def push_set(
         VideoContrastError: no permission, no network, or the upload broke; the message says what to do.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        tables = [(path, _named(file, repo, Path(temporary)) if path == "README.md" else file)
-                  for path, file in push.tables]  # fmt: skip
         return upload(
-            (push.videos, tables),
+            (push.videos, _tables(push, repo, Path(temporary), api)),
             repo,
             "dataset",
             message="Publish a set made with video-contrast",
@@ -114,12 +113,22 @@ def push_set(
         )
 
 
-def _named(card: Path, repo: str, folder: Path) -> Path:
-    """The card with the repository's name in its example, so that it can be copied and run."""
-    text = card.read_text(encoding="utf-8").replace(ANYWHERE, repo)
-    target = folder / card.name
-    target.write_bytes(text.encode("utf-8"))
-    return target
+def _tables(push: Push, repo: str, folder: Path, api: "HfApi | None") -> list[tuple[str, Path]]:
+    """What goes up beside the videos: the card names the repository in its example, so that it can be copied and run.
+
+    With videos a table comes first in which the Hub's viewer plays them.
+    """
+    tables = dict(push.tables)
+    text = tables["README.md"].read_text(encoding="utf-8").replace(ANYWHERE, repo)
+    if push.videos:
+        with explained(repo):
+            owner = repo if "/" in repo else f"{(api or client_api()).whoami()['name']}/{repo}"
+        data = video_table([path for path, _ in push.videos], owner)
+        text = with_video_config(text, len(push.videos), len(data))
+        (folder / "videos.parquet").write_bytes(data)
+        tables = {TABLE: folder / "videos.parquet"} | tables
+    (folder / "README.md").write_bytes(text.encode("utf-8"))
+    return list((tables | {"README.md": folder / "README.md"}).items())
 
 
 def upload(

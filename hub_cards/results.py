@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 # What is reported of a config: key of the metrics, task's ending, name.
-_SCORES = {
+SCORES = {
     "multiple_choice": (("accuracy", "", "accuracy"),),
     "pairs": tuple((f"{name}_score", f"_{name}", f"{name} score") for name in ("text", "video", "group")),
     "retrieval": (("t2v_R@1", "_t2v", "text-to-video R@1"), ("v2t_R@1", "_v2t", "video-to-text R@1")),
+}
+# In the model-index a metric has a name without numbers: leaderboards group by it.
+_METRIC_TYPES = {"text-to-video R@1": "recall", "video-to-text R@1": "recall"}
+_METRIC_NAMES = {
+    "text-to-video R@1": "text-to-video recall at first rank",
+    "video-to-text R@1": "video-to-text recall at first rank",
 }
 
 
@@ -56,7 +62,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
     results: list[Result] = []
     for config, entry in sorted(metrics["configs"].items()):
         numbers = entry["conditions"].get("clean", {})
-        for key, ending, label in _SCORES[entry["layout"]] if numbers else ():
+        for key, ending, label in SCORES[entry["layout"]] if numbers else ():
             if key not in numbers:  # of pairs: scores of different clips may not be comparable
                 continue
             chance = "chance" if key == "accuracy" else key.replace("_R", "_chance_R")
@@ -123,7 +129,14 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, Any]
                 "config": result["config"],
                 "split": result["split"],
             },
-            "metrics": [{"type": result["metric"], "value": result["value"], "name": _notes(result, record)}],
+            "metrics": [
+                {
+                    "type": _METRIC_TYPES.get(result["metric"], result["metric"].replace(" ", "_")),
+                    "value": result["value"],
+                    "name": _METRIC_NAMES.get(result["metric"], result["metric"]),
+                    "args": _arguments(result, record),
+                }
+            ],
         }
         for result in results
     ]
@@ -179,6 +192,13 @@ def push_results(
 
 def _dataset_name(name: str) -> str:
     return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
+
+
+def _arguments(result: Result, record: RunRecord) -> dict[str, Any]:
+    """What a figure of the `model-index` depends on, as numbers."""
+    interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
+    frames = record.get("sampling", {}).get("frames")
+    return {**interval, "chance": result["chance"], "items": result["items"], **({"frames": frames} if frames else {})}
 
 
 def _notes(result: Result, record: RunRecord) -> str:

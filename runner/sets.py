@@ -15,10 +15,12 @@ from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.rows import Layout, Row, has_questions, layout_of, validate_rows
-from video_contrast.runner.kinds.base import Question
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
+from video_contrast.runner.kinds.base import Question
 from video_contrast.storage import SetFolder
-from video_contrast.storage.set_folder import fingerprint
+from video_contrast.storage.file_set import FileSet
+from video_contrast.storage.plain_table import completed_rows
+from video_contrast.storage.set_folder import PLAYED, fingerprint
 from video_contrast.video import Clip
 
 
@@ -117,7 +119,8 @@ def _loaded(
     limit: int | None,
     questions: Questions,
 ) -> LoadedSet:
-    folder = SetFolder(root) if root is not None else None
+    folder = None if root is None else FileSet.of(root) if root.is_file() else SetFolder(root)
+    root = folder.path if folder is not None else None
     known = _configs(name, folder, split)
     for config in configs or ():
         if known and config not in known:
@@ -136,10 +139,8 @@ def _loaded(
 
 def _root(name: str) -> Path | None:
     path = Path(name).expanduser()
-    if path.is_dir():
-        return path
     if path.exists():
-        raise UsageError(f"--dataset {name} is a file; give the folder of a set, or a Hub id")
+        return path
     if name.startswith((".", "/", "~")) or name.count("/") != 1:
         raise UsageError(f"--dataset {name}: no such folder")
     return None
@@ -175,7 +176,7 @@ def _configs(name: str, folder: SetFolder | None, split: str) -> list[str]:
         import datasets
 
         try:
-            return list(datasets.get_dataset_config_names(name))
+            return [config for config in datasets.get_dataset_config_names(name) if config != PLAYED]
         except Exception as error:  # many classes, all of them "cannot be read": the message is the library's
             raise VideoContrastError(_why(name, error)) from error
     if not folder.is_built:
@@ -193,9 +194,10 @@ def _rows(name: str, folder: SetFolder | None, config: str, split: str) -> list[
     import datasets
 
     try:
-        return list(datasets.load_dataset(name, config, split=split))
+        rows = list(datasets.load_dataset(name, config, split=split))
     except Exception as error:
         raise VideoContrastError(_why(f"{name} ({config}, {split})", error)) from error
+    return completed_rows(rows, f"{name}, {config}, {split}")
 
 
 def _why(name: str, error: Exception) -> str:

@@ -41,6 +41,7 @@ def captions(
         "sources": [table.source_name()],
         "options": contrasts.record(),
         "counts": counts,
+        **table.card_facts(),
     }
     everything = set(configs) == set(CONFIGS)
     with tag_cache():

@@ -1,5 +1,6 @@
 """Reads clips from a table of videos and captions whose columns the user names."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,20 @@ class VideoTable:
     video_root: Annotated[Path | None, "folder that absolute paths of the table are made relative to"] = None
     source_split: Annotated[str | None, "split of the Hub data set"] = None
     split: Annotated[str, "name of the split that is written"] = "test"
+    title: Annotated[str | None, "title of the set's card"] = None
+    licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
+    language: Annotated[str, "language of the captions, as its code"] = "en"
+
+    def card_facts(self) -> dict[str, Any]:
+        """What the user says of the set for its card."""
+        known = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
+        facts = {
+            "pretty_name": self.title,
+            "licence": self.licence,
+            "licence_id": self.licence if known else None,
+            "language": [self.language],
+        }
+        return {name: value for name, value in facts.items() if value}
 
     def source_name(self) -> str:
         """The name of the file, or of the data set."""

@@ -62,6 +62,7 @@ def counterfactual(
         "options": contrasts.record() | {"negatives": negatives},
         "seed": contrasts.seed,
         "configs": {},
+        **table.card_facts(),
     }
     built = BuiltSet("counterfactual", {}, facts)
     tables: Tables

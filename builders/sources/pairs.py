@@ -38,6 +38,7 @@ def pairs(
         "counts": {"rows": counts.pop("rows"), "clips": len({row["cluster"] for row in rows})},
         "seed": seed,
         "configs": {},
+        **table.card_facts(),
     }
     built = BuiltSet("pairs", {}, facts)
     config_facts: Facts = {

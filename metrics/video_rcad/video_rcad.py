@@ -61,6 +61,8 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
+            homepage="https://pypi.org/project/video-contrast/",
+            license="Apache-2.0",
             features=datasets.Features(
                 {
                     "predictions": datasets.List(datasets.Value("float64")),

@@ -59,6 +59,38 @@ def test_the_hub_takes_its_yaml(card: str) -> None:
     assert data.size_categories == ["n<1K"]
 
 
+def test_the_card_of_a_set_of_ones_own_has_title_licence_and_language(tmp_path: Path) -> None:
+    import video_contrast
+
+    lines = [f"v{n}.mp4,ein Mensch singt Lied {n}" for n in range(8)]
+    (tmp_path / "c.csv").write_text("video,caption\n" + "\n".join(lines))
+    for licence, name in (("cc-by-4.0", "cc-by-4.0"), ("ask the museum", "other")):
+        root = video_contrast.build(
+            "captions", ["random_mc"], output=tmp_path / name, captions=str(tmp_path / "c.csv"), title="Lieder",
+            licence=licence, language="de",
+        )  # fmt: skip
+        text = (root / "README.md").read_text(encoding="utf-8")
+        head = yaml.safe_load(text.split("---")[1])
+        assert (head["pretty_name"], head["license"], head["language"]) == ("Lieder", name, ["de"])
+        assert text.count("# Lieder") == 1 and f"| licence | {licence} |" in text
+
+
+def test_the_set_registers_its_tasks_under_the_names_of_results(made: Path, tmp_path: Path) -> None:
+    from video_contrast.hub_cards.results import write_results
+
+    tasks = yaml.safe_load((made / "eval.yaml").read_text(encoding="utf-8"))["tasks"]
+    assert {(task["config"], task["split"]) for task in tasks} == {
+        (config, "test") for config in ("random_mc", "verb_mc", "retrieval")
+    }
+    run = fabricate.make_run(tmp_path / "run", made, ["random_mc", "verb_mc", "retrieval"])
+    results = yaml.safe_load(write_results(run)[0].read_text())
+    assert {task["id"] for task in tasks} == {entry["dataset"]["task_id"] for entry in results}
+    index = yaml.safe_load((run / "model-index.yaml").read_text())["model-index"]
+    metrics = [metric for result in index[0]["results"] for metric in result["metrics"]]
+    assert not [metric for metric in metrics if any(sign.isdigit() for sign in metric["name"] + metric["type"])]
+    assert all(metric["args"]["items"] and "chance" in metric["args"] for metric in metrics)
+
+
 def test_it_says_how_negatives_were_made_and_why_captions_fell_out(card: str) -> None:
     verbs = section(card, "How every negative was made").split("### verb_mc")[1]
     for fact in ("one verb contrast and 3 captions", "generator: t5-base", "below: 0.93", "all-MiniLM", "no verb: 3"):
@@ -79,7 +111,7 @@ def test_a_visitor_learns_how_to_load_score_and_read_it(made: Path, card: str) -
 
 def test_the_audit_is_shown_and_its_absence_is_said(card: str) -> None:
     audit = section(card, "Blind audit")
-    assert "| `verb_mc` | 50.0 | 67.8 ± 1.8 | – | – | 50.0 ± 1.0 | – |" in audit
+    assert "| `verb_mc` | 50.0 | 67.8 ± 1.8 | – | – | – | – | 50.0 ± 1.0 | – |" in audit
     assert "| `random_mc` | **not audited** |" in audit
     assert "Not every config of this set has a blind audit" in audit
 

@@ -63,7 +63,7 @@ def test_videos_go_before_the_tables_and_only_when_asked(made: Path, hub: FakeHu
     commits = hub.repos["dataset", "me/set"].branches["main"]
     assert [sorted({Path(p).suffix for p in files}) for _, files in commits[1:]] == [
         [".mp4"],
-        [".json", ".md", ".mp4", ".parquet"],
+        [".json", ".md", ".mp4", ".parquet", ".yaml"],
     ]
     assert len([p for p in hub.files("me/set") if p.endswith(".mp4")]) == 7
 
@@ -86,7 +86,7 @@ def test_an_interrupted_push_goes_on_where_it_stopped(
     before = hub.uploads()
     assert len(hub.files("me/set")) == 6
     push_set(planned, "me/set")
-    assert len(hub.files("me/set")) == len(planned.videos) + len(planned.tables)
+    assert len(hub.files("me/set")) == len(planned.videos) + len(planned.tables) + 1  # the table of the videos
     assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
     assert set(before) < set(hub.uploads())
 
@@ -103,7 +103,7 @@ def test_an_upload_that_breaks_in_the_middle_of_a_file_is_finished_by_the_same_c
     assert not [path for path in hub.files("me/set") if path.endswith(".parquet")], "a row was public before its clip"
     hub.heal()
     assert main(given) == 0
-    assert len([path for path in hub.files("me/set") if path.endswith((".mp4", ".parquet"))]) == 7 + 3
+    assert len([path for path in hub.files("me/set") if path.endswith((".mp4", ".parquet"))]) == 7 + 4
     assert len(hub.uploads()) == len(set(hub.uploads())), "an object was sent twice"
 
 
@@ -232,6 +232,51 @@ def test_the_command_asks_before_it_publishes_videos(made: Path, hub: FakeHub, c
     assert said["address"].endswith("/datasets/me/set") and said["videos"] == 0 and said["bytes"] > 0
 
 
+def in_a_process_of_its_own(code: str, hub: FakeHub, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1",
+             "HF_HOME": str(folder / "hf")},
+        cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+def test_pushed_videos_have_a_column_that_the_viewer_plays(made: Path, hub: FakeHub, tmp_path: Path) -> None:
+    push_set(plan_set(made, with_videos=True), "set")
+    code = """
+        import datasets
+        assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc", "videos"]
+        table = datasets.load_dataset("me/set", "videos", split="clips")
+        assert isinstance(table.features["video"], datasets.Video), table.features
+        shown = table.cast_column("video", datasets.Video(decode=False))
+        print(*[row["video"]["path"] for row in shown if row["video"]["path"].endswith(row["video_path"])])
+        assert datasets.load_dataset("me/set", "verb_mc", split="test").num_rows == 12
+    """
+    paths = in_a_process_of_its_own(code, hub, tmp_path).split()
+    assert paths == [f"hf://datasets/me/set/clips/video{n}.mp4" for n in range(7)]
+    assert {path.partition("me/set/")[2] for path in paths} <= set(hub.files("me/set"))
+    assert "videos/clips-00000-of-00001.parquet" in hub.files("me/set")
+
+
+def test_a_set_pushed_with_videos_is_scored_by_its_id(made: Path, hub: FakeHub, tmp_path: Path) -> None:
+    push_set(plan_set(made, with_videos=True), "me/set")
+    code = """
+        import sys, video_contrast
+        ours, hub = (video_contrast.score("bag-of-frames", name, store=name.split("/")[-1], progress=False)
+                     for name in (MADE, "me/set"))
+        assert hub.record["n_missing"] == 0 and hub.metrics == ours.metrics
+        assert hub.record["set"]["fingerprints"] == ours.record["set"]["fingerprints"]
+        print(*sorted(hub.metrics["configs"]))
+    """
+    configs = in_a_process_of_its_own(code.replace("MADE", repr(str(made))), hub, tmp_path)
+    assert configs == "random_mc retrieval verb_mc"
+
+
 def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_path: Path) -> None:
     push_set(plan_set(made), "me/set")
     code = """
@@ -240,21 +285,13 @@ def test_a_pushed_set_loads_with_nothing_of_ours(made: Path, hub: FakeHub, tmp_p
         stream = datasets.load_dataset("me/set", "verb_mc", split="test", streaming=True)
         first = next(iter(stream))
         assert rows[0] == first, (rows[0], first)
+        default = datasets.load_dataset("me/set", split="test", streaming=True)  # without a config
+        assert next(iter(default))["id"] == datasets.load_dataset("me/set")["test"][0]["id"]
         assert sorted(datasets.get_dataset_config_names("me/set")) == ["random_mc", "retrieval", "verb_mc"]
         assert not [m for m in sys.modules if m.startswith("video_contrast")]
         print(len(rows))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1",
-             "HF_HOME": str(tmp_path / "hf")},
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.strip() == "12"
+    assert in_a_process_of_its_own(code, hub, tmp_path) == "12"
 
 
 def test_metrics_are_spaces_that_evaluate_loads_by_name(
@@ -273,21 +310,12 @@ def test_metrics_are_spaces_that_evaluate_loads_by_name(
     code = """
         import sys, evaluate
         metric = evaluate.load("me/video_contrast_mc")
+        assert metric.info.license == "Apache-2.0" and metric.info.homepage.endswith("/video-contrast/")
         found = metric.compute(predictions=[[0.9, 0.1], [0.2, 0.2]], references=[0, 0])
         assert not [m for m in sys.modules if m.startswith("video_contrast.")]
         print(found["accuracy"])
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1",
-             "HF_HOME": str(tmp_path / "hf")},
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.strip() == "0.75"
+    assert in_a_process_of_its_own(code, hub, tmp_path) == "0.75"
 
 
 def test_results_go_to_the_model_as_a_pull_request(

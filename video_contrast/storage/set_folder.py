@@ -2,10 +2,11 @@
 
     set.json                                   the record: builder, configs, splits, and the facts of the card
     <config>/<split>-00000-of-00001.parquet    the rows
-    README.md, croissant.json                  the card
+    README.md, croissant.json, eval.yaml       the card
     clips/ ...                                 videos, where the builder made some
 
-A folder without `set.json` is read as `datasets.load_dataset` reads it, but never from that library's cache.
+A folder without `set.json` is read as `datasets.load_dataset` reads it, but never from that library's cache; columns
+that its tables lack get defaults (`plain_table`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
+from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 RECORD = "set.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
+EVALUATION = "eval.yaml"
+PLAYED = "videos"  # config of a set on the Hub whose table names its clips, for the viewer; no table of the set's own
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ class SetFolder:
         """The (config, split) of every table that lies in the folder, sorted, whatever the record says."""
         files = (path for path in self.path.glob("*/*.parquet") if not path.parent.name.startswith("."))
         names = {(path.parent.name, path.name.partition("-")[0].removesuffix(".parquet")) for path in files}
-        return sorted(names)
+        return sorted(name for name in names if name[0] != PLAYED)
 
     def files(self, config: str, split: str) -> list[Path]:
         """The parquet files of a split, in order; none where there is no such table."""
@@ -157,7 +161,8 @@ class SetFolder:
         """
         files = self.files(config, split)
         if files:
-            return [row for path in files for row in _read(path).to_pylist()]
+            rows = [row for path in files for row in _read(path).to_pylist()]
+            return rows if self.is_built else completed_rows(rows, f"{self.path}, {config}, {split}")
         if self.is_built:
             raise UsageError(
                 f"{self.path} holds no table {config}/{split}-*.parquet: was the set moved or rebuilt? It has "
@@ -168,7 +173,8 @@ class SetFolder:
         # Streaming reads the files themselves: the library's cache does not notice every change of them.
         with _explained(self.path, config, split):
             loaded = datasets.load_dataset(str(self.path), config, split=split, streaming=True)
-            return [cast(Row, dict(row)) for row in loaded]
+            rows = [dict(row) for row in loaded]
+        return completed_rows(rows, f"{self.path}, {config}, {split}")
 
     def choice_rows(self, config: str, split: str) -> list[MultipleChoiceRow]:
         """The rows of a multiple-choice config, or of pairs.
@@ -236,15 +242,22 @@ class SetFolder:
             counts.setdefault(config, {})[split] = validate_rows(rows, f"{config}, split {split}")
         return counts
 
-    def write_card(self, card: str, croissant: Mapping[str, object]) -> None:
-        """Writes the card; it comes last, so a folder with a card is whole."""
+    def write_card(self, card: str, croissant: Mapping[str, object], evaluation: str) -> None:
+        """Writes the card; it comes last, so a folder with a card is whole.
+
+        Args:
+            card: markdown.
+            croissant: JSON-LD.
+            evaluation: YAML that registers the set as a benchmark.
+        """
         write_json(self.path / CROISSANT, croissant)
+        write_text(self.path / EVALUATION, evaluation)
         write_text(self.path / CARD, card)
 
     def published_files(self) -> list[Path]:
         """The files that go to the Hub, in the order in which they go: tables, record, card."""
         tables = [path for config in self.record["configs"] for path in sorted((self.path / config).glob("*.parquet"))]
-        extra = [self.path / name for name in (RECORD, CROISSANT) if (self.path / name).is_file()]
+        extra = [self.path / name for name in (RECORD, CROISSANT, EVALUATION) if (self.path / name).is_file()]
         return [*tables, *extra, self.path / CARD]
 
 

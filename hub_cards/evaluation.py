@@ -1,0 +1,34 @@
+"""`eval.yaml`: registers a set as a benchmark on the Hub, whose tasks are those that `.eval_results` files name."""
+
+from typing import Any
+
+from video_contrast.hub_cards.results import SCORES
+from video_contrast.storage.set_records import SetRecord
+
+FRAMEWORK = "video-contrast"
+_SCORED = ("test", "validation")  # the split of a task, in order of preference
+
+
+def evaluation(record: SetRecord) -> str:
+    """The set's `eval.yaml`: a task a config and score, on the split that is scored.
+
+    Args:
+        record: what is known of the set.
+    """
+    import yaml
+
+    facts = record.get("facts", {})
+    tasks: list[dict[str, Any]] = []
+    for config, entry in record["configs"].items():
+        splits = list(entry["splits"])
+        split = next((name for name in _SCORED if name in splits), splits[0])
+        tasks += [
+            {"id": f"{config}{ending}", "config": config, "split": split} for _, ending, _ in SCORES[entry["layout"]]
+        ]
+    content = {
+        "name": facts.get("pretty_name") or record["builder"],
+        "description": facts.get("summary") or f"A contrast set made by the builder {record['builder']}.",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": tasks,
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
