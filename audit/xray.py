@@ -30,6 +30,7 @@ from video_contrast.audit.item_checks import (
     text_facts,
 )
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
+from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.version import __version__
 
@@ -68,10 +69,12 @@ def xray(
         `order`, `power`; None where something was not given.
 
     Raises:
-        UsageError: the rows are not of a multiple-choice set.
+        UsageError: no such split, or rows that are not of a multiple-choice set.
         VideoContrastError: a model has no item of the set.
     """
     name = split or ("test" if "test" in splits else next(iter(splits)))
+    if name not in splits:
+        raise unknown_name("split", name, list(splits))
     rows = splits[name]
     items = audited_items(rows)
     results = blind_results(items, seed=seed, language_model=language_model)

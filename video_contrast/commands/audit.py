@@ -1,5 +1,6 @@
 """`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
@@ -33,20 +34,40 @@ def audit(
     from video_contrast.hub_cards import write_card
     from video_contrast.storage import SetFolder
 
-    results = auditing.audit_set(
-        dataset,
-        names_in(configs, config),
-        split=split,
-        refine=refine,
-        language_model=loaded_language_model(language_model, device),
-        seed=seed,
-    )
-    write_card(SetFolder(dataset))
+    names, model = names_in(configs, config), loaded_language_model(language_model, device)
+    if SetFolder(dataset).is_built:
+        results = auditing.audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
+        write_card(SetFolder(dataset))
+    else:
+        results = _audit_table(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
     if as_json:
         print_json(results)
         return
     for name, facts in results.items() if not quiet else ():
         _print(name, facts)
+
+
+def _audit_table(
+    dataset: Path, configs: list[str] | None, *, split: str | None, refine: bool, language_model: Any, seed: int
+) -> dict[str, Any]:
+    """The audit of a table, or of a folder without a record: nothing is written."""
+    from video_contrast.audit.xray import certificate, xray
+    from video_contrast.errors import UsageError
+    from video_contrast.reports.xray_sources import open_sources
+
+    if refine:
+        raise UsageError(
+            f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
+        )
+    results = {}
+    for source in open_sources(str(dataset), configs):
+        record = xray(source.splits, split=split, language_model=language_model, seed=seed)
+        results[source.name] = {
+            "split": record["split"],
+            **record["blind"]["audit"],
+            "certificate": certificate(record),
+        }
+    return results
 
 
 def loaded_language_model(name: str | None, device: str) -> Any:

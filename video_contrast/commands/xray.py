@@ -46,7 +46,7 @@ def xray(
     """
     from video_contrast.audit.xray import xray as xrayed
     from video_contrast.commands.audit import loaded_language_model
-    from video_contrast.errors import UsageError
+    from video_contrast.errors import UsageError, unknown_name
     from video_contrast.reports.xray import screen, side_by_side, write_xray
     from video_contrast.reports.xray_sources import answers_of, open_sources
 
@@ -58,7 +58,7 @@ def xray(
     for place in what:
         for source in open_sources(place, names_in(config), split=split, columns=columns, against=against):
             if split is not None and split not in source.splits:
-                raise UsageError(f"{source.name} has no split {split!r}: {', '.join(source.splits)}")
+                raise unknown_name(f"split of {source.name}", split, list(source.splits))
             chosen = split or ("test" if "test" in source.splits else next(iter(source.splits)))
             record = xrayed(
                 source.splits,

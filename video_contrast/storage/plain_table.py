@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
+from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 
 _CANDIDATES = ("candidates", "options", "choices", "answers", "endings")
 _NUMBERED = (r"(?:ending|option|choice|candidate)_?(\d+)", r"a(\d)", r"option_?([a-h])", r"([A-H])")
@@ -120,6 +120,25 @@ def plain_table(
     if not table.rows:
         raise VideoContrastError(f"{where}: no item is left of {len(rows)} rows: {_counted(table.left_out)}")
     return table
+
+
+def completed_rows(rows: Sequence[Mapping[str, Any]], where: str, first: int = 0) -> list[Row]:
+    """The rows of a table that may lack columns: as they are where none is missing, else with defaults.
+
+    Args:
+        rows: dicts by column.
+        where: what to call the table in messages.
+        first: number of the first row, for messages.
+
+    Raises:
+        VideoContrastError: there are no candidates or no label, or they do not fit; names the row.
+    """
+    if not rows or "captions" in rows[0]:
+        return cast(list[Row], list(rows))
+    layout = layout_of(rows[0]) if "candidates" in rows[0] else "multiple_choice"
+    if layout == "pairs" or all(name in rows[0] for name in table_columns(layout)):
+        return cast(list[Row], list(rows))
+    return cast(list[Row], plain_table(rows, where, first=first, strict=True).rows)
 
 
 def _counted(reasons: Mapping[str, Sequence[str]]) -> str:

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -153,7 +153,7 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
         if delimiter != ",":
             notes.append(f"delimiter: {DELIMITERS[delimiter]}")
     # Captions of tab-separated files hold single quotes of their own.
-    quoting = csv.QUOTE_NONE if delimiter == "\t" and '\t"' not in text else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" and '\t"' not in text else csv.QUOTE_MINIMAL
     csv.field_size_limit(1 << 26)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
     rows: list[dict[str, Any]] = []

@@ -1,0 +1,71 @@
+"""A table in a file of its own as a set: one config called as the file, a split for each value of a column `split`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import unknown_name
+from video_contrast.rows import Row
+from video_contrast.storage.plain_table import completed_rows
+from video_contrast.storage.set_folder import SetFolder
+from video_contrast.storage.table_file import TableFile, read_table_file
+
+
+@dataclass(frozen=True)
+class FileSet(SetFolder):
+    """A set that is a file (JSON, JSON lines, CSV, TSV, parquet, xlsx or a zip of one); videos lie beside it.
+
+    Attributes:
+        path: the folder of the file.
+        file: the file.
+    """
+
+    file: Path
+
+    @classmethod
+    def of(cls, file: Path) -> FileSet:
+        """The set in a file."""
+        return cls(file.parent, file)
+
+    @cached_property
+    def _table(self) -> TableFile:
+        return read_table_file(self.file)
+
+    @property
+    def is_built(self) -> bool:
+        """Never: it has no record."""
+        return False
+
+    @property
+    def configs(self) -> list[str]:
+        """One, called as the file."""
+        return [self.file.stem]
+
+    def splits(self, config: str) -> list[str]:
+        """The values of the column `split`; "test" where there is none."""
+        return list(dict.fromkeys(self._split(row) for row in self._table.rows))
+
+    def tables(self) -> list[tuple[str, str]]:
+        """The splits of the one config."""
+        return [(self.file.stem, split) for split in self.splits(self.file.stem)]
+
+    def rows(self, config: str, split: str) -> list[Row]:
+        """The rows of a split.
+
+        Raises:
+            UsageError: no such split.
+            VideoContrastError: the file is damaged, or a row is no item; names file and row.
+        """
+        rows = [row for row in self._table.rows if self._split(row) == split]
+        if not rows:
+            raise unknown_name(f"split of {self.file}:", split, self.splits(config))
+        return completed_rows(
+            rows, str(self.file), first=self._table.first if len(rows) == len(self._table.rows) else 0
+        )
+
+    @staticmethod
+    def _split(row: dict[str, Any]) -> str:
+        return str(row.get("split") or "test")
