@@ -79,7 +79,9 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
         chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
         return shares, chances, str(numbers["groups"])
-    return f"accuracy {_share(numbers, 'accuracy')}", f"{numbers['chance']:.3f}", str(numbers["n"])
+    both = "accuracy_with_proficiency"
+    more = f"  with proficiency {_interval(numbers, both)}" if both in numbers else ""
+    return f"accuracy {_share(numbers, 'accuracy')}{more}", f"{numbers['chance']:.3f}", str(numbers["n"])
 
 
 def _kinds(numbers: Numbers) -> list[tuple[str, str, str]]:

@@ -12,6 +12,8 @@ from video_contrast.runner.plan import PlannedTable, share_changed
 from video_contrast.runner.sets import Item
 from video_contrast.storage.run_records import ConfigMetrics, Numbers, RunMetrics, ScoreRow, SimilarityMatrix
 
+PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its main one takes for granted
+
 
 @dataclass(frozen=True)
 class TableScores:
@@ -132,6 +134,45 @@ def _rotations(scored: TableScores) -> Numbers:
     found = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
     sides = {f"right_in_all_rotations_{side}": found[f"right_in_all_{side}"] for side in ("low", "high")}
     return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
+
+
+def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:
+    """Item id -> the chance that it is answered right, and its cluster; {} in retrieval."""
+    from video_contrast.metrics.checks import choices
+    from video_contrast.metrics.ranks import choice_ranks
+
+    if scored.matrix is not None:
+        return {}
+    items = scored.items
+    rows, labels, _ = choices([row.tolist() for row in scored.rows], [item.label for item in items], ragged=True)
+    hits = choice_ranks(rows, labels).hit(1)
+    return {item.id: (float(hit), item.cluster) for item, hit in zip(items, hits, strict=True)}
+
+
+def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, str]]]) -> dict[tuple[str, str], Numbers]:
+    """Where a config and its proficiency test are scored together: the share of items that are right in both.
+
+    Args:
+        hits: (config, condition) -> `item_hits`. The test of the config X is the config X_proficiency, with X's ids.
+
+    Returns:
+        (config, condition) -> `accuracy_with_proficiency` with its interval.
+    """
+    from video_contrast.metrics import interval_keys, share_interval
+    from video_contrast.metrics.ranks import exact_mean
+
+    found: dict[tuple[str, str], Numbers] = {}
+    for (config, condition), main in hits.items():
+        test = hits.get((f"{config}{PROFICIENCY}", condition), {})
+        both = [(main[name][0] * test[name][0], main[name][1]) for name in main if name in test]
+        if both:
+            values, clusters = np.array([value for value, _ in both]), [cluster for _, cluster in both]
+            name = "accuracy_with_proficiency"
+            found[config, condition] = {
+                name: exact_mean(values),
+                **interval_keys(name, share_interval(values, clusters)),
+            }
+    return found
 
 
 def _displaced(scored: TableScores) -> Numbers:

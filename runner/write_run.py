@@ -37,15 +37,21 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
     big = sum(4 * table.n_pairs for table in plan.tables if table.is_retrieval) > MATRICES_LIMIT
     rows: list[ScoreRow] = []
     metrics = {}
+    hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
+    tested = any(table.group.config.endswith(results.PROFICIENCY) for table in plan.tables)
     with run.bar("measuring", len(plan.tables), "condition") as advance:
         for table in plan.tables:
             scored = scorer.scores(table)
             metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
+            if tested:
+                hits[table.name] = results.item_hits(scored)
             if scored.matrix is None:
                 rows.extend(results.score_rows(scored))
             elif keep == "all" or table.condition.name == "clean" or (keep == "auto" and not big):
                 folder.write_matrix(table.group.config, table.condition.name, results.similarities(scored))
             advance(1)
+    for name, numbers in results.with_proficiency(hits).items():
+        metrics[name][1].update(numbers)
     folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))
     folder.finish(_facts(run, scorer, missing) | {"device": device, "seconds": round(seconds, 2)})

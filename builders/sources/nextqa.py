@@ -57,7 +57,7 @@ def nextqa(
             items.answers(
                 place,
                 f"{video}-{text_of(row, 'qid', place)}",
-                video_name(video_pattern, place, video=video, vidor=str(names.get(video, video)), source=video),
+                video_name(video_pattern, place, video=video, vidor=str(names.get(video, video)), cluster=video),
                 question=text_of(row, "question", place),
                 options=[text_of(row, f"a{n}", place) for n in range(5)],
                 key=int(number),

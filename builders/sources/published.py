@@ -213,10 +213,10 @@ class Items:
         self._begin(place, id)
         if not 0 <= key < len(options):
             raise VideoContrastError(f"{place}: the key {key} is outside the {len(options)} options")
-        texts = [text.strip() for text in options]
-        if not all(texts) or len(texts) < 2:
+        plain, texts = [text.strip() for text in options], list(options)  # prompts hold them with their blanks
+        if not all(plain) or len(texts) < 2:
             self.counts["empty_options"] += 1
-        elif len(set(texts)) < len(texts):
+        elif len(set(plain)) < len(texts):
             self.counts["repeated_options"] += 1
         else:
             video, kind = self._placed(video), as_kind(kind, place)
@@ -409,7 +409,7 @@ def video_name(
     *,
     start: float | None = None,
     end: float | None = None,
-    source: str = "",
+    cluster: str = "",
     **values: str,
 ) -> VideoName:
     """Returns where a video lies, from a pattern with the fields of its row in braces.
@@ -426,7 +426,7 @@ def video_name(
         raise VideoContrastError(f"{place}: {path!r} must be a path relative to the video root, without '..'")
     if start is not None and end is not None and end <= start:
         raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start at {start:g} s")
-    return VideoName(path, start, end, source)
+    return VideoName(path, start, end, cluster)
 
 
 def file_name(path: str) -> str:

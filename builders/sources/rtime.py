@@ -62,7 +62,7 @@ def rtime(
                     items.answers(
                         place,
                         f"{group}-{('forward', 'reverse')[label]}",
-                        video_name(pattern, place, id=key, source=key),
+                        video_name(pattern, place, id=key, cluster=key),
                         question="",
                         options=captions[::-1] if flip else captions,
                         key=1 - label if flip else label,

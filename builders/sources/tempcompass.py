@@ -54,7 +54,7 @@ def tempcompass(
         items = Items(options)
         path = folder / "questions" / f"{FILES[config]}.json"
         for file_place, video_id, dimensions in read_entries(path, RELEASE):
-            video = video_name("videos/{id}.mp4", file_place, id=video_id, source=video_id.partition("_")[0])
+            video = video_name("videos/{id}.mp4", file_place, id=video_id, cluster=video_id.partition("_")[0])
             for dimension, entries in dimensions.items():
                 if not isinstance(entries, list):
                     raise VideoContrastError(f"{file_place}: {dimension!r} must be a list of questions")

@@ -91,7 +91,7 @@ def _questions(items: Items, folder: Path, shuffled: bool) -> None:
             name,
             video_name(
                 "vinoground_videos/{file}", place, file=file_name(text_of(row, "video_name", place)),
-                source=name.partition("_")[0],
+                cluster=name.partition("_")[0],
             ),
             question=question,
             options=choices[::-1] if turn else choices,

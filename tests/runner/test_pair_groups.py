@@ -59,7 +59,8 @@ def test_the_table_shows_the_three_scores(runs: Path, capsys: pytest.CaptureFixt
 
 
 def test_compare_pairs_the_groups(runs: Path) -> None:
-    rows = {r["figure"]: r for r in compare_runs(runs / "bag-of-frames", runs / "temporal") if r["condition"] == "clean"}
+    compared = compare_runs(runs / "bag-of-frames", runs / "temporal")
+    rows = {row["figure"]: row for row in compared if row["condition"] == "clean"}
     assert list(rows) == ["accuracy", "text_score", "video_score", "group_score"]
     assert rows["group_score"]["n"] == 20 and rows["accuracy"]["n"] == 40
     assert rows["group_score"]["difference"] == pytest.approx(numbers(runs, "temporal")["group_score"])
@@ -74,7 +75,8 @@ def test_the_page_shows_both_clips_side_by_side(runs: Path) -> None:
     assert "Pairs of clips and captions" in text
     item = text[text.index('"p":[[') :][:400]
     partner = json.loads(item[4 : item.index("]]") + 2])[0]
-    assert partner[0] in text[: text.index(item)] + text[text.index(item) + 400 :] and partner[1] and partner[2] in (0, 1)
+    strip, video, label = partner
+    assert text.count(strip) > 1 and video and label in (0, 1)
 
 
 def test_a_trial_run_takes_whole_groups(runs: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_question_is_a_column_more() -> None:
         question="Does the door open?",
     )  # fmt: skip
     assert validate_rows([row]) == 1 and row["schema_version"] == 2
-    with pytest.raises(VideoContrastError, match="row 0 .*column 'question': must be a non-empty string, not ' '"):
+    with pytest.raises(VideoContrastError, match=r"row 0 .*column 'question': must be a non-empty string, not ' '"):
         validate_rows([{**row, "question": " "}])
     loaded = datasets.Dataset.from_list([row], features=table_features("multiple_choice", questions=True))
     assert loaded[0] == row
@@ -69,6 +69,7 @@ def test_a_set_of_pairs_is_written_and_read_back(tmp_path: Path) -> None:
     folder = draft.save()
     assert entry["layout"] == "pairs" and entry["questions"]
     assert SetFolder.open(folder.path).choice_rows("pairs", "test") == rows
-    assert datasets.load_dataset("parquet", data_files=str(folder.path / "pairs/*.parquet"), split="train")[1] == rows[1]
+    loaded = datasets.load_dataset("parquet", data_files=str(folder.path / "pairs/*.parquet"), split="train")
+    assert loaded[1] == rows[1]
     with pytest.raises(UsageError, match="not a retrieval config"):
         folder.retrieval_rows("pairs", "test")

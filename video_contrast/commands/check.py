@@ -69,10 +69,20 @@ def _print(found: Any, folder: Path, manifest: Path | None) -> None:
     else:
         print(f"videos: none of them lies in {folder}; give --video-root to check them")
     _names("missing", found.missing)
+    if source := _source(folder) if found.missing or not found.looked else "":
+        print(f"the videos: {source}")
     _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
     _names("damaged", [f"{path}: {why}" for path, why in found.damaged.items()])
     _names("changed", [f"{path}: its sha256 is not the expected one" for path in found.changed])
     _names("too short", found.short)
+
+
+def _source(folder: Path) -> str:
+    """Where the set's builder says that the videos come from."""
+    from video_contrast.storage import SetFolder
+
+    opened = SetFolder(folder)
+    return str(opened.record.get("facts", {}).get("videos") or "") if opened.is_built else ""
 
 
 def _names(what: str, names: list[str]) -> None:

@@ -1,0 +1,393 @@
+"""Builders of published sets, each on a few made-up rows in the format of its release."""
+
+import csv
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+import video_contrast
+from video_contrast.audit.check import check
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import Question
+from video_contrast.storage import SetFolder
+
+Rows = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+def as_json(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def as_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def as_csv(path: Path, rows: list[dict[str, Any]], delimiter: str = ",") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def build(name: str, output: Path, **options: Any) -> Rows:
+    """Builds the set, and reads it back by plain `load_dataset`."""
+    folder = video_contrast.build(name, output=output / name, **options)
+    opened = SetFolder.open(folder)
+    facts = opened.record["facts"]
+    assert facts["citations"] and facts["licence"] and facts["videos"] and facts["sources"]
+    rows: Rows = {}
+    for config in opened.configs:
+        for split in opened.splits(config):
+            rows[config, split] = datasets.load_dataset(str(folder), config, split=split).to_list()
+            assert rows[config, split] == opened.rows(config, split)
+    return rows
+
+
+def true(row: dict[str, Any]) -> str:
+    return str(row["candidates"][row["label"]])
+
+
+def asked(row: dict[str, Any]) -> str:
+    """What a model is asked about a row."""
+    meta = json.loads(row["meta"])
+    given = {name: meta[name] for name in ("prompt", "option") if name in meta}
+    return Question(row["question"], **given).asked(row["candidates"])
+
+
+def vitatecs(root: Path) -> dict[str, Any]:
+    for aspect in ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type"):
+        as_lines(root / f"{aspect}.jsonl", [
+            {"src_dataset": "MSRVTT", "video_name": "video1.mp4", "caption": f"a man rises {aspect}",
+             "counterfactual": f"a man falls {aspect}", "aspect": aspect},
+        ])  # fmt: skip
+    return {"folder": root}
+
+
+def test_vitatecs(tmp_path: Path) -> None:
+    rows = build("vitatecs", tmp_path, **vitatecs(tmp_path / "in"))["vitatecs_mc", "test"]
+    assert len(rows) == 6 and true(rows[1]) == "a man rises Direction"
+    assert rows[1]["video_path"] == "MSRVTT/video1.mp4" and "direction" in rows[1]["kinds"]
+
+
+def test_vinoground_in_the_released_order_and_shuffled(tmp_path: Path) -> None:
+    names = [{"pos_cap": f"a cat jumps then eats {n}", "neg_cap": f"a cat eats then jumps {n}", "major": "action",
+              "minor": "interaction;cyclical"} for n in range(12)]  # fmt: skip
+    as_csv(tmp_path / "in/vinoground.csv", names)
+    question = "Which caption best describes this video?\nA. a cat jumps\nB. a cat eats\nAnswer with the letter."
+    as_json(tmp_path / "in/vinoground_textscore.json", [
+        {"idx": f"{n}_{side}", "video_name": f"vinoground_videos/{n}_{side}.mp4", "question": question,
+         "GT": "A" if side == "pos" else "B"} for n in range(12) for side in ("pos", "neg")
+    ])  # fmt: skip
+    rows = build("vinoground", tmp_path, folder=tmp_path / "in")
+    assert {config for config, _ in rows} == {"pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc"}
+    pairs, shuffled = rows["pairs", "test"], rows["pairs_shuffled", "test"]
+    assert [row["label"] for row in pairs] == [0, 1] * 12 and {row["label"] for row in shuffled[::2]} == {0, 1}
+    assert [true(row) for row in pairs] == [true(row) for row in shuffled]
+    assert pairs[3]["group"] == "1" and pairs[3]["video_path"] == "vinoground_videos/1_neg.mp4"
+    released, turned = rows["text_released_mc", "test"], rows["text_shuffled_mc", "test"]
+    assert asked(released[0]) == question and {asked(row) for row in turned} > {question}
+    assert [true(row) for row in released] == [true(row) for row in turned]
+    warning = SetFolder.open(tmp_path / "vinoground").record["facts"]["warnings"][0]
+    assert warning == "pairs: the paper has 1000 items, this build 24"
+
+
+def tempcompass(root: Path, answer: str = "B. rising") -> dict[str, Any]:
+    questions = {
+        "multi-choice": ("What happens?\nA. falling\nB. rising ", answer),
+        "yes_no": ("Is it rising?", "no"),
+        "caption_matching": ("Which fits?\nOption 1: It rises.\nOption 2: It falls.", "Option 2: It falls."),
+    }
+    for name, (question, answer) in questions.items():
+        entry = {"question": question, "answer": answer}
+        as_json(root / f"questions/{name}.json", {"101_reverse": {"direction": [entry]}})
+    return {"folder": root}
+
+
+def test_tempcompass_asks_word_for_word(tmp_path: Path) -> None:
+    rows = build("tempcompass", tmp_path, **tempcompass(tmp_path / "in"))
+    [choice], [yes_no], [match] = (rows[name, "test"] for name in ("multi_choice", "yes_no", "caption_matching"))
+    assert asked(choice) == "What happens?\nA. falling\nB. rising \nPlease directly give the best option:"
+    assert asked(yes_no) == "Is it rising?\nPlease answer yes or no:" and true(yes_no) == "no"
+    assert asked(match) == (
+        "Which fits?\nOption 1: It rises.\nOption 2: It falls.\nPlease directly give the best option:"
+    )
+    assert (choice["video_path"], choice["cluster"]) == ("videos/101_reverse.mp4", "101")
+
+
+def test_velociti(tmp_path: Path) -> None:
+    table = as_csv(tmp_path / "t.csv", [
+        {"test_name": "action_adv", "video_id": "v_1.mp4", "event": "Ev2", "pos": "a man runs", "neg": "a man sits"},
+    ])  # fmt: skip
+    [row] = build("velociti", tmp_path, table=str(table))["velociti_mc", "test"]
+    assert row["video_path"] == "velociti_videos/v_1.mp4" and "action_adv" in row["kinds"]
+
+
+def vilma_entry(**changes: Any) -> dict[str, Any]:
+    return {
+        "dataset": "coin", "youtube_id": "abc", "video_file": None, "start_time": 96.0, "end_time": 97.0,
+        "time_unit": "sec", "caption": "The athlete jumps.", "foils": ["The athlete descends."], "class": "jump",
+        "classes_foil": ["descend"], "mturk": {"foil": 1, "caption": 2, "other": 0},
+        "proficiency": {"caption": "The athlete jumps.", "foils": ["The girl jumps."],
+                        "human": {"foil": 0, "caption": 1, "other": 0}},
+    } | changes  # fmt: skip
+
+
+def test_vilma_with_and_without_the_proficiency_test(tmp_path: Path) -> None:
+    counting = vilma_entry(dataset="QUVA", youtube_id=None, video_file="000_rope.mp4", start_time=60, end_time=90,
+                           time_unit="pts", foils=["a", "b"])  # fmt: skip
+    files = {"counting-easy-spelled-sec": {"c": counting, "bad": {**counting, "mturk": {"caption": 1}}},
+             "counting-hard-spelled-sec": {}, "relations": {}}  # fmt: skip
+    names = ("change-state-action", "change-state-inverse", "change-state-prestate", "change-state-poststate")
+    for name in names:
+        files[name] = {"k1": vilma_entry()}
+    for name, content in files.items():
+        as_json(tmp_path / "in" / f"{name}.json", content)
+    configs = ["change_of_state", "change_of_state_proficiency", "action_counting"]
+    folder = video_contrast.build("vilma", configs, output=tmp_path / "set", folder=tmp_path / "in")
+    opened = SetFolder.open(folder)
+    [row] = opened.choice_rows("action_counting", "test")
+    assert (row["video_path"], row["start"], row["end"]) == ("QUVA/000_rope.mp4", 2.0, 3.0)
+    main, test = (opened.choice_rows(config, "test") for config in configs[:2])
+    assert [r["id"] for r in main] == [r["id"] for r in test] and len(main) == 4
+    assert (main[0]["video_path"], main[0]["start"]) == ("coin/abc.mp4", 96.0)
+    counts = opened.record["configs"]["action_counting"]["facts"]["splits"]["test"]["counts"]
+    assert counts == {"built": 1, "not_valid": 1, "repeated_negatives": 0, "rows": 2}
+    scored = video_contrast.score("constant", folder, configs, progress=False)
+    clean = scored["change_of_state"]["conditions"]["clean"]
+    assert clean["accuracy"] == 0.5 and clean["accuracy_with_proficiency"] == 0.25
+    assert "accuracy_with_proficiency" not in scored["action_counting"]["conditions"]["clean"]
+
+
+def test_videocon(tmp_path: Path) -> None:
+    pair = {"caption": "a man sits", "neg_caption": "a man stands"}
+    llm = as_csv(tmp_path / "llm.csv", [
+        {"source": "MSR-VTT", "videopath": "/data/x/video7.mp4", **pair, "split": split, "misalignment": "action",
+         "youtube_key": "k"} for split in ("train", "val", "test")
+    ])  # fmt: skip
+    human = as_csv(tmp_path / "human.csv", [
+        {"video_url": "https://host/v_a.mp4", **pair, "nle": "he sits", "hard": hard} for hard in ("True", "False")
+    ])  # fmt: skip
+    rows = build("videocon", tmp_path, llm=llm, human=human)
+    assert rows["llm_mc", "validation"][0]["video_path"] == "MSR-VTT/video7.mp4"
+    assert [row["video_path"] for row in rows["human_mc", "test"]] == ["human/v_a.mp4"] * 2
+    assert "human_hard" in rows["human_mc", "test"][0]["kinds"]
+
+
+def test_videocomp(tmp_path: Path) -> None:
+    entry = {"key": "k1", "video_id": "yt", "type": "temporal reordering", "original_video/start_time": 0.0,
+             "original_video/end_time": 50.0, "query_video/start_time": 5.0, "query_video/end_time": 20.0,
+             "positive_text": "He sits. Then he runs.", "negative_text": "He runs. Then he sits.", "question": "?",
+             "answer": "A"}  # fmt: skip
+    for name in ("activitynet", "youcook2"):
+        as_json(tmp_path / "in" / f"{name}_comp_val.json", [entry])
+    [row] = build("videocomp", tmp_path, folder=tmp_path / "in")["activitynet_mc", "validation"]
+    assert (row["video_path"], row["start"], row["end"]) == ("yt.mp4", 5.0, 20.0)
+    assert "temporal_reordering" in row["kinds"] and true(row) == "He sits. Then he runs."
+
+
+def test_rtime_groups_a_clip_and_its_reversal(tmp_path: Path) -> None:
+    as_json(tmp_path / "in/test.json", {"33": {
+        "temporal": True, "reverse": True, "forward_captions": ["up", "rise"], "reverse_captions": ["down", "fall"],
+        "forward_rewrites": [], "reverse_rewrites": [], "url": "u",
+    }})  # fmt: skip
+    rows = build("rtime", tmp_path, folder=tmp_path / "in")["pairs", "test"]
+    assert [(row["group"], row["video_path"], true(row)) for row in rows] == [
+        ("33-0", "33.mp4", "up"), ("33-0", "33_reverse.mp4", "down"), ("33-1", "33.mp4", "rise"),
+        ("33-1", "33_reverse.mp4", "fall"),
+    ]  # fmt: skip
+    assert {row["cluster"] for row in rows} == {"33"}
+
+
+def test_actionbench(tmp_path: Path) -> None:
+    rows = [
+        {"label": "Spinning cube that stops", "template": "Spinning something that stops", "placeholders": ["cube"],
+         "label_action_antonym_clip_text": "Spinning cube that starts", "id": 74225,
+         "label_object_shuffled_clip_text": "spinning lid that stops"}
+    ]  # fmt: skip
+    built = build("actionbench", tmp_path, annotations=as_lines(tmp_path / "a.jsonl", rows))
+    [antonym], [other] = built["antonym_mc", "validation"], built["object_mc", "validation"]
+    assert antonym["video_path"] == "74225.webm" and sorted(antonym["candidates"])[0] == "Spinning cube that starts"
+    assert "spinning lid that stops" in other["candidates"]
+
+
+def test_ssv2_label_and_template(tmp_path: Path) -> None:
+    label = as_json(tmp_path / "l.json", [{"video": ["1.webm"], "caption": "spinning soap"}])
+    template = as_json(tmp_path / "t.json", [
+        {"video": ["1.webm", "2.webm"], "caption": "Spinning [something]"},
+        {"video": ["3.webm"], "caption": "Pushing [something]"},
+    ])  # fmt: skip
+    rows = build("ssv2", tmp_path, label=label, template=template)
+    assert rows["label", "validation"][0]["captions"] == ["spinning soap"]
+    assert [true(row) for row in rows["template_mc", "validation"]] == ["Spinning [something]"] * 2 + [
+        "Pushing [something]"
+    ]
+
+
+def test_tvbench(tmp_path: Path) -> None:
+    entry = {"video": "a.mp4", "question": "What comes first?", "candidates": ["sit", "stand"], "answer": "stand"}
+    as_json(tmp_path / "in/action_antonym.json", [entry])
+    [row] = build("tvbench", tmp_path, folder=tmp_path / "in")["tvbench_mc", "test"]
+    assert asked(row) == "What comes first?\nA. sit\nB. stand\nAnswer with the option letter only."
+    assert row["video_path"] == "video/action_antonym/a.mp4" and row["label"] == 1
+
+
+def test_tomato(tmp_path: Path) -> None:
+    for task in ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues"):
+        as_json(tmp_path / "in" / f"{task}.json", {"0": {
+            "question": "How many?", "options": ["2", "1", "3"], "answer": 2, "key": "0209-03", "video_source_url": "",
+            "motion_type": "count", "variation": {"zoom": 1}, "demonstration_type": "human", "note": "",
+        }})  # fmt: skip
+    rows = build("tomato", tmp_path, folder=tmp_path / "in")["tomato_mc", "test"]
+    assert len(rows) == 6 and true(rows[0]) == "3" and rows[0]["video_path"] == "videos/human/0209-03.mp4"
+    assert "\n<options> \n{'A': '2', 'B': '1', 'C': '3'} \n</options>" in asked(rows[0])
+
+
+def nextqa(root: Path, answer: int = 3, delimiter: str = ",") -> dict[str, Any]:
+    as_json(root / "map_vid_vidorID.json", {"4010069381": "1164/4010069381"})
+    row = {"video": 4010069381, "frame_count": 369, "width": 640, "height": 480, "question": "how do they play",
+           "answer": answer, "qid": 6, "type": "CH", "a0": "roll", "a1": "tap", "a2": "strum", "a3": "hit",
+           "a4": "pat"}  # fmt: skip
+    as_csv(root / "val.csv", [row], delimiter)
+    return {"folder": root, "splits": "validation"}
+
+
+def test_nextqa(tmp_path: Path) -> None:
+    [row] = build("nextqa", tmp_path, **nextqa(tmp_path / "in"))["nextqa_mc", "validation"]
+    assert (true(row), row["video_path"], row["kinds"][0]) == ("hit", "1164/4010069381.mp4", "ch")
+
+
+def test_minimal_video_pairs(tmp_path: Path) -> None:
+    rows = [
+        {"video_id": f"p_7_{n}", "video_path": f"clevrer/p_7_{n}.mp4", "question": "Who moves?",
+         "candidates": "['cube', 'ball']", "answer": answer, "source": "clevrer"}
+        for n, answer in ((1, "cube"), (2, "ball"))
+    ] + [{"video_id": "q_1", "video_path": "q.mp4", "question": "?", "candidates": "['a', 'b']", "answer": "a",
+          "source": "clevrer"}]  # fmt: skip
+    built = build("minimal_video_pairs", tmp_path, table=[str(as_csv(tmp_path / "mini.csv", rows))])["pairs", "test"]
+    assert [row["label"] for row in built] == [0, 1] and {row["group"] for row in built} == {"mini-p_7"}
+    assert asked(built[0]).startswith("Question: Who moves?\nOption:\n(A) cube\n(B) ball \nEven when unsure")
+
+
+def test_videohallucer_groups_questions_and_reports_the_text_score(tmp_path: Path) -> None:
+    def side(video: str, question: str, answer: str) -> dict[str, str]:
+        return {"video": video, "question": question, "answer": answer}
+
+    as_json(tmp_path / "in/temporal/temporal.json", [
+        {"basic": side("a.mp4", "Is it first?", "yes"), "hallucination": side("a.mp4", "Is it last?", "no"),
+         "type": "temporal_absolute"},
+        {"basic": side("b.mp4", "1?", "no"), "hallucination": side("b.mp4", "2?", "no"), "type": "temporal_absolute"},
+    ])  # fmt: skip
+    rows = build("videohallucer", tmp_path, folder=tmp_path / "in")["temporal", "test"]
+    assert [row["question"] for row in rows] == ["Is it first?", "Is it last?"]
+    assert asked(rows[0]) == "Is it first?\nAnswer the question using 'yes' or 'no'."
+    result = video_contrast.score("constant", tmp_path / "videohallucer", "temporal", progress=False)
+    clean = result["temporal"]["conditions"]["clean"]
+    assert clean["text_score"] == 0.25 and "video_score" not in clean  # the questions differ
+    assert result.record["set"]["questions"] == {"temporal": "joined"}
+
+
+def test_temporalbench(tmp_path: Path) -> None:
+    question = "Which caption best describes this video?\nA. He closes it. \nB. He opens it.\nAnswer directly."
+    for name in ("short", "long"):
+        as_json(tmp_path / f"in/temporalbench_{name}_qa.json", [
+            {"idx": "short_video/C/E.mp4_0", "video_name": "short_video/C/E.mp4", "question": question, "GT": "B"},
+        ])  # fmt: skip
+    [row] = build("temporalbench", tmp_path, folder=tmp_path / "in")["short_mc", "test"]
+    assert true(row) == "He opens it." and asked(row) == question
+
+
+def test_negbench(tmp_path: Path) -> None:
+    table = as_csv(tmp_path / "n.csv", [
+        {"image_path": "data/MSRVTT/video3.mp4", "caption_0": "a dog, no cat", "caption_1": "a cat",
+         "caption_2": "no dog", "caption_3": "a cat, no dog", "correct_answer": 0, "correct_answer_template": "hybrid"},
+    ])  # fmt: skip
+    [row] = build("negbench", tmp_path, table=table)["msrvtt_mc", "test"]
+    assert (true(row), row["video_path"], row["kinds"][1]) == ("a dog, no cat", "video3.mp4", "hybrid")
+
+
+def test_videos_may_be_members_of_a_zip(tmp_path: Path) -> None:
+    path = tmp_path / "v.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("deep/folder/video1.mp4", b"x")
+    rows = build("vitatecs", tmp_path, videos_zip=path, **vitatecs(tmp_path / "in"))["vitatecs_mc", "test"]
+    assert {row["video_path"] for row in rows} == {"deep/folder/video1.mp4"}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../etc/video1.mp4", b"x")
+    with pytest.raises(VideoContrastError, match=r"v.zip, member 0: '../../etc/video1.mp4' leads out of the folder"):
+        video_contrast.build("vitatecs", output=tmp_path / "x", videos_zip=path, folder=tmp_path / "in")
+
+
+def test_a_set_without_its_videos_is_audited_and_check_says_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from video_contrast.cli import main
+
+    build("vitatecs", tmp_path, **vitatecs(tmp_path / "in"))
+    folder = tmp_path / "vitatecs"
+    assert "audit" in SetFolder.open(folder).record["configs"]["vitatecs_mc"]["facts"]
+    (tmp_path / "videos").mkdir()
+    assert check(folder, video_root=tmp_path / "videos").missing == ["MSRVTT/video1.mp4"]
+    assert main(["check", str(folder), "--video-root", str(tmp_path / "videos")]) != 0
+    assert "the videos: MSR-VTT: https://github.com/m-bain/frozen-in-time" in capsys.readouterr().out
+
+
+Bad = tuple[str, Callable[[Path], dict[str, Any]], str]
+
+
+def _bad_vilma(root: Path, **changes: Any) -> dict[str, Any]:
+    for name in ("relations",):
+        as_json(root / f"{name}.json", {"k1": vilma_entry(**changes)})
+    return {"folder": root, "configs": ["spatial_relations"]}
+
+
+def _latin(root: Path) -> dict[str, Any]:
+    options = nextqa(root)
+    (root / "val.csv").write_bytes("video,frage\n1,schön\n".encode("latin-1"))
+    return options
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "says"),
+    [
+        ("nextqa", lambda root: nextqa(root, answer=5), "val.csv, line 2: the key 5 is outside the 5 options"),
+        ("nextqa", lambda root: nextqa(root, delimiter=";"), "val.csv: the columns are not separated by commas"),
+        ("nextqa", _latin, "val.csv: not UTF-8 text"),
+        ("nextqa", lambda root: {"folder": root / "none"}, "fetch NExT-QA by `git clone https://github.com/doc-doc"),
+        ("tempcompass", lambda root: tempcompass(root, "C. flying"),
+         "multi-choice.json, key '101_reverse', direction, question 0: the answer 'C. flying' is outside the options"),
+        ("vilma", lambda root: _bad_vilma(root, time_unit="min"), "relations.json, key 'k1': the time unit 'min'"),
+        ("vilma", lambda root: _bad_vilma(root, end_time=5.0), "key 'k1': the clip ends at 5 s, not after"),
+        ("vilma", lambda root: _bad_vilma(root, youtube_id="../../x"), "'coin/../../x.mp4' must be a path relative"),
+        ("vilma", lambda root: _bad_vilma(root, foils="descends"), "key 'k1': 'foils' must be a list of texts"),
+        ("actionbench", lambda root: {"annotations": as_lines(root / "a.jsonl", [
+            {"label": "a", "label_action_antonym_clip_text": "b", "id": 1}] * 2)},
+         "a.jsonl, line 2: the id '1' repeats; it stands at a.jsonl, line 1 already"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_file_and_row(name: str, make: Any, says: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises((VideoContrastError, UsageError)) as caught:
+        options = make(tmp_path / "in")
+        video_contrast.build(name, options.pop("configs", None), output=tmp_path / "out", **options)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_options_that_repeat_are_counted(tmp_path: Path) -> None:
+    entry = {"video": "a.mp4", "question": "What?", "candidates": ["sit", "sit"], "answer": "sit"}
+    good = {**entry, "candidates": ["sit", "stand"]}
+    as_json(tmp_path / "in/action_count.json", [entry, good])
+    build("tvbench", tmp_path, folder=tmp_path / "in")
+    facts = SetFolder.open(tmp_path / "tvbench").record["configs"]["tvbench_mc"]["facts"]
+    counts = facts["splits"]["test"]["counts"]
+    assert (counts["rows"], counts["built"], counts["repeated_options"]) == (2, 1, 1)
