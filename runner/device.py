@@ -5,6 +5,7 @@ from __future__ import annotations
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
+from video_contrast.runner.kinds.recipes.table import recipe_of
 from video_contrast.runner.processes import Processes
 
 
@@ -18,6 +19,9 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
     model = job.kind.load(job.source, load)
     if not isinstance(model, Encoder | PairScorer | TextScorer):
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
+    recipe = recipe_of(job.source, job.kind.name)
+    if recipe is not None and model.reads_times is None:
+        model.reads_times = recipe.reads_times
     return model
 
 

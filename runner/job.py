@@ -9,6 +9,7 @@ from typing import Any
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.runner.kinds.recipes.table import recipe_of
 from video_contrast.runner.locate import signature
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
@@ -113,6 +114,7 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
 
 def model_facts(job: Job, model: Any) -> dict[str, Any]:
     """The model in the record."""
+    recipe = recipe_of(job.source, job.kind.name)
     return {
         "name": job.source.name,
         "revision": job.source.revision,
@@ -120,5 +122,6 @@ def model_facts(job: Job, model: Any) -> dict[str, Any]:
         "kind_version": job.kind.version,
         "options": job.kind_options,
         "files": signature(job.source.path) if job.source.path else {},
+        **({"recipe": recipe.record()} if recipe else {}),
         **model.facts,
     }

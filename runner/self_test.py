@@ -8,6 +8,7 @@ from typing import Any
 from video_contrast import seeds
 from video_contrast.runner.doctor.examine import examine, first_scores
 from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.doctor.known import check_recipe
 from video_contrast.runner.doctor.steady import same_in_all
 from video_contrast.runner.doctor.verdict import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.kinds.base import TextScorer
@@ -60,7 +61,7 @@ def _tested(run: Run) -> SelfTest:
 
 def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
     """The verdicts of one process on items of the run, and the items."""
-    return examine(
+    test, probe = examine(
         run.model,
         run.plan,
         run.video_root,
@@ -69,6 +70,8 @@ def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
         batch_size=run.job.options.batch_size,
         processes=run.processes.count,
     )
+    verdict = check_recipe(run.job.source, run.job.kind.name) if test.verdicts else None
+    return (replace(test, verdicts=(verdict, *test.verdicts)) if verdict else test), probe
 
 
 def _key(run: Run) -> str:

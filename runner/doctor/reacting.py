@@ -10,6 +10,7 @@ import numpy as np
 from video_contrast.runner.doctor.probe import GREY, Probe, finite, grey
 from video_contrast.runner.doctor.verdict import Verdict
 
+SLOW = 20.0  # seconds at least, since some families write whole seconds
 BORDER = 3  # pixels; what the text of a printed array shows of it
 
 
@@ -49,7 +50,9 @@ def _reversal(probe: Probe) -> Verdict:
 
 def _times(probe: Probe) -> Verdict:
     clip = probe.clips[0]
-    slower = tuple(4.0 * (time - clip.times[0]) + clip.times[0] for time in clip.times)
+    span = max(clip.times[-1] - clip.times[0], 0.1)
+    factor = max(4.0, SLOW / span)
+    slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
     change = probe.reaction(replace(clip, times=slower))
     numbers = {"change_sd": probe.in_units(change)}
     reads = probe.model.reads_times

@@ -82,8 +82,8 @@ def all_kinds() -> dict[str, Kind]:
 def choose(source: ModelSource, override: str | None = None) -> Kind:
     """The kind that takes a model.
 
-    In this order: the override; a name ("random"); `architectures[0]`; a precomputed.json; sentence-transformers'
-    modules.json (of an embedder or a reranker); `model_type`; code of its own (`auto_map`). Nothing is guessed from
+    In this order: the override; a name ("random"); a precomputed.json; sentence-transformers' modules.json (of an
+    embedder or a reranker); `architectures[0]`; `model_type`; code of its own (`auto_map`). Nothing is guessed from
     weights.
 
     Raises:
@@ -97,13 +97,13 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     for chosen in known.values():
         if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in chosen.names):
             return chosen
+    if source.path is not None and (source.path / "precomputed.json").exists():
+        return known["precomputed"]
+    if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
+        return known["reranker" if _is_cross_encoder(source) else "sentence_transformers"]
     for chosen in known.values():
         if source.architecture and source.architecture in chosen.architectures:
             return chosen
-    if source.path is not None and (source.path / "precomputed.json").exists():
-        return known["precomputed"]
-    if source.modules is not None:
-        return known["reranker" if _is_cross_encoder(source) else "sentence_transformers"]
     for chosen in known.values():
         if source.model_type and source.model_type in chosen.model_types:
             return chosen

@@ -172,7 +172,7 @@ class Tokens:
     def rendered(self, texts: Sequence[str]) -> dict[str, Any]:
         """The first text as the tokenizer gives it back, and how many tokens each text has after padding and cutting."""
         ids = self(texts, "cpu")["input_ids"]
-        return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [int(len(row)) for row in ids]}
+        return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
 
     def longer(self, texts: Sequence[str]) -> int:
         """How many of the texts are longer than `limit`."""

@@ -1,0 +1,98 @@
+"""Recipes of models that read video and caption together."""
+
+from video_contrast.runner.kinds.recipes.encoders import DOCS, VLM_TESTS
+from video_contrast.runner.kinds.recipes.recipe import Line, Recipe
+
+VQASCORE = "arXiv:2404.01291, section 3 (the probability of Yes)"
+YESNO = Line('Does this video show: "..."? Answer Yes or No.', VQASCORE)
+NO_SYSTEM = Line("the chat template's own; none is added", "the checkpoint's chat_template")
+LIBRARY = "transformers: models/{0}/processing_{0}.py"
+
+TEXT_TIMES = "times are written into the prompt"
+
+
+def _generative(
+    family: str, name: str, kind: str, *, times: str = "", source: str = "", parity: bool = True, patches: int = 0,
+    frames: str = "as videos", card: str = "",
+) -> Recipe:  # fmt: skip
+    lines = {
+        "prompt": YESNO,
+        "system prompt": NO_SYSTEM,
+        "frames": Line(f"{frames}, as sampled: do_sample_frames=False", card or DOCS + kind),
+        "times": Line(times or "none", source or LIBRARY.format(kind)),
+    }
+    if patches:
+        place = "vision_config.temporal_patch_size"
+        lines["frames in a temporal patch"] = Line(patches, card or DOCS + kind, config=place)
+    return Recipe(family, (name,), lines, (kind,), reads_times=bool(times), parity=VLM_TESTS if parity else "")
+
+
+def _matching(family: str, name: str, page: str) -> Recipe:
+    lines = {
+        "frames": Line("one by one; mean or max of the probability of a match", DOCS + page),
+        "captions": Line("as they are, cut at the text tower's length", DOCS + page),
+        "score": Line("probability of a match", DOCS + page),
+    }
+    return Recipe(family, (name,), lines, reads_times=False, parity=VLM_TESTS)
+
+
+GENERATIVE = (
+    _generative(
+        "Qwen2-VL", "Qwen2VLForConditionalGeneration", "qwen2_vl", patches=2,
+        card="https://huggingface.co/Qwen/Qwen2-VL-7B-Instruct",
+    ),
+    _generative(
+        "Qwen2.5-VL", "Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", patches=2,
+        times="temporal positions of M-RoPE, by second_per_grid_ts of the sampled rate",
+        card="https://huggingface.co/Qwen/Qwen2.5-VL-7B-Instruct",
+    ),
+    _generative(
+        "Qwen3-VL", "Qwen3VLForConditionalGeneration", "qwen3_vl", patches=2,
+        times=f"{TEXT_TIMES}: <1.5 seconds> before each temporal patch, the mean of its two frames",
+        card="https://huggingface.co/Qwen/Qwen3-VL-8B-Instruct",
+    ),
+    _generative("LLaVA-OneVision", "LlavaOnevisionForConditionalGeneration", "llava_onevision"),
+    _generative("LLaVA-NeXT-Video", "LlavaNextVideoForConditionalGeneration", "llava_next_video"),
+    _generative("InternVL", "InternVLForConditionalGeneration", "internvl"),
+    _generative(
+        "SmolVLM", "SmolVLMForConditionalGeneration", "smolvlm", times=f"{TEXT_TIMES}: Frame from 00:01, whole seconds"
+    ),
+    _generative("Gemma 3", "Gemma3ForConditionalGeneration", "gemma3", frames="as several images"),
+    _generative(
+        "Qwen3-VL-MoE", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", patches=2, parity=False,
+        times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
+    ),
+    _generative(
+        "Qwen3.5", "Qwen3_5ForConditionalGeneration", "qwen3_5", patches=2, parity=False,
+        times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
+    ),
+    _generative(
+        "GLM-4.1V", "Glm4vForConditionalGeneration", "glm4v", patches=2, parity=False,
+        times=f"{TEXT_TIMES}: whole seconds",
+    ),
+    _generative(
+        "VideoLLaMA 3", "VideoLlama3ForConditionalGeneration", "video_llama_3", parity=False, times=TEXT_TIMES
+    ),
+)  # fmt: skip
+
+MATCHING = (
+    _matching("BLIP", "BlipForImageTextRetrieval", "blip"),
+    _matching("BLIP-2", "Blip2ForImageTextRetrieval", "blip-2"),
+    _matching("BridgeTower", "BridgeTowerForImageAndTextRetrieval", "bridgetower"),
+    _matching("ViLT", "ViltForImageAndTextRetrieval", "vilt"),
+)
+
+# Of a folder with a modules.json that is a cross-encoder, whatever the model inside.
+RERANKER = Recipe(
+    "sentence-transformers rerankers",
+    (),
+    {
+        "pair": Line(
+            "predict of ({text}, {video}) with the saved prompt",
+            "https://sbert.net/docs/package_reference/cross_encoder/cross_encoder.html",
+        ),
+        "clips": Line("arrays with their true times", "https://huggingface.co/Qwen/Qwen3-VL-Reranker-2B"),
+    },
+    parity=VLM_TESTS,
+    notes="parity over a Qwen2.5-VL inside",
+)

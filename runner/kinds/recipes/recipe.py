@@ -1,0 +1,63 @@
+"""What a recipe is, and whether a checkpoint's config contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a recipe.
+
+    Attributes:
+        value: what is done, in words or as a number.
+        source: where it was read.
+        config: the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; "".
+    """
+
+    value: Any
+    source: str
+    config: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a family of models is to be asked.
+
+    Attributes:
+        family: its name.
+        classes: class names of `config.architectures[0]`.
+        model_types: names of `config.model_type`.
+        lines: what -> how, with the source.
+        reads_times: whether the times of frames reach the model; None where it is unknown.
+        parity: the test that holds our scores against the card's own lines of code; "" for an untested recipe.
+    """
+
+    family: str
+    classes: tuple[str, ...]
+    lines: Mapping[str, Line]
+    model_types: tuple[str, ...] = ()
+    reads_times: bool | None = None
+    parity: str = ""
+    notes: str = field(default="")
+
+    def record(self) -> dict[str, Any]:
+        """What `run.json` says of it."""
+        return {
+            "family": self.family,
+            "parity": self.parity or "untested recipe",
+            "lines": {name: {"value": line.value, "source": line.source} for name, line in self.lines.items()},
+        }
+
+    def contradictions(self, config: Mapping[str, Any]) -> list[str]:
+        """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
+        found = []
+        for name, line in self.lines.items():
+            named: Any = config
+            for part in line.config.split(".") if line.config else ():
+                named = named.get(part) if isinstance(named, Mapping) else None
+            if line.config and named is not None and named != line.value:
+                found.append(f"{name} is {named} in its {line.config}, {line.value} in {line.source}")
+        return found

@@ -1,0 +1,24 @@
+"""The recipe of a checkpoint."""
+
+from __future__ import annotations
+
+from video_contrast.runner.kinds.recipes.encoders import RECIPES, SENTENCE
+from video_contrast.runner.kinds.recipes.readers import GENERATIVE, MATCHING, RERANKER
+from video_contrast.runner.kinds.recipes.recipe import Recipe
+from video_contrast.runner.kinds.source import ModelSource
+
+ALL = (*RECIPES, SENTENCE, *MATCHING, *GENERATIVE, RERANKER)
+
+
+def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
+    """The recipe by which a model is asked; None where no one has written one.
+
+    Args:
+        source: the model.
+        kind: the name of the kind that runs it.
+    """
+    if kind in ("sentence_transformers", "reranker"):
+        return SENTENCE if kind == "sentence_transformers" else RERANKER
+    named = (recipe for recipe in ALL if source.architecture and source.architecture in recipe.classes)
+    typed = (recipe for recipe in ALL if source.model_type and source.model_type in recipe.model_types)
+    return next(named, None) or next(typed, None)

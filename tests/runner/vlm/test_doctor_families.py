@@ -1,0 +1,55 @@
+"""The self-test on tiny checkpoints of every family that reads video and caption together, or needs torchvision."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import runner_set
+import tiny_models
+from tiny_vlm import MATCHING
+
+import video_contrast
+from video_contrast.runner.kinds import chat_prompts
+from video_contrast.runner.kinds.base import ClipFrames
+
+TIMED = ["qwen2_5_vl", "qwen3_vl", "smolvlm"]
+UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma3"]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("families") / "set"
+    runner_set.write(folder, n_clips=4)
+    return folder
+
+
+@pytest.mark.parametrize("name", [*TIMED, *UNTIMED, *MATCHING])
+def test_readers_pass(name: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
+    test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4)
+    assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+    states = {verdict.check: verdict.state for verdict in test.verdicts}
+    assert states["recipe"] == "pass"
+    assert (states["times"] == "pass") == (name in TIMED)
+
+
+def test_videoprism_passes(tmp_path: Path, dataset: Path) -> None:
+    test = video_contrast.doctor(tiny_models.videoprism(tmp_path / "model"), dataset, "verb_mc")
+    assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+
+
+@pytest.mark.parametrize("name", TIMED)
+def test_a_constant_frame_rate_is_caught(
+    name: str, tiny_vlm: Callable[[str], Path], dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = chat_prompts.metadata_of
+    monkeypatch.setattr(
+        chat_prompts, "metadata_of", lambda clip: told(ClipFrames(clip.frames, tuple(map(float, range(len(clip.frames))))))
+    )
+    test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4)
+    assert [verdict.check for verdict in test.of("fail")] == ["times"]
+
+
+@pytest.mark.parametrize("scoring", ["loglik", "letter"])
+def test_other_ways_to_score_pass(scoring: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
+    test = video_contrast.doctor(tiny_vlm("qwen2_vl"), dataset, "verb_mc", frames=4, options={"scoring": scoring})
+    assert not test.of("fail"), "\n".join(map(str, test.verdicts))

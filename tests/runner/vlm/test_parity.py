@@ -1,0 +1,151 @@
+"""Parity with model cards, of the classes that need torchvision: the card's own lines give the same scores to 1e-5."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import parity
+import pytest
+import tiny_models
+import torch
+from PIL import Image
+from tiny_vlm import MATCHING
+
+from video_contrast.runner.device import recipe_of
+from video_contrast.runner.kinds import LoadOptions, choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
+from video_contrast.runner.kinds.prompts import NO, YES, YESNO
+from video_contrast.runner.kinds.video_dual import canonical
+from video_contrast.runner.locate import locate
+
+CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
+GENERATIVE = [
+    "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",
+]  # fmt: skip
+RATE = 24.0  # of the file that the clip's frames were taken from, two a second
+
+
+def load(folder: Path) -> Any:
+    source = locate(str(folder))
+    kind = choose(source)
+    recipe = recipe_of(source, kind.name)
+    assert recipe is not None and recipe.parity == "tests/runner/vlm/test_parity.py"
+    return kind.load(source, LoadOptions(options=options_for(kind, {})))
+
+
+@pytest.mark.parametrize("name", GENERATIVE)
+def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+    from transformers.video_utils import VideoMetadata
+
+    folder = tiny_vlm(name)
+    model = AutoModelForImageTextToText.from_pretrained(folder).eval()
+    processor = AutoProcessor.from_pretrained(folder)
+    images = [Image.fromarray(frame) for frame in clip.frames] if name == "gemma3" else []
+    seen: list[dict[str, Any]] = [{"type": "image", "image": image} for image in images] or [{"type": "video"}]
+    numbers = [round(time * RATE) for time in clip.times]
+    metadata = VideoMetadata(
+        total_num_frames=numbers[-1] + 12, fps=RATE, frames_indices=numbers, duration=(numbers[-1] + 12) / RATE
+    )
+    scores = []
+    for caption in CAPTIONS:
+        question = YESNO.format(caption=caption)
+        messages = [{"role": "user", "content": [*seen, {"type": "text", "text": question}]}]
+        text = processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        given: dict[str, Any] = (
+            {"images": images}
+            if images
+            else {"videos": [clip.frames], "video_metadata": [metadata], "do_sample_frames": False}
+        )
+        inputs = processor(text=[text], return_tensors="pt", **given)
+        with torch.no_grad():
+            probabilities = model(**inputs).logits[0, -1].double().softmax(-1)
+        split = {form: processor.tokenizer.encode(form, add_special_tokens=False) for form in (*YES, *NO)}
+        yes, no = (
+            sum(probabilities[token] for token in {split[form][0] for form in forms if len(split[form]) == 1})
+            for forms in (YES, NO)
+        )
+        scores.append(float(yes / (yes + no)))
+    scorer = load(folder)
+    assert isinstance(scorer, PairScorer)
+    parity.close(name, scorer.score(clip, CAPTIONS).scores, np.array(scores))
+
+
+@pytest.mark.parametrize("name", MATCHING)
+def test_matching_heads(name: str, tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
+    import transformers
+
+    folder = tiny_vlm(name)
+    model = getattr(transformers, name).from_pretrained(folder).eval()
+    processor = transformers.AutoProcessor.from_pretrained(folder, backend="pil")
+    more = {"Blip2ForImageTextRetrieval": {"use_image_text_matching_head": True}}.get(name, {})
+    card = np.zeros((len(clip.frames), len(CAPTIONS)))
+    for t, frame in enumerate(clip.frames):
+        for k, caption in enumerate(CAPTIONS):
+            inputs = processor(images=Image.fromarray(frame), text=caption, return_tensors="pt")
+            inputs.pop("token_type_ids", None)
+            torch.manual_seed(0)
+            with torch.no_grad():
+                output = model(**inputs, **more)
+            logits = output.itm_score if "itm_score" in output else output.get("logits", output.get("logits_per_image"))
+            card[t, k] = float(logits.softmax(-1)[0, 1] if logits.shape[-1] == 2 else logits.sigmoid()[0, 0])
+    parity.close(name, load(folder).score(clip, CAPTIONS).scores, card.mean(0))
+
+
+def encoded(folder: Path, clips: list[ClipFrames]) -> np.ndarray:
+    model = load(folder)
+    assert isinstance(model, Encoder)
+    return model.join(model.encode_prepared([model.prepare(one) for one in clips]), model.encode_texts(CAPTIONS))
+
+
+@pytest.mark.parametrize("name", ["videoprism", "pe_video", "pe_audio_video"])
+def test_video_text_encoders(name: str, tmp_path: Path, clip: ClipFrames) -> None:
+    if name != "videoprism":
+        pytest.importorskip("timm", reason="the Perception Encoders need timm")
+    folder = getattr(tiny_models, name)(tmp_path / name)
+    clips = [clip, ClipFrames(255 - clip.frames, clip.times)]
+    found = encoded(folder, clips)
+    from transformers import AutoModel, AutoProcessor
+
+    model, processor = AutoModel.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
+    videos = processor(videos=[one.frames for one in clips], do_sample_frames=False, return_tensors="pt")
+    if name == "videoprism":
+        texts = processor.tokenizer(
+            [canonical(caption) for caption in CAPTIONS], padding="max_length", truncation=True,
+            max_length=model.config.text_config.max_position_embeddings, return_tensors="pt",
+        )  # fmt: skip
+        texts.pop("token_type_ids", None)
+        with torch.no_grad():
+            output = model(pixel_values_videos=videos["pixel_values_videos"], **texts)
+        normal = torch.nn.functional.normalize
+        card = normal(output.video_embeds, dim=-1) @ normal(output.text_embeds, dim=-1).T
+    else:
+        texts = processor.tokenizer(CAPTIONS, padding=True, return_tensors="pt")
+        texts.pop("token_type_ids", None)
+        inner = getattr(model, "video_model", model)
+        torch.nn.init.ones_(inner.text_video_logit_scale)
+        torch.nn.init.zeros_(inner.text_video_logit_bias)
+        with torch.no_grad():
+            card = inner(pixel_values_videos=videos["pixel_values_videos"], **texts).logits_video_text
+    scale = float(np.abs(card.numpy()).max())  # plain products have no fixed size
+    parity.close(name, found / scale, card.numpy() / scale)
+
+
+def test_rerankers(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames) -> None:
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.cross_encoder.modules import LogitScore
+
+    module = Transformer(str(tiny_vlm("qwen2_5_vl")), transformer_task="any-to-any")
+    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
+    path = tmp_path / "model"
+    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(str(path))
+    card = CrossEncoder(str(path), device="cpu")
+    metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(t * RATE) for t in clip.times]}
+    videos = {"do_sample_frames": False, "video_metadata": [metadata]}
+    scores = [
+        float(card.predict([({"text": c}, {"video": clip.frames})], processing_kwargs={"video": videos})[0])
+        for c in CAPTIONS
+    ]
+    parity.close("CrossEncoder", load(path).score(clip, CAPTIONS).scores, np.array(scores))
