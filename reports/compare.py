@@ -28,8 +28,8 @@ def compare_runs(
 
     Returns:
         One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
-        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once): `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with
-        `low` and `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
+        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once):
+        `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with `low` and `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
         `mcnemar_p` (multiple choice; items as independent), `n`, `n_clusters` (videos), `n_left_out` (items that one
         run alone has).
 

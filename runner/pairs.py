@@ -66,7 +66,6 @@ def table_requests(
     visual = table.condition.visual
     gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
     for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
-
         question = item.question if table.group.questions == "asked" else None
 
         def request(

@@ -19,7 +19,11 @@ SCORES = {
     "pairs": ("accuracy", "text_score", "video_score", "group_score"),
     "retrieval": ("t2v_R@1", "v2t_R@1", "t2v_R@5", "v2t_R@5"),
 }
-CHANCE = {"accuracy": "chance"} | {name: f"chance_{name}" for name in SCORES["pairs"][1:]} | {f"{way}_R@{k}": f"{way}_chance_R@{k}" for way in ("t2v", "v2t") for k in (1, 5)}
+CHANCE = (
+    {"accuracy": "chance"}
+    | {name: f"chance_{name}" for name in SCORES["pairs"][1:]}
+    | {f"{way}_R@{k}": f"{way}_chance_R@{k}" for way in ("t2v", "v2t") for k in (1, 5)}
+)
 
 
 def robustness_of(

@@ -151,7 +151,9 @@ def table_features(layout: Layout, perturbed: bool = False, questions: bool = Fa
             return datasets.List(convert(spec[0]))
         return {name: convert(inner) for name, inner in spec.items()}
 
-    return datasets.Features({name: convert(spec) for name, spec in table_columns(layout, perturbed, questions).items()})
+    return datasets.Features(
+        {name: convert(spec) for name, spec in table_columns(layout, perturbed, questions).items()}
+    )
 
 
 def has_questions(names: Iterable[str]) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.base import ClipFrames, Question
 from video_contrast.runner.kinds.served import ServedScorer
 
 
@@ -117,6 +117,17 @@ def test_rotations_follow_the_caption_not_the_place(endpoint: Endpoint) -> None:
     assert len(endpoint.asked) == 3
     assert scored.scores.argmax() == 1
     assert scored.parts is not None and set(scored.parts[0]) == {"rotation0", "rotation1", "rotation2"}
+
+
+def test_a_question_is_asked_with_its_own_prompt_by_letter_or_by_yes_and_no(endpoint: Endpoint) -> None:
+    question = Question("Who sits?", "{question}\n{options}\nOf {frames} frames:")
+    scored = ServedScorer(chat(endpoint)).score(CLIP, ["a cow", "a man"], question=question)
+    asked = [request["messages"][0]["content"][-1]["text"] for request in endpoint.asked]
+    assert asked == ["Who sits?\nA. a cow\nB. a man\nOf 2 frames:"] and scored.scores.argmax() == 1
+    yes = Question("Does a man sit?", "{question} Yes or No:")
+    scored = ServedScorer(chat(endpoint)).score(CLIP, ["no", "yes"], question=yes)
+    assert len(endpoint.asked) == 2 and scored.scores.argmax() == 1
+    np.testing.assert_allclose(np.exp(scored.scores).sum(), 1)
 
 
 def test_yesno_from_log_probabilities_and_from_exact_answers(endpoint: Endpoint) -> None:

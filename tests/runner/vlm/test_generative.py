@@ -9,7 +9,7 @@ import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import all_kinds, options_for
-from video_contrast.runner.kinds.base import ClipFrames, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, Question, ScoreResult
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.prompts import latin_rotation
 
@@ -52,6 +52,23 @@ def negative(clip: ClipFrames) -> ClipFrames:
 
 def scorer(loaded: Any, name: str, **options: Any) -> GenerativeScorer:
     return GenerativeScorer(*loaded(name), ScoringOptions(**options))
+
+
+def test_a_question_is_asked_with_its_own_prompt(loaded: Any, clip: ClipFrames) -> None:
+    choice = Question("Who sits <image>?", "{question}\n{options}\nOf {frames} frames:")
+    letters = scorer(loaded, "qwen2_vl", scoring="yesno")
+    scores = letters.score(clip, ["a cow", "a man"], question=choice).scores
+    assert "A. a cow\nB. a man\nOf 4 frames:" in letters.rendered
+    np.testing.assert_allclose(np.exp(scores).sum(), 1, rtol=1e-6)
+    yes_no = scorer(loaded, "qwen2_vl")
+    question = Question("Does a man sit?", "{question}\nPlease answer yes or no:")
+    scored = yes_no.score(clip, ["no", "yes"], question=question)
+    assert "Does a man sit?\nPlease answer yes or no:" in yes_no.rendered
+    flipped = yes_no.score(clip, ["yes", "no"], question=question)
+    np.testing.assert_allclose(scored.scores, flipped.scores[::-1])
+    told = scorer(loaded, "qwen2_vl", scoring="loglik")
+    assert len(told.score(clip, ["no", "yes"], question=question).scores) == 2
+    assert "Does a man sit?" in told.rendered and "Please answer" not in told.rendered
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda m: "-".join(m.values()))
