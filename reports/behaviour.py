@@ -130,7 +130,7 @@ def position_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         for axes in (left, right):
             axes.set_xticks(range(1, count + 1))
             axes.set_xlim(0.7, count + 0.3)
-            axes.set_xlabel("position of the option")
+            axes.set_xlabel("position of the candidate")
             tidy(axes, grid="y")
         legend(canvas)
         return [finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)]

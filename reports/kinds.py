@@ -12,7 +12,7 @@ def kinds(runs: Sequence[Run]) -> Section:
     section = Section(
         "kinds",
         "By kind of negative",
-        "The true caption against the options of one kind alone. With one contrast an item, chance is 50 %.",
+        "The true caption against the candidates of one kind alone. With one contrast an item, chance is 50 %.",
     )
     for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
         of_set = [run for run in runs if run.key == key]
@@ -23,9 +23,9 @@ def kinds(runs: Sequence[Run]) -> Section:
         columns = [Column("model", numeric=False), *[Column(f"against {name.replace('_', ' ')}") for name in names]]
         if replaced:
             columns.append(
-                Column("random options", hint="the same captions, the contrast exchanged for a random option")
+                Column("random candidates", hint="the same captions, the contrast exchanged for a random distractor")
             )
-            columns.append(Column("drop", hint="random options minus accuracy, on the same captions"))
+            columns.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
         rows = []
         for run in of_set:
             numbers = run.metrics[run.main]

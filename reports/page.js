@@ -199,7 +199,7 @@
     return cell;
   };
 
-  // Bars show by how much an option is above the item's lowest, on one scale for all items of a run: a close call looks
+  // Bars show by how much a candidate is above the item's lowest, on one scale for all items of a run: a close call looks
   // like one.
   const reach = () => {
     run().reach ??= run().scores.reduce((most, s) => (s ? Math.max(most, Math.max(...s) - Math.min(...s)) : most), 0) || 1;

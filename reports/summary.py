@@ -15,7 +15,7 @@ _BASELINE_MARKERS = ("s", "D", "^")
 
 
 def summary(runs: Sequence[Run]) -> Section:
-    """One picture of the fall from random options to contrasts, accuracy and retrieval tables, published figures."""
+    """One picture of the fall from random candidates to contrasts, accuracy and retrieval tables, published figures."""
     section = Section("summary", "Summary", leads=True)
     models = list(dict.fromkeys(run.model for run in runs))
     choice = [run for run in runs if run.layout != "retrieval"]
@@ -34,7 +34,7 @@ def summary(runs: Sequence[Run]) -> Section:
 
 
 def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
-    """The sets of multiple-choice runs: random options first, then from the one that models do best on to the worst."""
+    """The sets of multiple-choice runs: random candidates first, then from the easiest to the hardest."""
 
     def order(key: SetKey) -> tuple[bool, float]:
         of_set = [run for run in runs if run.key == key and not run.is_baseline]
@@ -215,15 +215,16 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
         axes.set_xlabel("accuracy, %   (dashed: chance" + (", solid: people)" if any(map(human, keys)) else ")"))
         tidy(axes, grid="")
         legend(canvas)
+        falls = keys[0].config.startswith("random") and len(keys) > 1
         return finish(
             canvas,
             "accuracy-dots" if width > 5 else "accuracy-dots-narrow",
-            "From random options to contrasts" if keys[0].config.startswith("random") and len(keys) > 1 else "Accuracy",
+            "From random candidates to contrasts" if falls else "Accuracy",
             lines,
             wide=True,
         )
 
 
 def above_chance(numbers: Numbers) -> float:
-    """Accuracy from 0 (chance) to 1, so that configs with different numbers of options can be compared."""
+    """Accuracy from 0 (chance) to 1, so that configs with different numbers of candidates can be compared."""
     return (numbers["accuracy"] - numbers["chance"]) / (1 - numbers["chance"])

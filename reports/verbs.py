@@ -63,7 +63,17 @@ def _verb(phrase: str) -> str:
     """The lemma of a phrase's main verb: the first word that is no auxiliary."""
     from video_contrast.perturbations.language import lemma
 
-    words = phrase.lower().split()
+    words = without_auxiliaries(phrase.lower())
+    return lemma(words[0], "VB") if words else ""
+
+
+def without_auxiliaries(phrase: str) -> list[str]:
+    """The words of a verb phrase from its main verb on.
+
+    >>> without_auxiliaries("has been sitting down")
+    ['sitting', 'down']
+    """
+    words = phrase.split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
         words = words[1:]
-    return lemma(words[0], "VB") if words else ""
+    return words

@@ -33,6 +33,7 @@ from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.run import load_checkpoint, teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
+from video_contrast.teacher.training import parameter_groups
 from video_contrast.video import frame_indices
 
 SEED = 1000
@@ -214,10 +215,7 @@ def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
 
 
 def _optimizer(model: Any, peak: float) -> torch.optim.Optimizer:
-    decayed = [p for p in model.parameters() if p.ndim >= 2]
-    plain = [p for p in model.parameters() if p.ndim < 2]
-    groups = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=peak, betas=(0.9, 0.98), eps=1e-6)
+    return torch.optim.AdamW(parameter_groups(model, 0.05), lr=peak, betas=(0.9, 0.98), eps=1e-6)
 
 
 def _rate(step: int, steps: int) -> float:

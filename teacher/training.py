@@ -65,7 +65,9 @@ def train(
             f"--accumulate {options.accumulate}"
         )
     pairs = Pairs(model, options.freeze)
-    optimizer = torch.optim.AdamW(_groups(model, options), lr=options.learning_rate, betas=(0.9, 0.98), eps=1e-6)
+    optimizer = torch.optim.AdamW(
+        parameter_groups(model, options.weight_decay), lr=options.learning_rate, betas=(0.9, 0.98), eps=1e-6
+    )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, options.warm_up))
     pairs, optimizer = accelerator.prepare(pairs, optimizer)
     accelerator.register_for_checkpointing(schedule)
@@ -215,10 +217,11 @@ def _accelerator(options: TrainingOptions) -> Any:
     )
 
 
-def _groups(model: Any, options: TrainingOptions) -> list[dict[str, Any]]:
+def parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
+    """The parameters that learn, for an optimizer: matrices with weight decay, the others without."""
     learning = [p for p in model.parameters() if p.requires_grad]
     decayed, plain = ([p for p in learning if (p.ndim >= 2) == is_matrix] for is_matrix in (True, False))
-    return [{"params": decayed, "weight_decay": options.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
 
 
 def _rate(step: int, total: int, warm_up: float) -> float:

@@ -7,9 +7,9 @@ from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import Vote
+from video_contrast.reports.verbs import without_auxiliaries
 from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
 
-_AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 RULES = (
     "Change the marked verb phrase so that the sentence is clearly false of the video.",
     "Change nothing else. The sentence must stay good English, and say something that could happen.",
@@ -57,7 +57,7 @@ def problem_with(sentence: str, row: MultipleChoiceRow) -> str:
     if not new:
         return "The marked words are gone: put others in their place."
     if any(words == normal(other) for other in row["candidates"]):
-        return "Another option of this item says the same: write something else."
+        return "Another candidate of this item says the same: write something else."
     old = caption[start:end].lower()
     if _means_the_same(old, new):
         return f"“{new}” means the same as “{old}”: the sentence would stay true."
@@ -103,18 +103,11 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
     return new_rows
 
 
-def _without_auxiliaries(phrase: str) -> list[str]:
-    words = phrase.split()
-    while len(words) > 1 and words[0] in _AUXILIARIES:
-        words = words[1:]
-    return words
-
-
 def _means_the_same(old: str, new: str) -> bool:
     """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
     from video_contrast.perturbations.language import lemma
 
-    first, second = _without_auxiliaries(old), _without_auxiliaries(new)
+    first, second = without_auxiliaries(old), without_auxiliaries(new)
     old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")
     if old_lemma == new_lemma and first[1:] == second[1:]:
         return True
