@@ -98,10 +98,10 @@ def plain_table(
     table = PlainTable(guesses=reader.guesses, has_videos=reader.video is not None)
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     seen: dict[str, str] = {}
-    base = reader.label_base()
-    for number, row in enumerate(rows):
+    lists = [reader.candidates(row, f"{where}: row {number + first}") for number, row in enumerate(rows)]
+    base = reader.label_base(lists)
+    for number, (row, candidates) in enumerate(zip(rows, lists, strict=True)):
         place = f"{where}: row {number + first}"
-        candidates = reader.candidates(row, place)
         item = str(row[reader.id]) if reader.id is not None and row.get(reader.id) not in (None, "") else str(number)
         if item in seen:
             raise VideoContrastError(
@@ -280,7 +280,7 @@ class _Reader:
             raise VideoContrastError(f"{place}: column {self.texts[0]!r} is no list of candidates: {value!r}")
         return ["" if text is None else str(text) for text in value]
 
-    def label_base(self) -> int:
+    def label_base(self, lists: Sequence[Sequence[str]]) -> int:
         """Number of the first candidate in the label column: 1 where 0 never stands there but one past the last."""
         if self.label is None:
             return 0
@@ -288,7 +288,7 @@ class _Reader:
         if not all(_is_number(value) for value in values):
             return 0
         numbers = [int(float(str(value))) for value in values]
-        sizes = [len(self.candidates(row, self.where)) for row in self.rows]
+        sizes = [len(candidates) for candidates in lists]
         past = sum(number == size for number, size in zip(numbers, sizes, strict=True))
         within = all(1 <= number <= size for number, size in zip(numbers, sizes, strict=True))
         if within and past > 1:

@@ -172,7 +172,7 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
             rows.append(dict(zip(names, line, strict=True)))
     except csv.Error as error:
         raise VideoContrastError(f"{path}: line {lines.line_num} is no CSV: {error}") from error
-    if len(names) < 2:
+    if names and len(names) < 2:
         raise VideoContrastError(f"{path}: line 1 holds a single column {header[:60]!r}; give --delimiter")
     return TableFile(path, rows, notes, first=2)
 

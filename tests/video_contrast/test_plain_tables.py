@@ -1,0 +1,153 @@
+"""Tables made elsewhere: what is guessed, what is refused with file and row, and that they are scored and audited."""
+
+import json
+import zipfile
+
+import pytest
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.storage import open_set
+from video_contrast.storage.plain_table import TableColumns, plain_table
+from video_contrast.storage.table_file import read_table_file
+
+
+def read(path, **columns):
+    table = read_table_file(path, encoding=columns.get("encoding", "utf-8-sig"), delimiter=columns.get("delimiter"))
+    return plain_table(table.rows, str(path), columns=TableColumns(**columns), first=table.first)
+
+
+FORMATS = {
+    "NExT-QA": ([{"video": "v1", "qid": "0", "question": "why", "a0": "x", "a1": "y", "a2": "z", "answer": 2}], 2),
+    "letters": ([{"index": 7, "video": "v1", "question": "why", "A": "x", "B": "y", "answer": "B"}], 1),
+    "text of the answer": ([{"video": "v1", "question": "why", "candidates": ["x", "y"], "answer": "y"}], 1),
+    "options as text": ([{"options": "['x', 'y']", "correct": "A."}], 0),
+    "two captions": ([{"video_name": "v1", "caption": "x", "counterfactual": "y", "aspect": "Action"}], 0),
+    "foils": ([{"video_file": "v1", "caption": "x", "foils": ["y", "z"]}], 0),
+    "released": ([{"clip": "v1", "ending0": "x", "ending1": "y", "label": "1"}], 1),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_columns_are_guessed_and_the_guess_is_said(tmp_path, name):
+    rows, label = FORMATS[name]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(rows))
+    table = read(path)
+    assert table.rows[0]["label"] == label and table.rows[0]["candidates"][:2] == ["x", "y"]
+    assert table.rows[0].get("question") == rows[0].get("question")
+    assert table.guesses or name == "text of the answer"
+
+
+def test_labels_that_count_from_one_are_seen(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(json.dumps({"options": ["x", "y", "z"], "answer": 1 + n % 3}) for n in range(6)))
+    table = read(path)
+    assert [row["label"] for row in table.rows] == [
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
+    ] and "labels of answer count from 1" in table.guesses
+
+
+def test_named_columns_come_before_guesses(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("good,bad,film,family,label\na b,a c,v1,f1,9\na d,a e,v2,f1,9\n")
+    table = read(path, candidates="good,bad", label="0", video="film", cluster="family")
+    assert [row["candidates"] for row in table.rows] == [["a b", "a c"], ["a d", "a e"]]
+    assert {row["cluster"] for row in table.rows} == {"f1"} and table.rows[0]["video_path"] == "v1.mp4"
+    with pytest.raises(UsageError, match=r"--cluster clan: .*t\.csv has no such column; it has good, bad"):
+        read(path, candidates="good,bad", label="0", cluster="clan")
+
+
+CSV = "id,video,candidates,label\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (CSV + "1,v,\"['x', 'y']\",2\n", "row 2: the label '2' is outside"),
+        (CSV + "1,v,\"['x', 'y']\",E\n", "row 2: the label 'E' is outside"),
+        (CSV + "1,v,\"['x', 'y']\",0\n1,v,\"['x', 'z']\",0\n", "row 3: the id '1' was that of row 2"),
+        (CSV + "1,v,\"['x', 'x']\",0\n", "no item is left of 1 rows: 1 with identical candidates, first row 2"),
+        (CSV + "1,v,x,0\n", "row 2: column 'candidates' is no list"),
+        (CSV + "1,v,\"['x', 'y']\"\n", "line 2 has 3 fields, the header 4"),
+        (CSV.replace(",", "~") + "1~v\n", "line 1 holds a single column"),
+        ("id,video\n1,v\n", "needs the candidates of each item and which of them is true"),
+        ("id,options\n1,\"['x','y']\"\n", "needs which candidate is true"),
+        ("id,id\n1,2\n", "two columns have one name"),
+        ("", "holds no rows"),
+    ],
+)
+def test_a_bad_table_is_refused_with_file_and_row(tmp_path, capsys, content, message):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(VideoContrastError) as raised:
+        read(path)
+    assert str(path) in str(raised.value) and message in str(raised.value)
+    assert main(["xray", str(path), "--output", str(tmp_path / "x")]) == 1
+    assert message in " ".join(capsys.readouterr().err.split()) and not (tmp_path / "x").exists()
+
+
+def test_another_delimiter_is_found_and_another_encoding_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("id;A;B;label\n1;un café;un thé;0\n".encode("cp1252"))
+    with pytest.raises(VideoContrastError, match=r"t.csv: line 2 is not utf-8 \(byte 0xe9\).*--encoding cp1252"):
+        read(path)
+    table = read(path, encoding="cp1252")
+    assert table.rows[0]["candidates"] == ["un café", "un thé"]
+    assert read_table_file(path, encoding="cp1252").notes == ["delimiter: semicolon"]
+    with pytest.raises(UsageError, match="--encoding nonsense: no such encoding"):
+        read(path, encoding="nonsense")
+    path.write_bytes("id\tA\tB\tlabel\n1\tx\ty\tB\n".encode("utf-16"))
+    assert read(path).rows[0]["label"] == 1
+
+
+def test_a_zip_whose_member_leaves_its_root_is_refused(tmp_path):
+    path = tmp_path / "t.zip"
+    for member in ("../t.csv", "/etc/t.csv", "a/../../t.csv"):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(member, CSV)
+        with pytest.raises(VideoContrastError, match="leaves the root of the zip"):
+            read_table_file(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("inner/t.csv", CSV + "1,v,\"['x', 'y']\",0\n")
+    assert read(path).rows[0]["candidates"] == ["x", "y"]
+
+
+def test_mixed_numbers_of_candidates_are_read_and_bad_items_counted(tmp_path):
+    path = tmp_path / "t.jsonl"
+    lists = [["x", "y"], ["x", "y", "z"], ["x", " "], ["x", "x"], ["x"]]
+    path.write_text("\n".join(json.dumps({"candidates": texts, "label": 0}) for texts in lists))
+    table = read(path)
+    assert [len(row["candidates"]) for row in table.rows] == [2, 3]
+    assert {reason: len(places) for reason, places in table.left_out.items()} == {
+        "an empty candidate": 1, "identical candidates": 1, "fewer than two candidates": 1,
+    }  # fmt: skip
+    assert table.left_out["identical candidates"] == ["row 4 (id '3'): candidate 1 equals candidate 0: 'x'"]
+
+
+def test_a_plain_table_is_scored_and_audited_without_a_record(tmp_path, capsys):
+    path = tmp_path / "mine" / "t.jsonl"
+    path.parent.mkdir()
+    path.write_text("\n".join(json.dumps({"candidates": ["a cat", "a dog"], "label": n % 2}) for n in range(30)))
+    assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 0
+    assert main(["score", "--model", "random", "--dataset", str(path.parent), "--split", "train", "--output",
+                 str(tmp_path / "run2")]) == 0  # fmt: skip
+    assert main(["audit", str(path)]) == 0
+    assert "t (test): 30 items, against distractor, chance 0.500" in capsys.readouterr().out
+    row = open_set(path.parent).rows("default", "train")[3]
+    assert (row["id"], row["video_path"], row["label"], row["cluster"]) == ("3", "3.mp4", 1, "3")
+    assert main(["score", "--model", "temporal", "--dataset", str(path), "--output", str(tmp_path / "run3")]) == 1
+    assert "the first: 0.mp4: no such file" in capsys.readouterr().err
+    assert main(["audit", str(path), "--refine"]) == 2 and "has no set.json" in capsys.readouterr().err
+
+
+def test_what_a_plain_table_lacks_is_said_once(tmp_path, capsys):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"text": "x"}\n')
+    assert main(["score", "--model", "random", "--dataset", str(path), "--output", str(tmp_path / "run")]) == 1
+    assert "needs the candidates of each item and which of them is true" in capsys.readouterr().err
