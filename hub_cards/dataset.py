@@ -49,6 +49,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
         title=facts.get("pretty_name") or record["builder"],
         configs={name: _config(name, entry, folder) for name, entry in record["configs"].items()},
         layouts={entry["layout"]: True for entry in record["configs"].values()},
+        questions=any(entry.get("questions") for entry in record["configs"].values()),
         blind=BLIND,
         canary=canary(record),
         other={key: value for key, value in facts.items() if key not in _SHOWN_TOP},
