@@ -1,8 +1,38 @@
-"""What our `evaluate` modules share: optional input columns, and errors that say which column and item is wrong."""
+"""What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
 
 from typing import Any, ClassVar
 
 from video_contrast.metrics.checks import listed
+
+Column = str | list["Column"]  # "float64"; ["float64"]: a list of them
+
+
+def module_info(kind: str, description: str, *, citation: str, usage: str, columns: dict[str, Column]) -> Any:
+    """Returns the info of an `evaluate` module.
+
+    Args:
+        kind: "metric", "comparison" or "measurement".
+        description: what it measures.
+        citation: BibTeX.
+        usage: its inputs, with an example.
+        columns: name -> type of an item.
+    """
+    import datasets
+    import evaluate
+
+    def feature(column: Column) -> Any:  # the library has no common class of its types
+        return datasets.Value(column) if isinstance(column, str) else datasets.List(feature(column[0]))
+
+    make = {"metric": evaluate.MetricInfo, "comparison": evaluate.ComparisonInfo}.get(kind, evaluate.MeasurementInfo)
+    return make(
+        module_type=kind,
+        description=description,
+        citation=citation,
+        inputs_description=usage,
+        homepage="https://pypi.org/project/video-contrast/",
+        license="Apache-2.0",
+        features=datasets.Features({name: feature(column) for name, column in columns.items()}),
+    )
 
 
 class OptionalColumns:

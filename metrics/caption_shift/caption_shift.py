@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, caption_shift
+from ._core import OptionalColumns, caption_shift, module_info
 
 _DESCRIPTION = """
 What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
@@ -50,19 +49,8 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
     }
 
     def _info(self) -> Any:
-        return evaluate.MeasurementInfo(
-            module_type="measurement",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {
-                    "data": datasets.Value("string"),
-                    "references": datasets.Value("string"),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {"data": "string", "references": "string", "clusters": "string"}
+        return module_info("measurement", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, data: Any, references: Any, clusters: Any = None, interval: Any = None, **options: Any) -> Any:
         return caption_shift(

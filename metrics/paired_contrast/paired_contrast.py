@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, compare_choices
+from ._core import OptionalColumns, compare_choices, module_info
 
 _DESCRIPTION = """
 Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with
@@ -52,20 +51,13 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
     }
 
     def _info(self) -> Any:
-        return evaluate.ComparisonInfo(
-            module_type="comparison",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {
-                    "predictions1": datasets.List(datasets.Value("float64")),
-                    "predictions2": datasets.List(datasets.Value("float64")),
-                    "references": datasets.Value("int64"),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {
+            "predictions1": ["float64"],
+            "predictions2": ["float64"],
+            "references": "int64",
+            "clusters": "string",
+        }
+        return module_info("comparison", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(
         self, predictions1: Any, predictions2: Any, references: Any, clusters: Any = None, seed: Any = 0

@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, multiple_choice
+from ._core import OptionalColumns, module_info, multiple_choice
 
 _DESCRIPTION = """
 Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that
@@ -53,22 +52,8 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            module_type="metric",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            homepage="https://pypi.org/project/video-contrast/",
-            license="Apache-2.0",
-            features=datasets.Features(
-                {
-                    "predictions": datasets.List(datasets.Value("float64")),
-                    "references": datasets.Value("int64"),
-                    "kinds": datasets.List(datasets.Value("string")),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "clusters": "string"}
+        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(
         self,

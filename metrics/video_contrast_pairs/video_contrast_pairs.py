@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, group_score
+from ._core import OptionalColumns, group_score, module_info
 
 _DESCRIPTION = """
 Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its caption, each
@@ -48,20 +47,8 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            module_type="metric",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            homepage="https://pypi.org/project/video-contrast/",
-            license="Apache-2.0",
-            features=datasets.Features(
-                {
-                    "predictions": datasets.List(datasets.List(datasets.Value("float64"))),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {"predictions": [["float64"]], "clusters": "string"}
+        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, predictions: Any, clusters: Any = None, interval: Any = None) -> Any:
         return group_score(

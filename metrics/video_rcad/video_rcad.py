@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, rcad
+from ._core import OptionalColumns, module_info, rcad
 
 _DESCRIPTION = """
 Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median
@@ -56,22 +55,8 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            module_type="metric",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            homepage="https://pypi.org/project/video-contrast/",
-            license="Apache-2.0",
-            features=datasets.Features(
-                {
-                    "predictions": datasets.List(datasets.Value("float64")),
-                    "references": datasets.Value("int64"),
-                    "columns": datasets.List(datasets.Value("int64")),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {"predictions": ["float64"], "references": "int64", "columns": ["int64"], "clusters": "string"}
+        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(
         self,

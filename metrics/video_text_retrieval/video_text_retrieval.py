@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, retrieval, videos_of_captions
+from ._core import OptionalColumns, module_info, retrieval, videos_of_captions
 
 _DESCRIPTION = """
 Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
@@ -51,21 +50,8 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            module_type="metric",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            homepage="https://pypi.org/project/video-contrast/",
-            license="Apache-2.0",
-            features=datasets.Features(
-                {
-                    "predictions": datasets.List(datasets.Value("float64")),
-                    "references": datasets.List(datasets.Value("int64")),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
+        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(
         self,

@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-import datasets
 import evaluate
 
-from ._core import OptionalColumns, robustness
+from ._core import OptionalColumns, module_info, robustness
 
 _DESCRIPTION = """
 Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the clean
@@ -58,26 +57,17 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
     }
 
     def _info(self) -> Any:
-        return evaluate.MetricInfo(
-            module_type="metric",
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            homepage="https://pypi.org/project/video-contrast/",
-            license="Apache-2.0",
-            features=datasets.Features(
-                {
-                    "predictions": datasets.Value("float64"),
-                    "references": datasets.Value("float64"),
-                    "perturbations": datasets.Value("string"),
-                    "severities": datasets.Value("int64"),
-                    "categories": datasets.Value("string"),
-                    "origins": datasets.Value("string"),
-                    "modalities": datasets.Value("string"),
-                    "clusters": datasets.Value("string"),
-                }
-            ),
-        )
+        columns = {
+            "predictions": "float64",
+            "references": "float64",
+            "perturbations": "string",
+            "severities": "int64",
+            "categories": "string",
+            "origins": "string",
+            "modalities": "string",
+            "clusters": "string",
+        }
+        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
     def _compute(self, predictions: Any, references: Any, perturbations: Any, **options: Any) -> Any:
         return robustness(references, predictions, perturbations, **options)
