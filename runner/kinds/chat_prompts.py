@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
@@ -28,6 +28,11 @@ class Prompt:
     ids: list[int]
 
     @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all arrays that the model is given."""
+        return {name: tuple(value.shape) for name, value in self.inputs.items() if hasattr(value, "shape")}
+
+    @property
     def geometry(self) -> tuple[Any, ...]:
         """Shapes and grids of the pixels: what a model's positions depend on besides the number of tokens."""
         return tuple(
@@ -43,6 +48,7 @@ class ChatPrompts:
     Args:
         model: the transformers model.
         processor: its processor, with a chat template.
+        thinking: tokens that the model may think before it answers; 0 keeps it from thinking.
 
     Attributes:
         takes_video: whether clips go in as videos, and not as several images.
@@ -50,9 +56,10 @@ class ChatPrompts:
 
     Raises:
         VideoContrastError: the processor has no chat template.
+        UsageError: the model is to think, and its template knows no thinking.
     """
 
-    def __init__(self, model: Any, processor: Any) -> None:
+    def __init__(self, model: Any, processor: Any, *, thinking: int = 0) -> None:
         self.model = model
         self.processor = processor
         self.tokenizer = getattr(processor, "tokenizer", processor)
@@ -63,8 +70,13 @@ class ChatPrompts:
                 f"{type(processor).__name__} has no chat template, so no question can be put to the model; "
                 "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
             )
-        self._switch: Mapping[str, bool] = {SWITCH: False} if SWITCH in str(template) else {}
+        self._thinks = bool(thinking)
+        if thinking and not (SWITCH in str(template) or THINK in str(template)):
+            raise UsageError("--thinking: the model's chat template knows no thinking; leave the option out")
+        self._switch: Mapping[str, bool] = {SWITCH: bool(thinking)} if SWITCH in str(template) else {}
         self.thinking = f"off: {SWITCH}=False of the template" if self._switch else "none"
+        if thinking:
+            self.thinking = f"on: at most {thinking} tokens"
         self._placeholders = self._pixel_tokens()
         self._reserved = sorted({*self.tokenizer.all_special_tokens, *self._placeholders}, key=len, reverse=True)
 
@@ -131,7 +143,7 @@ class ChatPrompts:
 
     def _question_text(self, clip: ClipFrames | None, question: str) -> str:
         text = self._render(self._chat(clip, question), add_generation_prompt=True)
-        if text.rstrip().endswith(THINK):
+        if text.rstrip().endswith(THINK) and not self._thinks:
             self.thinking = "off: the prompt's open block was closed"
             text = text.rstrip() + "\n\n</think>\n\n"
         return text

@@ -18,13 +18,15 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from video_contrast.errors import VideoContrastError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
+from video_contrast.runner.kinds.thinking import think
 
 T = TypeVar("T")
+SHOWN = 64  # tokens before the end of the video that are shown decoded
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class ScoringOptions:
     rotations: prompts.Rotations = "none"  # of letter
     seed: int = 0  # of latin
     share_prefix: bool = True
+    thinking: int = 0  # tokens that a thinking model may think before it answers (of yesno and letter)
 
 
 class GenerativeScorer(PairScorer):
@@ -59,7 +62,9 @@ class GenerativeScorer(PairScorer):
     def __init__(self, model: Any, processor: Any, options: ScoringOptions | None = None) -> None:
         self.model = model
         self.options = options or ScoringOptions()
-        self.chat = ChatPrompts(model, processor)
+        if self.options.thinking and self.options.scoring == "loglik":
+            raise UsageError("--thinking goes with --scoring yesno or letter: a caption is no answer to think about")
+        self.chat = ChatPrompts(model, processor, thinking=self.options.thinking)
         self.tokenizer = self.chat.tokenizer
         self.yes = prompts.single_tokens(self.tokenizer, prompts.YES)
         self.no = prompts.single_tokens(self.tokenizer, prompts.NO)
@@ -216,10 +221,46 @@ class GenerativeScorer(PairScorer):
 
     def _after_questions(self, clip: ClipFrames | None, questions: list[str], read: Read[T]) -> list[T]:
         """What `read` keeps of the logits after each prompt; the prompts differ in the question only."""
+        if self.options.thinking:
+            return [self._after_thinking(clip, question, number, read) for number, question in enumerate(questions)]
         prompt = self._prompt(clip, questions[0])
         sequences = [prompt.ids, *(self.chat.ids_of(prompt, clip, question) for question in questions[1:])]
         shared = common_length(sequences, self.chat.video_end(prompt.ids))
         return self._score_endings(prompt, [ids[shared:] for ids in sequences], shared, read=read, only_last=True)
+
+    def _after_thinking(self, clip: ClipFrames | None, question: str, number: int, read: Read[T]) -> T:
+        """What `read` keeps of the logits after the thoughts about one question."""
+        prompt = self._prompt(clip, question)
+        self._check_length(len(prompt.ids) + self.options.thinking)
+        thought = think(self.model, self.tokenizer, prompt, self.options.thinking)
+        self.counters["thinking_tokens"] += thought.tokens
+        self.counters["thoughts_cut"] += thought.cut
+        self._count_passes(len(prompt.ids), 2)
+        ending = [prompt.ids[-1], *thought.ids]
+        [result] = score_unshared(
+            self.model, prompt.inputs, [ending], len(prompt.ids) - 1, read=lambda _, logits: read(number, logits),
+            only_last=True,
+        )  # fmt: skip
+        return result
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+        """The prompt about the first caption with its hash and token count, and the shapes of the pixels."""
+        first = self.chat.safe(captions[0])
+        asked = {"yesno": prompts.YESNO.format(caption=first), "loglik": prompts.DESCRIBE}.get(self.options.scoring)
+        if asked is None:
+            lines = "\n".join(f"{letter}. {text}" for letter, text in zip(prompts.LETTERS, captions, strict=False))
+            asked = prompts.LETTER.format(options=lines)
+        prompt = self.chat.prompt(clip, asked)
+        pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
+        return super().rendered_input(clip, captions) | {
+            "prompt": prompt.text,
+            "prompt_hash": prompts.prompt_hash(prompt.text),
+            "tokens": len(prompt.ids),
+            "decoded": self.tokenizer.decode(prompt.ids[: self.chat.video_end(prompt.ids)][-SHOWN:])
+            + self.tokenizer.decode(prompt.ids[self.chat.video_end(prompt.ids) :]),
+            "thinking": self.chat.thinking,
+            "pixels": pixels,
+        }
 
     def _prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         prompt = self.chat.prompt(clip, question)

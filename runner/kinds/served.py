@@ -31,6 +31,7 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
+from video_contrast.runner.kinds.chat_prompts import SWITCH
 
 Scoring = Literal["yesno", "letter"]
 MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
@@ -180,6 +181,7 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
         KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "letter")),
         KindOption("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
         KindOption("option_seed", int, 0, "Seed of --rotations latin."),
+        KindOption("thinking_switch", str, SWITCH, "Switch of its chat template, sent as false; none: is not sent."),
         KindOption("concurrency", int, 4, "Requests in flight at most."),
         KindOption("retries", int, 5, "How often a failing request is sent again."),
         KindOption("answers", str, "", "File that keeps the answers; empty: one a model in the cache."),
@@ -201,6 +203,9 @@ def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
         concurrency=given.get("concurrency", 4),
         retries=given.get("retries", 5),
     )
+    switch = given.get("thinking_switch", SWITCH)
+    if given.get("endpoint") and switch != "none":  # the providers behind Inference Providers refuse unknown fields
+        chat.parameters = {"extra_body": {"chat_template_kwargs": {switch: False}}}
     return ServedScorer(
         chat, given.get("scoring", "yesno"), given.get("rotations", "none"), int(given.get("option_seed", 0))
     )

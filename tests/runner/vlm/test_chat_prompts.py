@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tiny_vlm import CHAT
 
+from video_contrast.errors import UsageError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
@@ -109,3 +110,52 @@ def test_only_scored_positions_become_logits(loaded: Callable[..., tuple[Any, An
     finally:
         handle.remove()
     assert max(widths) <= 2  # the ends of two questions of different lengths
+
+
+@pytest.mark.parametrize("template", [SWITCHED, ALWAYS])
+@pytest.mark.parametrize("mode", ["yesno", "letter"])
+def test_a_model_may_think_within_a_budget_and_its_answer_is_read_after_the_block(
+    loaded: Callable[..., tuple[Any, Any]], template: str, mode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    model, processor = loaded("qwen2_5_vl", template)
+    tokenizer = processor.tokenizer
+    thought = tokenizer.encode("it is blue</think> rest", add_special_tokens=False)
+    asked: list[dict[str, Any]] = []
+
+    def generate(**given: Any) -> Any:
+        asked.append(given)
+        return torch.cat([given["input_ids"], torch.tensor([thought])], 1)
+
+    monkeypatch.setattr(model, "generate", generate)
+    scorer = GenerativeScorer(model, processor, ScoringOptions(scoring=mode, thinking=7))
+    result = scorer.score(CLIP, ["a dog", "a cat runs"])
+    assert scorer.rendered.endswith("<think>\n") and scorer.facts["thinking"] == "on: at most 7 tokens"
+    assert asked[0]["max_new_tokens"] == 7 and not asked[0]["do_sample"]
+    assert result.counts["thinking_tokens"] == len(thought) * len(asked) and result.counts["thoughts_cut"] == 0
+    whole = tokenizer.encode("it is blue</think>\n\n", add_special_tokens=False)
+    inputs = dict(asked[0])
+    for name in ("max_new_tokens", "do_sample", "stop_strings", "tokenizer"):
+        inputs.pop(name)
+    for name, fill in (("input_ids", torch.tensor([whole])), ("attention_mask", torch.ones(1, len(whole)).long())):
+        inputs[name] = torch.cat([inputs[name], fill], 1)
+    if "mm_token_type_ids" in inputs:
+        inputs["mm_token_type_ids"] = torch.cat([inputs["mm_token_type_ids"], torch.zeros(1, len(whole)).int()], 1)
+    with torch.inference_mode():
+        log = model(**inputs).logits[0, -1].log_softmax(-1)
+    if mode == "yesno":
+        assert result.parts[0]["yes"] == pytest.approx(float(log[scorer.yes].logsumexp(0)), abs=1e-4)
+
+
+def test_a_thought_that_the_budget_ends_is_closed_and_counted(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    scorer = GenerativeScorer(*loaded("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3))
+    counts = scorer.score(CLIP, ["a dog"]).counts
+    assert counts["thinking_tokens"] <= 3 and counts["thoughts_cut"] == 1
+
+
+def test_thinking_is_refused_where_it_means_nothing(loaded: Callable[..., tuple[Any, Any]]) -> None:
+    with pytest.raises(UsageError, match="knows no thinking"):
+        GenerativeScorer(*loaded("qwen2_5_vl"), ScoringOptions(thinking=3))
+    with pytest.raises(UsageError, match="goes with --scoring"):
+        GenerativeScorer(*loaded("qwen2_5_vl", SWITCHED), ScoringOptions(thinking=3, scoring="loglik"))
