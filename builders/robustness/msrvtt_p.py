@@ -20,15 +20,7 @@ def msrvtt_p(
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs.
-
-    Args:
-        configs: which of `CONFIGS` to build.
-        data_dir: folder with the annotations.
-        splits: comma-separated names of splits.
-        video_pattern: path of a video under the video root.
-        options: how the set is perturbed.
-    """
+    """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
     folder = existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir")
     annotations = msrvtt.MsrVttFolder(folder, video_pattern)
     clips = annotations.splits()

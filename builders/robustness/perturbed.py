@@ -25,15 +25,7 @@ def perturbed(
     splits: Annotated[str | None, "comma-separated; default all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs.
-
-    Args:
-        configs: which of `CONFIGS` to build.
-        dataset: folder of the clean set.
-        splits: comma-separated names of splits.
-        dataset_config: which of its configs.
-        options: how the set is perturbed.
-    """
+    """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs."""
     folder = SetFolder.open(existing(dataset, "give the folder of a set", "--dataset"))
     if not folder.is_built:
         raise UsageError(f"--dataset {dataset} holds no set.json: give a folder that `video-contrast build` wrote")

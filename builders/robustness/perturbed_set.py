@@ -223,7 +223,10 @@ def _write_files(
     if failed:
         built.facts["warnings"] = [*built.facts.get("warnings", []), *(f"left out: {why}" for why in failed[:20])]
     if not paths:
-        raise VideoContrastError(f"no video could be read below {options.video_root}: {failed[0]}")
+        why = f": {failed[0]}" if failed else ""
+        raise VideoContrastError(
+            f"no video could be read below {options.video_root}{why}; choose with --video-root DIR"
+        )
     return paths
 
 

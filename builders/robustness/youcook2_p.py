@@ -32,15 +32,7 @@ def youcook2_p(
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
 ) -> BuiltSet:
-    """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs.
-
-    Args:
-        configs: which of `CONFIGS` to build.
-        data_dir: folder with the annotations.
-        splits: comma-separated names of splits.
-        video_pattern: path of a video under the video root.
-        options: how the set is perturbed.
-    """
+    """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
     folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
     clips, sources = youcook2.read(folder, video_pattern)
     facts = {

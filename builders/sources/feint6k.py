@@ -7,6 +7,8 @@ caption, then five whose action a person changed. `video_id` carries the folder;
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -81,47 +83,35 @@ def read_blocks(path: str | Path) -> list[Block]:
         VideoContrastError: a column is missing, a block does not have six rows of one video, or a sentence is empty;
             the message names the line where the structure breaks.
     """
-    blocks: list[Block] = []
     rows: list[tuple[str, str, str]] = []
-    seen: dict[str, str] = {}
-
-    def close() -> None:
-        """Ends the block that is open, after checking it."""
-        if not rows:
-            return
-        place, video, _ = rows[0]
-        if len(rows) != SIZE:
-            raise VideoContrastError(
-                f"{rows[-1][0]}: the block of {video!r} that begins at {place.rpartition(', ')[2]} has {len(rows)} "
-                f"rows; each video needs {SIZE}, the true caption first"
-            )
-        captions = tuple(text for _, _, text in rows)
-        for number, text in enumerate(captions):
-            if not text:
-                raise VideoContrastError(f"{rows[number][0]}: an empty sentence")
-        if video in seen:
-            raise VideoContrastError(f"{place}: {video!r} has a block already, at {seen[video].rpartition(', ')[2]}")
-        seen[video] = place
-        blocks.append(Block(place, video, captions))
-        rows.clear()
-
     for place, row in read_table(path):
         if not {"sentence", "video_id"} <= set(row):
             names = ", ".join(map(str, row))
             raise VideoContrastError(f"{place}: the columns must be sentence and video_id, not {names}")
-        video, text = str(row["video_id"]).strip(), " ".join(str(row["sentence"]).split())
-        if rows and rows[0][1] != video:
-            close()
-        rows.append((place, video, text))
-        if len(rows) > SIZE:
-            raise VideoContrastError(
-                f"{place}: the block of {video!r} that begins at {rows[0][0].rpartition(', ')[2]} has more than "
-                f"{SIZE} rows"
-            )
-    close()
-    if not blocks:
+        rows.append((place, str(row["video_id"]).strip(), " ".join(str(row["sentence"]).split())))
+        if not rows[-1][2]:
+            raise VideoContrastError(f"{place}: an empty sentence")
+    if not rows:
         raise VideoContrastError(f"{path}: no rows")
-    return blocks
+    blocks: dict[str, Block] = {}
+    for video, grouped in groupby(rows, key=itemgetter(1)):
+        of_video = list(grouped)
+        first = of_video[0][0]
+        if len(of_video) != SIZE:
+            broken = of_video[min(len(of_video) - 1, SIZE)][0]
+            count = f"more than {SIZE}" if len(of_video) > SIZE else len(of_video)
+            raise VideoContrastError(
+                f"{broken}: the block of {video!r} that begins at {_line(first)} has {count} rows; each video needs "
+                f"{SIZE}, the true caption first"
+            )
+        if video in blocks:
+            raise VideoContrastError(f"{first}: {video!r} has a block already, at {_line(blocks[video].place)}")
+        blocks[video] = Block(first, video, tuple(text for _, _, text in of_video))
+    return list(blocks.values())
+
+
+def _line(place: str) -> str:
+    return place.rpartition(", ")[2]
 
 
 def clips_of(blocks: Sequence[Block], pattern: str = "{video_id}.mp4") -> list[CaptionedClip]:

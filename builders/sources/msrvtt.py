@@ -128,7 +128,6 @@ class MsrVttFolder:
         self.videos: dict[str, dict[str, Any]] = {}
         self.captions: dict[str, list[str]] = {}
         self.files: list[str] = []
-        self.empty_captions = 0
         for name in ANNOTATIONS:
             if (folder / name).is_file():
                 self._read(folder / name)
@@ -188,7 +187,6 @@ class MsrVttFolder:
             text = " ".join(str(sentence["caption"]).split())
             if text:
                 self.captions.setdefault(sentence["video_id"], []).append(text)
-            self.empty_captions += not text
 
     def _rows(self, name: str, columns: Sequence[str]) -> list[dict[str, str]]:
         with (self.folder / name).open(encoding="utf-8", newline="") as handle:
