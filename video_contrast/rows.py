@@ -141,7 +141,11 @@ def table_columns(layout: Layout, perturbed: bool = False, questions: bool = Fal
 
 
 def table_features(layout: Layout, perturbed: bool = False, questions: bool = False) -> datasets.Features:
-    """Returns the table as `datasets.Features`; the arguments are those of `table_columns`."""
+    """Returns the table as `datasets.Features`.
+
+    Args:
+        layout, perturbed, questions: as for `table_columns`.
+    """
     import datasets
 
     def convert(spec: Column) -> Any:  # the library has no common class of its types
