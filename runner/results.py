@@ -210,7 +210,7 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
     config, condition = scored.table.name
     for at, item in enumerate(scored.items):
         parts = scored.parts[at] if scored.parts else None
-        yield {
+        row: ScoreRow = {
             "config": config,
             "condition": condition,
             "id": item.id,
@@ -222,8 +222,10 @@ def score_rows(scored: TableScores) -> Iterator[ScoreRow]:
             "replaced_score": scored.replaced[at],
             "parts": None if parts is None else json.dumps(parts),
             "frames": list(scored.frames[at]) if scored.frames else [],
-            **({"group": item.group} if item.group else {}),
         }
+        if item.group:
+            row["group"] = item.group
+        yield row
 
 
 def similarities(scored: TableScores) -> SimilarityMatrix:

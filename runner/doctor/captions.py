@@ -52,7 +52,7 @@ def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:
         return Verdict("truncated", "fact", "the model cuts no caption, or does not say")
     share = cut / max(1, len(texts))
     says = f"{cut} of {len(texts)} captions are longer than the model reads"
-    state = "doubt" if share > MANY else "fact" if cut else "pass"
+    state: State = "doubt" if share > MANY else "fact" if cut else "pass"
     return Verdict("truncated", state, says, {"truncated": cut, "captions": len(texts)})
 
 

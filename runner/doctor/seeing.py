@@ -27,7 +27,7 @@ def check_frames(probe: Probe, asked: int) -> Verdict:
         return Verdict("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
     places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
     seen = [any(_shows(probe, place, *pair) for pair in ((0, 1), (1, 0))) for place in places]
-    numbers = {"frames": given, "tried": len(places), "seen": sum(seen)}
+    numbers: dict[str, float] = {"frames": given, "tried": len(places), "seen": sum(seen)}
     if all(seen):
         return Verdict("frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers)
     dark = ", ".join(str(place) for place, shows in zip(places, seen, strict=True) if not shows)

@@ -6,6 +6,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.loading import explained, load_model
+from video_contrast.runner.kinds.recipes.coverage import scored_types
 
 
 def check_torchvision() -> None:
@@ -29,21 +30,12 @@ def check_torchvision() -> None:
         ) from error
 
 
-# Types that `AutoModelForImageTextToText` loads and whose processors take a clip or several images; others by --kind.
-MODEL_TYPES = (
-    "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "llava_onevision",
-    "llava_next_video", "llava_next", "llava", "video_llava", "video_llama_3", "internvl", "smolvlm", "idefics2",
-    "idefics3", "gemma3", "gemma3n", "gemma4", "paligemma", "glm4v", "glm4v_moe", "glm46v", "molmo2",
-    "perception_lm", "ernie4_5_vl_moe", "mistral3", "aya_vision", "ovis2", "minicpmv4_6", "minicpmv4_7", "lfm2_vl",
-)  # fmt: skip
-
-
 @kind(
     "generative",
     family="pair",
     summary="generative video models: yes/no, log-likelihood or letter, without generating",
     requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
-    model_types=MODEL_TYPES,
+    model_types=scored_types(),
     asks=True,
     options=(
         KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),

@@ -1,0 +1,52 @@
+"""Every generative class that the installed transformers maps is classified: tested, expected to work, or not and why."""
+
+import pytest
+
+from video_contrast.errors import UsageError
+from video_contrast.runner.kinds import ModelSource, choose
+from video_contrast.runner.kinds.recipes.coverage import coverage_of, scored_types
+from video_contrast.runner.kinds.recipes.table import ALL
+
+
+def mapped() -> set[str]:
+    from transformers.models.auto import modeling_auto
+
+    return {
+        *modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+        *modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES,
+    }
+
+
+def test_every_mapped_class_is_classified() -> None:
+    unknown = sorted(name for name in mapped() if coverage_of(name) is None)
+    assert not unknown, f"transformers maps classes that nobody has classified: {unknown}"
+    states = [coverage.state for name in mapped() if (coverage := coverage_of(name))]
+    assert states.count("tested") >= 8 and states.count("expected") >= 30
+
+
+def test_what_is_expected_to_take_clips_has_a_video_processor() -> None:
+    from transformers.models.auto.video_processing_auto import VIDEO_PROCESSOR_MAPPING_NAMES as VIDEO
+
+    said = {name for name in mapped() if (one := coverage_of(name)) and "takes clips" in one.why}
+    # the thinkers share the processor of the whole model; glm4v_moe that of glm4v
+    assert {name.removesuffix("_thinker") for name in said} - {"glm4v_moe"} <= set(VIDEO)
+
+
+@pytest.mark.parametrize("name", sorted(scored_types()))
+def test_what_can_be_scored_is_chosen_by_its_type(name: str) -> None:
+    assert choose(ModelSource("model", config={"model_type": name})).name == "generative"
+
+
+def test_what_cannot_be_scored_is_not_chosen() -> None:
+    for name in mapped():
+        coverage = coverage_of(name)
+        if coverage and coverage.state == "cannot":
+            with pytest.raises(UsageError, match="no kind takes"):
+                choose(ModelSource("model", config={"model_type": name}))
+
+
+def test_recipes_name_a_test_or_are_untested_and_have_sources() -> None:
+    for recipe in ALL:
+        assert recipe.lines and all(line.source for line in recipe.lines.values())
+        assert recipe.record()["parity"] in ("untested recipe", recipe.parity)
+    assert sum(not recipe.parity for recipe in ALL) > 0
