@@ -43,7 +43,7 @@ def counts():
 def test_own_clips_get_contrasts_from_the_shipped_counts_alone(counts, parser):
     found = propose(OWN, counts, quality="all", parser=parser)
     chosen = choose_balanced(found)
-    assert len(chosen) >= (7 if parser == "auto" else 4)
+    assert len(chosen) >= (5 if parser == "auto" else 3)
     assert set(found.proposals) | set(found.missing) == {name for name, _, _ in OWN}
     assert "talk" in found.missing and "\n" not in found.missing["talk"]
     for name, item in chosen.items():
@@ -101,6 +101,8 @@ def test_quality_only_takes_away(counts):
     for quality in ("high", "balanced", "all"):
         found = propose(OWN, counts, quality=quality, parser="shallow")
         kept[quality] = {(item.clip, item.text) for items in found.proposals.values() for item in items}
+        stricter = propose(OWN, counts, quality="all", parser="shallow").at(quality)
+        assert stricter.proposals == found.proposals and stricter.missing.keys() == found.missing.keys()
     assert kept["high"] <= kept["balanced"] <= kept["all"]
 
 

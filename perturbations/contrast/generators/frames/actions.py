@@ -68,6 +68,7 @@ class Action:
         return f"{self.verb} {self.particle}" if self.particle else self.verb
 
 
+_OPENS_A_NOUN = ("DT", "PRP$", "JJ", "CD", "NN", "NNS", "NNP", "PRP")
 _LIKE_PARTICLES = frozenset("down up out off away back over around along in through".split())  # noqa: SIM905
 _CONTEXT = {"acl": "noun", "relcl": "noun", "conj": "conj", "advcl": "clause", "xcomp": "infinitive"}
 
@@ -123,6 +124,8 @@ def _action(tree: Tree, place: int) -> Action:
         if direct < place:
             fault = fault or "object before the verb"
     noun = tree.noun(noun_at) if noun_at is not None else ""
+    if noun_at is None and at + 1 < len(words) and words[at + 1].tag in _OPENS_A_NOUN:
+        fault = fault or "object not found by the parser"
     if noun == "*":
         noun = _pronoun(tree, noun_at)
         if not noun:

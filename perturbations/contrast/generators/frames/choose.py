@@ -16,7 +16,7 @@ from video_contrast.seeds import stream
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
 _PENALTY = {1: 1.0, 2: 0.5, 3: 0.25, "signs": 6.0, "length": 4.0}
-_SCORE = 0.9  # what a unit of score weighs
+_SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
 
 

@@ -26,8 +26,9 @@ class ReadClip:
     @classmethod
     def of(cls, id: str, category: str, readings: tuple[Reading, ...], also: tuple[Reading, ...] = ()) -> "ReadClip":
         """The clip; `also` are readings of captions that are true of it but may not be contrasted."""
-        verbs = Counter(verb for reading in (*readings, *also) for verb in reading.verbs)
-        nouns = Counter(noun for reading in (*readings, *also) for noun in reading.nouns)
+        # Sorted, since sums of floats over them must not depend on the order of a set.
+        verbs = Counter(verb for reading in (*readings, *also) for verb in sorted(reading.verbs))
+        nouns = Counter(noun for reading in (*readings, *also) for noun in sorted(reading.nouns))
         words = Counter(word.lemma for reading in (*readings, *also) for word in reading.words)
         for word, n in words.items():  # what one caption's noun says may be another's verb ("a fight")
             verbs.setdefault(word, n)

@@ -19,7 +19,7 @@ from video_contrast.perturbations.contrast.generators.frames.english import requ
 from video_contrast.perturbations.contrast.generators.frames.objects import ObjectContrasts
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
-from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, score, threshold
+from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
 from video_contrast.perturbations.contrast.generators.frames.verbs import VerbContrasts
@@ -53,6 +53,23 @@ class Found:
     seed: int
     notes: list[str] = field(default_factory=list)
     record: dict[str, object] = field(default_factory=dict)
+
+    def at(self, quality: Quality) -> "Found":
+        """The same proposals at a stricter quality; clips that fall out are explained."""
+        limit = threshold(self.kind, quality)
+        stricter = {clip: kept(items, self.kind, quality) for clip, items in self.proposals.items()}
+        missing = dict(self.missing)
+        for clip, items in stricter.items():
+            if not items:
+                missing[clip] = _too_little(self.proposals[clip][0], quality)
+        record = self.record | {"quality": quality, "threshold": None if limit == float("-inf") else limit}
+        return replace(
+            self,
+            proposals={clip: items for clip, items in stricter.items() if items},
+            missing=missing,
+            quality=quality,
+            record=record,
+        )
 
     def summary(self) -> str:
         """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
@@ -135,9 +152,9 @@ def propose(
             made, reasons = generator.propose(clip)
             found.reasons.update(reasons)
             ranked = _ranked(made, kind)
-            kept = [proposal for proposal in ranked if proposal.score >= limit]
-            if kept:
-                found.proposals[clip.id] = kept
+            good = kept(ranked, kind, quality)
+            if good:
+                found.proposals[clip.id] = good
             else:
                 found.missing[clip.id] = _why(clip, ranked, reasons, quality)
     found.notes = _notes(found, parser)
@@ -180,17 +197,27 @@ def _read_clips(
 
 def _ranked(made: Sequence[Proposal], kind: Kind) -> list[Proposal]:
     """Scored, best first; each contrast of a caption once, and none that says what a caption of the clip says."""
-    scored = [replace(proposal, score=round(score(proposal.parts, kind), 4)) for proposal in made]
+    scored = [
+        replace(
+            proposal,
+            score=round(score(proposal.parts, kind), 4),
+            parts={name: round(value, 4) for name, value in proposal.parts.items()},
+        )
+        for proposal in made
+    ]
     return sorted(scored, key=lambda proposal: (-proposal.score, proposal.index, proposal.text))
 
 
 def _why(clip: ReadClip, ranked: Sequence[Proposal], reasons: Counter[str], quality: Quality) -> str:
     if ranked:
-        best = ranked[0]
-        return f"the best contrast ({best.old!r} -> {best.new!r}) scores {best.score:.2f}, too little for {quality}"
+        return _too_little(ranked[0], quality)
     if not clip.readings:
         return "no captions"
     return "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3)) or "nothing to replace"
+
+
+def _too_little(best: Proposal, quality: Quality) -> str:
+    return f"the best contrast ({best.old!r} -> {best.new!r}) scores {best.score:.2f}, too little for {quality}"
 
 
 def _notes(found: Found, parser: str) -> list[str]:

@@ -132,7 +132,7 @@ SPEECH = frozenset(
 POSTURE = frozenset("sit stand lie kneel sleep crawl squat".split())  # noqa: SIM905
 _MOTION = frozenset(
     """walk run swim ride drive climb fly ski skate surf dive bike jump dance hike jog skateboard snowboard row crawl
-    race gallop fight wrestle cook""".split()  # noqa: SIM905
+    race gallop""".split()  # noqa: SIM905
 )
 
 # Opposites of actions that captions name, with particles and prepositions; the package's WordNet table is added.
@@ -173,6 +173,7 @@ def _near() -> dict[str, frozenset[str]]:
     return {verb: frozenset(others) for verb, others in found.items()}
 
 
+@cache
 def near(first: str, second: str) -> bool:
     """Whether two verbs may be said of the same doing.
 
@@ -197,6 +198,7 @@ _NOT_OPPOSITE = frozenset(
 )
 
 
+@cache
 def opposite(first: str, second: str) -> bool:
     """Whether two units are opposites: "sit on" and "stand on", "pick up" and "put down".
 

@@ -14,7 +14,8 @@ from video_contrast.perturbations.contrast.generators.frames.proposal import Pro
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
-from video_contrast.perturbations.contrast.generators.frames.verbs import sibling_lift
+from video_contrast.perturbations.contrast.generators.frames.verb_parts import sibling_lift
+from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
 from video_contrast.perturbations.language import inflect
 
 SEEN = 3
@@ -83,7 +84,7 @@ class ObjectContrasts:
                     else:
                         found.append(self._proposal(clip, index, reading, thing, other))
                 if len(found) == before:
-                    reasons[why.most_common(1)[0][0] if why else "no other thing known here"] += 1
+                    reasons[farthest(why) or "no other thing known here"] += 1
         return found, reasons
 
     def _unfit(self, reading: Reading, thing: Thing) -> str:

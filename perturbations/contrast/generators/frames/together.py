@@ -6,7 +6,7 @@ true of a video without anybody saying so.
 """
 
 from collections import defaultdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log
 from typing import Literal
 
@@ -22,12 +22,13 @@ class Together:
     def __init__(self, counts: FrameCounts, kind: Kind) -> None:
         self._counts = counts
         self._kind = kind
+        self.lift = lru_cache(1 << 20)(self._lift)
 
     @cached_property
     def _by_item(self) -> dict[str, dict[str, int]]:
         """Item -> category -> videos; item "" holds the videos of each category."""
         found: dict[str, dict[str, int]] = defaultdict(dict)
-        for key, n in self._counts.tables[f"{self._kind}s"].items():
+        for key, n in sorted(self._counts.tables[f"{self._kind}s"].items()):
             category, item = key.split("\t")
             found[item][category] = n
         return dict(found)
@@ -50,7 +51,7 @@ class Together:
         a, b = sorted((first, second))
         return self._counts.get(f"{self._kind}_pairs", a, b)
 
-    def lift(self, first: str, second: str) -> float:
+    def _lift(self, first: str, second: str) -> float:
         """Observed over expected, smoothed towards 1 where little is known.
 
         Below 1 the two exclude each other; 1 says that nothing is known or that they do not care.

@@ -1,0 +1,142 @@
+"""Whether a unit can stand in an action's place: with its noun, its doer, what follows, the other verbs."""
+
+from math import log
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.actions import ELASTIC, LIGHT, Action
+from video_contrast.perturbations.contrast.generators.frames.groups import ASIDE, POSTURE, VAGUE, exclusive, opposite
+from video_contrast.perturbations.contrast.generators.frames.together import Together
+from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex
+
+SEEN = 2  # videos in which the unit was said of that very noun (rarer entries are not counted)
+SUBJECTS = 4  # videos in which such a subject did it without an object
+KNOWN_UNIT = 5  # uses of a unit with anything
+ALONE = (10, 0.25)  # uses of a unit without a noun: how many, and which share of its uses
+COMPANY = (4, 0.95)  # captions' videos that say both verbs of one caption, and their lift
+COMPANY_POSTURE = 0.55  # the lift, where a posture or walking goes with the other verb
+SCENE = 12  # verbs that a tail is said with, to be a scene that fits any of them
+PLACES = frozenset("in on at near by outside inside behind under beside along around front next across".split())  # noqa: SIM905
+IDIOMS = frozenset("make do have show look work play come hang find figure".split())  # noqa: SIM905
+_RARE_SUBJECT = -1.2
+_PARTICLES = frozenset("up out over off down around away back on".split())  # noqa: SIM905
+
+
+class Other(NamedTuple):
+    """A unit that could stand in place of an action's own, with its parts."""
+
+    unit: str
+    verb: str
+    phrase: str
+    seen: int
+    seen_total: int
+    antonym: bool
+
+
+def says_little(unit: str, verb: str, phrase: str) -> bool:
+    """Whether a unit may only be proposed as an opposite, if at all: light, vague, or done beside anything else."""
+    idiom = verb in IDIOMS and unit.split(" ")[1:2] != [] and unit.split(" ")[1] in _PARTICLES
+    return idiom or verb in LIGHT or verb in ELASTIC or verb in VAGUE or phrase in VAGUE or verb in ASIDE
+
+
+class VerbFits:
+    """The rules of wording for verbs. Args: the index of the counts, and what can be true together."""
+
+    def __init__(self, index: VerbIndex, together: Together) -> None:
+        self.counts = index.counts
+        self.index = index
+        self.together = together
+
+    def fault(self, action: Action, other: Other) -> str:
+        """Why a person would not write it; "" if one would."""
+        counts, index = self.counts, self.index
+        if other.verb in LIGHT or other.verb in ELASTIC:
+            return "says little"
+        if not other.antonym and says_little(other.unit, other.verb, other.phrase):
+            return "says little"
+        if other.seen < SEEN:
+            return "not seen with this noun"
+        if index.uses[other.unit] < KNOWN_UNIT:
+            return "not seen with this noun"
+        if other.seen < SEEN:
+            return "not seen with this noun"
+        if not action.noun:
+            alone = index.alone[other.unit]
+            if alone < ALONE[0] or alone < ALONE[1] * index.uses[other.unit]:
+                return "needs an object"
+            if self._subject(action, f"{other.unit}.") < SUBJECTS:
+                return "not seen with this subject"
+        if action.context == "passive" and other.unit != other.verb:
+            return "needs an object"
+        if action.subject != "-" and not self._does(action, other.phrase):
+            return "not seen with this subject"
+        if (
+            action.context in ("infinitive", "order", "noun", "passive")
+            and counts.get("context", other.phrase, action.context) < 2
+        ):
+            return "not seen in such a clause"
+        if not all(self._tail_fits(other.phrase, tail) for tail in action.tails):
+            return "does not go with what follows"
+        if not all(self._loosely_fits(other.phrase, tail) for tail in action.loose):
+            return "does not go with what follows"
+        for verb in action.company:
+            if verb == other.verb:
+                return "said in this caption"
+            if exclusive(verb, other.verb) or opposite(verb, other.verb):
+                return "does not go with the caption's other verb"
+            if verb not in LIGHT and not self._goes_along(other.verb, verb):
+                return "does not go with the caption's other verb"
+        return ""
+
+    def _does(self, action: Action, phrase: str) -> bool:
+        """Whether such a subject was seen to do it: often enough, and not by a mistake of the parser now and then."""
+        if action.context == "passive":
+            return True
+        n = self._subject(action, phrase)
+        key = action.subject if self.counts.get("subject", action.subject, phrase) == n else self.subject_key(action)
+        share = self.subject_share(key, phrase)
+        if key not in ("person", "people") and n < SUBJECTS and share < 0:
+            return False
+        return n >= SEEN and share > _RARE_SUBJECT
+
+    def subject_share(self, key: str, phrase: str) -> float:
+        """How much more often a subject does something than subjects do on average (a logarithm)."""
+        index = self.index
+        n = self.counts.get("subject", key, phrase)
+        return log((n + 0.5) / (index.subjects[key] + 20) * index.all_subjects / (index.verbs[phrase] + 5))
+
+    def subject_key(self, action: Action) -> str:
+        """A person's own noun if it is well known, else any person."""
+        subject = action.subject
+        if subject in ("-", "person", "people") or not self.counts.get("class", subject, "person"):
+            return subject
+        return "people" if self.index.subjects[subject] < 40 and action.plural else "person"
+
+    def _subject(self, action: Action, unit: str) -> int:
+        own = self.counts.get("subject", action.subject, unit)
+        return max(own, self.counts.get("subject", self.subject_key(action), unit) if own < SEEN else own)
+
+    def _tail_fits(self, phrase: str, tail: str) -> bool:
+        first = tail.split(" ")[0]
+        if first in ("as", "while", "like", "than", "so", "until") or tail == "to do":
+            return False
+        exact = self.counts.get("tail", phrase, tail)
+        if exact >= 3 or (exact == 2 and self.index.verbs[phrase] < 150):
+            return True
+        known = self.counts.get("tail", phrase, first)
+        if first not in PLACES or not known:
+            return False
+        if known >= 2 and self.counts.get("class", tail.split(" ")[-1], "+place"):
+            return True
+        return self.index.scenes[tail] >= SCENE and self.counts.get("tail", phrase, first) >= 5
+
+    def _loosely_fits(self, phrase: str, tail: str) -> bool:
+        """As `_tail_fits`, for what hangs on the noun and rather stays true of it ("a song by a band")."""
+        first = tail.split(" ")[0]
+        if first in ("with", "from", "about", "by", "of"):
+            return True
+        return self._tail_fits(phrase, tail) or (first in PLACES and self.counts.get("tail", phrase, first) >= 3)
+
+    def _goes_along(self, verb: str, company: str) -> bool:
+        """Whether people say the two of one doer in one caption, and not by chance."""
+        least = COMPANY_POSTURE if verb in POSTURE or verb in ("walk", "run") else COMPANY[1]
+        return self.counts.get("company", verb, company) >= COMPANY[0] and self.together.lift(verb, company) >= least

@@ -1,0 +1,97 @@
+"""What is measured of a verb contrast; the score is made of it (`quality`)."""
+
+from collections import Counter
+from functools import lru_cache
+from math import log
+
+from video_contrast.perturbations.contrast.generators.frames.actions import LIGHT, Action
+from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
+from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency
+from video_contrast.perturbations.contrast.generators.frames.groups import SPEECH, exclusive
+from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.together import Together
+from video_contrast.perturbations.contrast.generators.frames.verb_fits import Other, VerbFits
+from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex
+
+
+class VerbParts:
+    """Measures verb contrasts. Args: the index of the counts, the rules of wording, what can be true together."""
+
+    def __init__(self, index: VerbIndex, fits: VerbFits, together: Together) -> None:
+        self.counts = index.counts
+        self.index = index
+        self.fits = fits
+        self.together = together
+        self.fluency = Fluency(index.counts)
+        self._plainness = lru_cache(1 << 14)(self._plain_words)
+
+    def _plain_words(self, words: tuple[str, ...]) -> float:
+        """Mean log-probability of the caption's own words: how well the caption itself is written."""
+        return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
+
+    def parts(self, clip: ReadClip, reading: Reading, action: Action, other: Other, new: str) -> dict[str, float]:
+        """What the score is made of; logarithms, the higher the better."""
+        lifts, index = self.together, self.index
+        noun = action.noun
+        total = max(index.noun_total[noun], other.seen_total, 1)
+        rare = bool(noun) and not index.by_noun.get(noun, {}).get(other.unit)
+        siblings = sibling_lift(lifts, clip.verbs, other.verb, len(clip.readings))
+        words = [word.text for word in reading.words if word.text not in (".", ",")]
+        plain = self._plainness(tuple(words))
+        known = plain * (len(words) + 1)
+        first = next(n for n, word in enumerate(reading.words) if word.start == action.start)
+        offset = sum(word.text in (".", ",") for word in reading.words[:first])
+        size = len(action.unit.split(" "))
+        padded = ["<", "<", *words, ">", ">"]
+        at = first - offset + 2
+        fluency = self.fluency
+        new_words = new.split(" ")
+        old_words = padded[at : at + size]
+        after = padded[at + size : at + size + 2]
+        new_log = fluency.window(padded[:at], new_words, after)
+        old_log = fluency.window(padded[:at], old_words, after)
+        return {
+            "seen": log(other.seen),
+            "share": log(other.seen_total / total)
+            if noun
+            else log(index.alone[other.unit] / max(index.uses[other.unit], 1)),
+            "pmi": log(other.seen_total * index.all_uses / (index.uses[other.unit] * total))
+            if noun and not rare
+            else 0.0,
+            "bare": float(not noun),
+            "rare": -float(rare),
+            "subject": self.fits.subject_share(self.fits.subject_key(action), other.phrase)
+            if action.subject != "-"
+            else -0.5,
+            "fluency": new_log / (len(new_words) + 2) - old_log / (size + 2),
+            "fluency_sum": new_log - old_log,
+            "fluency_mean": (known + new_log - old_log) / (len(words) - size + len(new_words) + 1)
+            - known / (len(words) + 1),
+            "lift": -lifts.log_lift(action.verb, other.verb),
+            "same_noun": -log(lifts.same_noun(noun, action.phrase, other.phrase)) if noun else 0.0,
+            "siblings": -siblings,
+            "hidden": -log(lifts.hidden(other.verb)),
+            "said": log((clip.verbs[action.verb] + 1) / (len(clip.readings) + 1)),
+            "exclusive": float(exclusive(action.verb, other.verb)),
+            "antonym": float(other.antonym),
+            "speech": -float(action.verb in SPEECH) - float(other.verb in SPEECH),
+            "words": float(len(words)),
+            "company": min(
+                (lifts.log_lift(other.verb, verb) for verb in action.company if verb not in LIGHT), default=0.0
+            ),
+            "others": -float(len([verb for verb in action.company if verb not in LIGHT])),
+            "plain": plain,
+            "tails": -float(len(action.tails)),
+        }
+
+
+def sibling_lift(lifts: Together, said: Counter[str], other: str, captions: int) -> float:
+    """Mean logarithm of lift between a word and all that the captions say, each weighted by how many say it."""
+    total = weight = 0.0
+    for word, n in said.items():
+        if word not in lifts.totals or word == "be":
+            continue
+        share = n / captions
+        total += share * lifts.log_lift(word, other)
+        weight += share
+    return total / weight if weight else 0.0
