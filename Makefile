@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 DEVELOP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 UV := $(BIN)/uv pip install --python $(BIN)/python -c constraints.txt
-PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q
+PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --durations=10
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
 .PHONY: demo test lint typecheck format bench docs teach clean help
