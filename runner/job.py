@@ -108,6 +108,7 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
         **({"accept_damaged": True} if job.sampling.accept_damaged else {}),
+        **({"fps": job.sampling.fps} if job.sampling.fps is not None else {}),
         **({"questions": job.options.questions} if job.options.questions != "with" else {}),
     }
 

@@ -34,9 +34,10 @@ class Keys:
         if visual.name == "blind":
             return seeds.digest("video", FIRST_VERSION, "blind", self.sampling.frames).hex()[:32]
         accepted = ("accept_damaged",) if self.sampling.accept_damaged else ()
+        rate = () if self.sampling.fps is None else ("fps", self.sampling.fps)
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
-            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted,
+            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate,
         ).hex()[:32]  # fmt: skip
 
     def request(

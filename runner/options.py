@@ -55,6 +55,7 @@ class SamplingOptions:
 
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
+    fps: Annotated[float | None, "frames a second instead, --frames at most (64); generative models"] = None
     sampling: Annotated[Policy, "where they lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 
@@ -102,7 +103,7 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
     def request(self) -> dict[str, Any]:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        for name, usual in (("accept_damaged", False), ("questions", "with"), ("accept", "")):
+        for name, usual in (("accept_damaged", False), ("questions", "with"), ("accept", ""), ("fps", None)):
             if record[name] == usual:  # as runs of versions that did not know it
                 del record[name]
         return record | {"output": None, "conditions": self.condition_names}

@@ -24,6 +24,7 @@ from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
 
 DEFAULT_FRAMES = 8
+MOST_FRAMES = 64  # of a clip that is sampled by --fps
 
 
 @with_options
@@ -113,7 +114,7 @@ def make_job(
         kind_options=kind_options,
         loaded=loaded,
         conditions=tuple(conditions),
-        sampling=Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged),
+        sampling=_sampling(kind, source, options),
         video_root=options.video_root if options.video_root is not None else loaded.root,
         output=output,
         store=options.store if options.store is not None else cache_dir() / "embeddings",
@@ -141,6 +142,16 @@ def _questions(kind: Kind, options: ScoreOptions) -> Questions:
 def _no_files(kind: Kind | None) -> bool:
     """Whether a kind that was asked for by name takes models that are no files here (served ones)."""
     return kind is not None and any(name.endswith(":") for name in kind.names)
+
+
+def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
+    if options.fps is None:
+        return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
+    if kind.family != "pair":
+        raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
+    if options.fps <= 0:
+        raise UsageError(f"--fps must be more than 0, not {options.fps:g}")
+    return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
 
 
 def _frames(kind: Kind, source: ModelSource, asked: int | None) -> int:

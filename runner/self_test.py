@@ -7,8 +7,8 @@ from typing import Any
 
 from video_contrast import seeds
 from video_contrast.runner.doctor.examine import examine, first_scores
-from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.known import check_recipe
+from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.steady import same_in_all
 from video_contrast.runner.doctor.verdict import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.kinds.base import TextScorer

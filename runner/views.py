@@ -29,11 +29,19 @@ class Sampling:
         frames: how many.
         policy: where: "uniform", "linspace" or "head".
         accept_damaged: whether frames of damaged files are looked at all the same.
+        fps: frames a second, `frames` at most; None takes `frames` of every clip.
     """
 
     frames: int = 8
     policy: Policy = "uniform"
     accept_damaged: bool = False
+    fps: float | None = None
+
+    def count(self, seconds: float) -> int:
+        """How many frames of a clip of this length are looked at: an even number, for temporal patches of two."""
+        if self.fps is None:
+            return self.frames
+        return min(self.frames, max(2, 2 * round(seconds * self.fps / 2)))
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ def _union(needs: Sequence[_Need]) -> np.ndarray:
 
 def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
     first, stop = span
-    numbers = index.sample(span, sampling.frames, sampling.policy)
+    numbers = index.sample(span, sampling.count(_seconds(index, span)), sampling.policy)
     shown = numbers - first
     if visual.name is None:
         return _Need(visual, shown, numbers, numbers)
@@ -125,6 +133,13 @@ def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], 
     if _acts(visual) == "temporal":
         numbers = origin + _sources_in_order(visual, clip, numbers - origin, length)
     return _Need(visual, shown, numbers, sources)
+
+
+def _seconds(index: VideoIndex, span: tuple[int, int]) -> float:
+    """How long a span lasts, its last frame included."""
+    first, stop = span
+    shown = float(index.times[stop - 1] - index.times[first])
+    return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
 def _condition(visual: Visual, span: tuple[int, int], index: VideoIndex) -> tuple[Any, int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe, difference, finite
-from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.doctor.verdict import State, Verdict
 
 OTHER_SCRIPTS = ("一个男人在切西红柿", "一条狗在沙滩上奔跑")  # "a man cuts a tomato", "a dog runs on the beach"
 MANY = 0.05  # the share of cut captions that is doubtful
@@ -43,7 +43,9 @@ def _ends(probe: Probe) -> Verdict:
         return Verdict("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
     if len(long) < 3 and probe.together:
         return Verdict("ends", "fact", "not tested: the set has too few captions")
-    return Verdict("ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers)
+    return Verdict(
+        "ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers
+    )
 
 
 def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:
@@ -76,4 +78,6 @@ def _scripts(probe: Probe) -> Verdict:
     beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
     if change > 0:
         return Verdict("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
-    return Verdict("scripts", "doubt" if own else "fact", f"captions in Chinese are all the same to it{beyond}", numbers)
+    return Verdict(
+        "scripts", "doubt" if own else "fact", f"captions in Chinese are all the same to it{beyond}", numbers
+    )

@@ -55,9 +55,7 @@ def examine(
     if isinstance(model, TextScorer):
         return SelfTest(exempt=NEVER_SEES), None
     for scored in (False, True):
-        probe = make_probe(
-            model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored
-        )
+        probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored)
         if not probe.clips:
             return SelfTest(exempt=NOTHING_READ), None
         try:
@@ -82,7 +80,8 @@ def _verdicts(probe: Probe, plan: Plan, sampling: Sampling, processes: int) -> I
         return
     yield from check_steadiness(probe)
     yield from check_reactions(probe)
-    yield check_frames(probe, sampling.frames)
+    # by a rate every clip has a number of its own
+    yield check_frames(probe, sampling.frames if sampling.fps is None else len(probe.clips[0].frames))
     yield from check_captions(probe, plan.texts)
     yield check_truth(probe)
     yield check_cost(probe, plan, processes)

@@ -62,9 +62,7 @@ class Probe:
         assert isinstance(self.model, Encoder)
         return Batcher(4 * self.batch_size, self.counts)(self.model.encode_texts, list(captions))
 
-    def _pair_scores(
-        self, model: PairScorer, clip: ClipFrames, captions: Sequence[str], position: int
-    ) -> np.ndarray:
+    def _pair_scores(self, model: PairScorer, clip: ClipFrames, captions: Sequence[str], position: int) -> np.ndarray:
         def call() -> np.ndarray:
             return np.asarray(model.score(clip, list(captions), position=position).scores, np.float64)
 
@@ -92,9 +90,7 @@ class Probe:
         if isinstance(self.model, Encoder):
             matrix = self.scores(self.clips, self.captions)
             return np.stack([matrix[n, self.shown(n)] for n in range(len(self.clips))])
-        return np.stack(
-            [self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(self.clips)]
-        )
+        return np.stack([self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(self.clips)])
 
     @cached_property
     def spread(self) -> float:

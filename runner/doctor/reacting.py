@@ -22,7 +22,9 @@ def check_reactions(probe: Probe) -> Iterator[Verdict]:
     if min(clip.frames.shape[1:3]) > 4 * BORDER:
         inside = clip.frames.copy()
         inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
-        yield _must(probe, "pixels", replace(clip, frames=inside), f"all but {BORDER} pixels at the borders turned grey")
+        yield _must(
+            probe, "pixels", replace(clip, frames=inside), f"all but {BORDER} pixels at the borders turned grey"
+        )
     if len(clip.frames) > 1:
         yield _reversal(probe)
         yield _times(probe)

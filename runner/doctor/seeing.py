@@ -29,7 +29,9 @@ def check_frames(probe: Probe, asked: int) -> Verdict:
     seen = [any(_shows(probe, place, *pair) for pair in ((0, 1), (1, 0))) for place in places]
     numbers: dict[str, float] = {"frames": given, "tried": len(places), "seen": sum(seen)}
     if all(seen):
-        return Verdict("frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers)
+        return Verdict(
+            "frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers
+        )
     dark = ", ".join(str(place) for place, shows in zip(places, seen, strict=True) if not shows)
     says = f"{given} frames are handed over, and what frame {dark} shows changes nothing"
     return Verdict("frames", "doubt" if probe.half else "fail", says, numbers)

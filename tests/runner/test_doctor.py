@@ -156,7 +156,7 @@ def test_a_run_stops_unless_what_fails_is_accepted(
 ) -> None:
     name = adapter(encode_prepared=first_frame)
     given: dict[str, Any] = {"store": tmp_path / "store", "progress": False}
-    with pytest.raises(VideoContrastError, match="failed the self-test.*frames: .*--accept frames"):
+    with pytest.raises(VideoContrastError, match=r"failed the self-test.*frames: .*--accept frames"):
         video_contrast.score(name, place / "set", "verb_mc", output=tmp_path / "run", **given)
     assert not (tmp_path / "run" / "run.json").exists()
     result = video_contrast.score(name, place / "set", "verb_mc", output=tmp_path / "run", accept="frames", **given)

@@ -269,7 +269,7 @@ def test_a_model_that_gives_nan_is_refused(place: Path, tmp_path: Path) -> None:
     model.save_pretrained(tmp_path / "nan")
     for file in ("processor_config.json", "tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "nan" / file).write_bytes((place / "clip" / file).read_bytes())
-    with pytest.raises(VideoContrastError, match="failed the self-test.*NaN or infinite"):
+    with pytest.raises(VideoContrastError, match=r"failed the self-test.*NaN or infinite"):
         score(
             str(tmp_path / "nan"), place / "set", "verb_mc", output=tmp_path / "run", store=tmp_path / "s", batch_size=4
         )

@@ -43,7 +43,9 @@ def test_a_constant_frame_rate_is_caught(
 ) -> None:
     told = chat_prompts.metadata_of
     monkeypatch.setattr(
-        chat_prompts, "metadata_of", lambda clip: told(ClipFrames(clip.frames, tuple(map(float, range(len(clip.frames))))))
+        chat_prompts,
+        "metadata_of",
+        lambda clip: told(ClipFrames(clip.frames, tuple(map(float, range(len(clip.frames)))))),
     )
     test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4)
     assert [verdict.check for verdict in test.of("fail")] == ["times"]

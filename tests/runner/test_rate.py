@@ -1,0 +1,57 @@
+"""`--fps`: frames by a rate, so that long clips have more of them, up to `--frames`."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import runner_set
+
+from video_contrast.errors import UsageError
+from video_contrast.runner import score
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.views import Sampling
+
+
+class Looks(PairScorer):
+    """Scores by the pixels and the letters; remembers how many frames it was shown."""
+
+    shown: ClassVar[set[tuple[int, float]]] = set()
+
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+        assert clip is not None
+        Looks.shown.add((len(clip.frames), round(clip.times[-1], 2)))
+        pixels = clip.frames.astype(np.float64).mean(axis=(1, 2, 3)) @ (1 + np.arange(len(clip.frames)))
+        return ScoreResult(np.array([np.sin(pixels + sum(map(ord, text))) for text in captions]))
+
+
+@pytest.fixture
+def looks() -> Iterator[str]:
+    kind("looks", family="pair", summary="for this test", names=("looks",))(lambda source, settings: Looks())
+    yield "looks"
+    KINDS.pop("looks")
+
+
+def test_the_number_of_frames_follows_the_length_and_is_even() -> None:
+    rate = Sampling(64, fps=2.0)
+    assert [rate.count(seconds) for seconds in (0.1, 1.5, 4.0, 10.3, 100.0)] == [2, 4, 8, 20, 64]
+    assert Sampling(7).count(100.0) == 7
+
+
+def test_clips_are_shown_at_the_rate_and_the_run_says_so(looks: str, tmp_path: Path) -> None:
+    runner_set.write(tmp_path / "set")  # 12 frames at 8 a second; the first item is their first second
+    Looks.shown = set()
+    result = score(looks, tmp_path / "set", "verb_mc", fps=4.0, output=tmp_path / "run", progress=False)
+    assert {count for count, _ in Looks.shown} == {4, 6}
+    assert result.record["sampling"]["fps"] == 4.0 and result.record["request"]["fps"] == 4.0
+    assert {len(row["frames"]) for row in result.scores} == {4, 6}
+    with pytest.raises(UsageError, match="fps"):
+        score(looks, tmp_path / "set", "verb_mc", fps=2.0, output=tmp_path / "run", progress=False)
+
+
+def test_models_of_a_fixed_number_of_frames_have_no_rate(tmp_path: Path) -> None:
+    runner_set.write(tmp_path / "set")
+    for name in ("temporal", "bag-of-frames", "random"):
+        with pytest.raises(UsageError, match="--fps goes with"):
+            score(name, tmp_path / "set", "verb_mc", fps=2.0, progress=False)
