@@ -198,7 +198,12 @@ def strongest_first(facts: Mapping[str, Any]) -> list[tuple[str, float, float]]:
 
 
 def refine(
-    rows: Sequence[MultipleChoiceRow], *, seed: int = 0, folds: int = FOLDS, grid: int = GRID
+    rows: Sequence[MultipleChoiceRow],
+    *,
+    seed: int = 0,
+    folds: int = FOLDS,
+    grid: int = GRID,
+    by: tuple[str, str] | None = None,
 ) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
@@ -210,6 +215,7 @@ def refine(
         seed: of the folds, and of which items of a cell stay.
         folds: of the cross-validation, grouped by `cluster`.
         grid: cells a side of zero and score.
+        by: keys of two blind models (`blind_results`) in place of the classifier and the trigram model.
 
     Returns:
         The rows that stay, in their order, and facts: items before and after, and the blind accuracies on what stays.
@@ -221,7 +227,12 @@ def refine(
     clusters = [item.cluster for item in items]
     if too_few(clusters, folds):
         raise UsageError(f"{len(items)} items of {len(set(clusters))} videos are too few to refine")
-    learned = _learned(items, folds, seed)
+    names = ["word n-grams (1-3) and length", "word trigrams of the set's true captions"]
+    if by is None:
+        learned = _learned(items, folds, seed)
+    else:
+        results = {result.key: result for result in blind_results(items, seed=seed, folds=folds)}
+        learned, names = [results[key].scores for key in by], [results[key].scorer for key in by]
     gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
     members: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, (i, j) in enumerate(zip(*(_cells(gap, grid).tolist() for gap in gaps), strict=True)):
@@ -237,7 +248,7 @@ def refine(
         "items_before": len(rows),
         "items_after": len(kept),
         "grid": grid,
-        "scores": ["word n-grams (1-3) and length", "word trigrams of the set's true captions"],
+        "scores": names,
         "accuracy_after": [
             accuracy_facts(wins([scores[n] for n in kept]), left)["accuracy"] for scores in learned if kept
         ],

@@ -9,6 +9,8 @@ from video_contrast.options import Configs, Device, Seed
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.plain_table import TableColumns
 
+_NOT_CUT = ("common_position", "large_language_model")  # blind models that refinement does not cut by
+
 
 def commands() -> list[Command]:
     """The command `xray`."""
@@ -72,7 +74,7 @@ def xray(
             )
             record["source"] = {"read": place, "guesses": source.guesses, "left_out": source.left_out}
             if refine:
-                record["refined"] = _refined(source, output, seed)
+                record["refined"] = _refined(source, record, output, seed)
             records[source.name] = record
     page = write_xray(records, output)
     if as_json:
@@ -102,16 +104,20 @@ def _counting(tokenizer: str | None) -> dict[str, Any]:
     return {"count_tokens": lambda text: len(loaded(text)["input_ids"]), "counter": f"those of {tokenizer}"}
 
 
-def _refined(source: Any, output: Path, seed: int) -> dict[str, Any]:
-    """Writes the refined part of a set: beside it where it is ours, else as a set of its own."""
-    from video_contrast.audit.blind_audit import refine
+def _refined(source: Any, record: dict[str, Any], output: Path, seed: int) -> dict[str, Any]:
+    """Writes the part of a set on which its two strongest blind models say nothing, as a set of its own.
+
+    The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
+    """
+    from video_contrast.audit.blind_audit import audit, refine, strongest_first
     from video_contrast.hub_cards import write_card
     from video_contrast.reports.xray import file_name
     from video_contrast.storage import SetDraft
 
     splits, facts = {}, {}
     for name, rows in source.splits.items():
-        kept, facts[name] = refine(rows, seed=seed)
+        keys = [model["key"] for model in record["blind"]["models"] if model["key"] not in _NOT_CUT]
+        kept, facts[name] = refine(rows, seed=seed, by=(keys[0], keys[1]) if len(keys) > 1 else None)
         if kept:
             splits[name] = kept
     if not splits:
@@ -124,5 +130,8 @@ def _refined(source: Any, output: Path, seed: int) -> dict[str, Any]:
         "seed": seed,
     }
     write_card(draft.save())
+    left = splits.get(record["split"]) or next(iter(splits.values()))
+    best, accuracy, _ = strongest_first(audit(left, seed=seed))[0]
     counts = ", ".join(f"{name} {len(rows):,} of {len(source.splits[name]):,} items" for name, rows in splits.items())
-    return {"text": f"{counts} in {folder}", "splits": facts, "folder": str(folder)}
+    text = f"{counts} in {folder}; there the best blind model ({best}) wins {100 * accuracy:.1f} %"
+    return {"text": text, "splits": facts, "folder": str(folder), "best": best, "best_accuracy": accuracy}
