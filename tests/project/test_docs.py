@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_command
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted([REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *(REPOSITORY / "docs").glob("*.md")])
@@ -26,8 +27,14 @@ def data_variables() -> dict[str, str]:
     return {name: str(root / folder) for name, folder in DATA.items() if (root / folder).is_dir()}
 
 
-def run_bash(code: str, variables: dict[str, str]) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PATH on which `video-contrast` need not import everything at each call; the others are the environment's."""
+    with warm_command.command(tmp_path_factory.mktemp("bin")) as folder:
+        yield os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+def run_bash(code: str, variables: dict[str, str], path: str) -> None:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", code],
         env={**os.environ, **variables, "PATH": path},
@@ -56,7 +63,7 @@ def _registries() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_registries")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page(page: Path, commands: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     variables = data_variables()
     for name, value in variables.items():
@@ -69,7 +76,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         if all(line.startswith(("make ", "git clone", "cd ", "#")) or not line for line in code.splitlines()):
             continue
         if language == "bash":
-            run_bash(code, variables)
+            run_bash(code, variables, commands)
         else:
             exec(compile(code, str(page), "exec"), namespace)
 

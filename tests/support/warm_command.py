@@ -1,0 +1,112 @@
+"""The command `video-contrast` from a process that has imported everything once: each call is a fork of it.
+
+A call has a process, arguments, folder, environment and streams of its own, as the installed script has; what it saves
+is the seconds of importing torch, transformers and datasets. `python warm_command.py SOCKET` serves; `command` starts
+that, and returns a folder for PATH with a script that asks it.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+IDLE = 900  # seconds without a call after which the process ends
+CLIENT = """#!{python} -SE
+import json, os, socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+call = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+socket.send_fds(server, [len(call).to_bytes(4, "big")], [0, 1, 2])
+server.sendall(call)
+code = server.recv(1)
+sys.exit(code[0] if code else 70)
+"""
+
+
+@contextmanager
+def command(folder: Path) -> Iterator[Path]:
+    """Yields a folder that holds `video-contrast`, while the process that answers it runs.
+
+    Args:
+        folder: an empty folder.
+    """
+    address = f"/tmp/video-contrast-{os.getpid()}-{time.time_ns()}"  # a path in the test's folder may be too long
+    server = subprocess.Popen([sys.executable, __file__, address], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None and server.stdout.readline() == "ready\n", "the process did not start"
+    script = folder / "video-contrast"
+    script.write_text(CLIENT.format(python=sys.executable, address=address))
+    script.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        server.terminate()
+        server.wait()
+        Path(address).unlink()
+
+
+def serve(address: str) -> None:
+    """Answers calls at the socket until it is ended."""
+    import datasets  # noqa: F401
+    import matplotlib.figure
+    import sklearn.linear_model
+    import torch
+    import transformers
+
+    import video_contrast.api
+    import video_contrast.cli  # noqa: F401
+
+    assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
+    assert matplotlib.figure and sklearn.linear_model and torch
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
+        print("ready", flush=True)
+        while True:
+            connection, _ = listening.accept()
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # calls that ended are not waited for
+            if os.fork() == 0:
+                listening.close()
+                _answer(connection)
+            connection.close()
+
+
+def _answer(connection: socket.socket) -> None:
+    """Runs one call in this process and ends it."""
+    from video_contrast import cli
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    length, streams, _, _ = socket.recv_fds(connection, 4, 3)
+    call = b""
+    while len(call) < int.from_bytes(length, "big"):
+        call += connection.recv(1 << 16)
+    arguments, folder, environment = json.loads(call)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["video-contrast", *arguments]
+    try:
+        code = cli.main()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    connection.sendall(bytes([code]))
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
