@@ -1,4 +1,4 @@
-"""Every generative class that the installed transformers maps is classified: tested, expected to work, or not and why."""
+"""Every generative class that the installed transformers maps is classified: tested, expected, or not and why."""
 
 import pytest
 

@@ -13,7 +13,7 @@ TEXT_TIMES = "times are written into the prompt"
 
 def _generative(
     family: str, name: str, kind: str, *, times: str = "", source: str = "", parity: bool = True, patches: int = 0,
-    frames: str = "as videos", card: str = "",
+    frames: str = "as videos", card: str = "", also: dict[str, Line] | None = None,
 ) -> Recipe:  # fmt: skip
     lines = {
         "prompt": YESNO,
@@ -24,6 +24,7 @@ def _generative(
     if patches:
         place = "vision_config.temporal_patch_size"
         lines["frames in a temporal patch"] = Line(patches, card or DOCS + kind, config=place)
+    lines |= also or {}
     return Recipe(family, (name,), lines, (kind,), reads_times=bool(times), parity=VLM_TESTS if parity else "")
 
 
@@ -49,6 +50,13 @@ GENERATIVE = (
     _generative(
         "Qwen3-VL", "Qwen3VLForConditionalGeneration", "qwen3_vl", patches=2,
         times=f"{TEXT_TIMES}: <1.5 seconds> before each temporal patch, the mean of its two frames",
+        also={
+            "vision marks": Line(
+                "the installed library's: from 5 on the template's outer pair stays around the timed blocks, which the "
+                "library of the release took away",
+                "https://github.com/vllm-project/vllm/issues/46817",
+            )
+        },
         card="https://huggingface.co/Qwen/Qwen3-VL-8B-Instruct",
     ),
     _generative("LLaVA-OneVision", "LlavaOnevisionForConditionalGeneration", "llava_onevision"),
