@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
+from video_contrast.seeds import stream
 
 _CANDIDATES = ("candidates", "options", "choices", "answers", "endings")
 _NUMBERED = (r"(?:ending|option|choice|candidate)_?(\d+)", r"a(\d)", r"option_?([a-h])", r"([A-H])")
@@ -27,7 +28,7 @@ _LABEL = ("label", "answer", "correct_choice", "correct_answer", "correct", "ans
           "gt", "target", "key", "truth")  # fmt: skip
 _ID = ("id", "question_id", "item_id", "qid", "uid", "index")
 _VIDEO = ("video_path", "video", "video_id", "video_name", "videopath", "video_file", "videoID", "video_uid", "clip",
-          "vid", "youtube_id")  # fmt: skip
+          "vid", "youtube_id", "key")  # fmt: skip
 _CLUSTER = ("cluster", "source_video", "youtube_id", "youtube_key", "videoID", "video_id", "video")
 _QUESTION = ("question", "query", "prompt")
 _SUFFIX = re.compile(r"\.(mp4|avi|mkv|webm|mov|ts|m4v|gif)$", re.I)
@@ -116,6 +117,9 @@ def plain_table(
             table.left_out.setdefault(problem[0], []).append(f"row {number + first} (id {item!r}): {problem[1]}")
             continue
         label = reader.label_of(row, candidates, place, base)
+        if reader.label is None:  # columns of true and false captions have no order of their own
+            order = stream(0, "plain-table", item).permutation(len(candidates)).tolist()
+            candidates, label = [candidates[n] for n in order], order.index(label)
         table.rows.append(_row(reader, row, item=item, candidates=candidates, label=label, kinds=table.has_kinds))
     if not table.rows:
         raise VideoContrastError(f"{where}: no item is left of {len(rows)} rows: {_counted(table.left_out)}")
@@ -224,7 +228,7 @@ class _Reader:
         for true, false in _PAIRS:
             if true in self.names and false in self.names and columns.label is None:
                 self.constant = 0
-                return self._guessed("candidates, the true one first", (true, false))
+                return self._guessed("candidates, the true one first (then shuffled)", (true, false))
         raise VideoContrastError(
             f"{self.where}: needs the candidates of each item and which of them is true; none of its columns "
             f"({', '.join(self.names)}) looks like candidates: name them with --candidates and --label"
