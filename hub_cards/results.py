@@ -78,7 +78,7 @@ def results_of(run: str | Path, dataset: str | None = None) -> list[Result]:
                     "value": round(100 * numbers[key], 2),
                     "low": None if low is None else round(100 * low, 2),
                     "high": None if high is None else round(100 * high, 2),
-                    "items": int(numbers.get("groups", numbers.get("n", numbers.get("n_captions", 0)))),
+                    "items": int(numbers.get("groups") or numbers.get("n") or numbers.get("n_captions") or 0),
                     "chance": round(100 * numbers[chance], 2),
                 }
             )

@@ -6,10 +6,14 @@ on the Hub; `video_path` is the same in both.
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import yaml
 
 from video_contrast.storage.set_folder import PLAYED
+
+if TYPE_CHECKING:
+    import datasets
 
 CONFIG, SPLIT = PLAYED, "clips"
 TABLE = f"{CONFIG}/{SPLIT}-00000-of-00001.parquet"
@@ -64,7 +68,7 @@ def with_video_config(card: str, count: int, size: int) -> str:
     return f"---\n{yaml.safe_dump(front, sort_keys=True, allow_unicode=True, width=100)}---\n{body}"
 
 
-def _features() -> "datasets.Features":  # noqa: F821
+def _features() -> "datasets.Features":
     import datasets
 
     return datasets.Features({"video_path": datasets.Value("string"), "video": datasets.Video()})

@@ -1,13 +1,14 @@
 """What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from video_contrast.metrics.checks import listed
 
-Column = str | list["Column"]  # "float64"; ["float64"]: a list of them
+Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
 
-def module_info(kind: str, description: str, *, citation: str, usage: str, columns: dict[str, Column]) -> Any:
+def module_info(kind: str, description: str, *, citation: str, usage: str, columns: Mapping[str, Column]) -> Any:
     """Returns the info of an `evaluate` module.
 
     Args:

@@ -67,7 +67,7 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
     words: Counter[str] = Counter()
     hard: dict[str, str] = {}
     for name, row in rows.items():
-        edits = [edit for edit in row["edits"] if edit and edit["old"]]
+        edits = [] if "captions" in row else [edit for edit in row["edits"] if edit and edit["old"]]
         if edits:
             hard[name] = edits[0]["old"].lower()
             words[hard[name]] += 1

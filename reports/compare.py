@@ -29,7 +29,8 @@ def compare_runs(
     Returns:
         One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
         "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once):
-        `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with `low` and `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
+        `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with `low` and
+        `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
         `mcnemar_p` (multiple choice; items as independent), `n`, `n_clusters` (videos), `n_left_out` (items that one
         run alone has).
 
@@ -197,12 +198,13 @@ def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) 
         ranked.append((matrix_ranks(values, caption_to_video[order]), caption_to_video[order]))
     result = []
     for way in ("t2v", "v2t"):
-        hits, groups = [], None
+        hits: list[np.ndarray] = []
+        groups = None
         for ranks, caption_to_video in ranked:
             one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(one_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(_row(f"{way} R@1", hits, paired_difference(*hits, groups, seed=seed), left_out))
+        result.append(_row(f"{way} R@1", hits, paired_difference(hits[0], hits[1], groups, seed=seed), left_out))
     return result
 
 

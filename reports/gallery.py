@@ -112,7 +112,11 @@ def margin(scores: Sequence[float], label: int) -> float:
 
 def _choice_items(rows: Iterable[Row]) -> list[Item]:
     """The rows as items; those of a group know each other."""
-    items = [Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"]) for row in rows]
+    items = [
+        Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
+        for row in rows
+        if "captions" not in row
+    ]
     groups: dict[str, list[Item]] = {}
     for item in items:
         if "group" in item.row:

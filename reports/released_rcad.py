@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     if clips is None or texts is None or clips.shape[1] != texts.shape[1]:
         return None
     column = {text: number for number, text in enumerate(captions)}
-    numbers = rcad(
+    numbers: dict[str, Any] = rcad(  # None where an interval is undefined, which these are not
         clips @ texts.T,
         [row["label"] for row in rows],
         columns=[[column[text] for text in row["candidates"]] for row in rows],
@@ -44,7 +45,7 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
         scale=logit_scale(folder.model),
         ties="released",
     )
-    figures = {key: 100 * float(numbers[key]) for key in ("R@1", "R@2", "R@3") if key in numbers}
+    figures: dict[str, float] = {key: 100 * float(numbers[key]) for key in ("R@1", "R@2", "R@3") if key in numbers}
     return figures | {"mean_rank": float(numbers["mean_rank"])}
 
 

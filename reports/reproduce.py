@@ -277,7 +277,7 @@ def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
             if means[gamma] is not None
         }
     if name == "rcad":
-        shares = {key: 100 * clean[key] for key in ("R@2", "R@3") if key in clean}
+        shares: dict[str, float] = {key: 100 * clean[key] for key in ("R@2", "R@3") if key in clean}
         return {"R@1": 100 * clean["accuracy"], **shares, "mean_rank": clean["mean_rank"]}
     if entry["layout"] == "retrieval":
         return {key: 100 * clean[key] for key in ("v2t_R@1", "t2v_R@1")}

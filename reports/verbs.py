@@ -22,7 +22,7 @@ def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
     for run in {run.key: run for run in runs if run.layout != "retrieval"}.values():
         new: Counter[str] = Counter()
         for row in run.set_rows.values():
-            for kind, edit in zip(row["kinds"], row["edits"], strict=True):
+            for kind, edit in () if "captions" in row else zip(row["kinds"], row["edits"], strict=True):
                 if edit and edit["new"] and kind.startswith(_KINDS):
                     new[_verb(edit["new"])] += 1
                     true[_verb(edit["old"])] += 1

@@ -157,7 +157,7 @@ def _losses(pairs: Any, batch: Batch, options: TrainingOptions) -> tuple[dict[st
         target = batch.teacher[: batch.count]
         loss = logit_loss(own, target, options.temperature, options.teacher_temperature, mask=mask)
         term = loss * batch.weight
-    terms = {options.objective: term}
+    terms: dict[str, torch.Tensor] = {options.objective: term}
     if options.contrast:
         terms["contrast"] = options.contrast * contrast_loss(square, options.temperature, batch.same)
     return terms, own

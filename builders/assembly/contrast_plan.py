@@ -51,7 +51,7 @@ class ContrastSetOptions(ContrastOptions):
     generator: Annotated[
         Literal["frames", "lexical", "t5", "mlm", "llm"],
         "of verb and object contrasts; frames: replacements counted in captions, no model",
-    ] = "frames"
+    ] = "frames"  # type: ignore[assignment]  # one generator more
     quality: Annotated[
         Quality, "frames: how good a contrast must be, against how many clips get one (high: about half of them)"
     ] = "balanced"

@@ -5,15 +5,9 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    present,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, present, text_of
+from video_contrast.builders.sources.published_videos import video_name
 
 CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
 RELEASE = Release(

@@ -6,15 +6,9 @@ from typing import Annotated, Any
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    text_of,
-    texts_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, text_of, texts_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import VideoContrastError
 
 RELEASE = Release(

@@ -6,16 +6,9 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    number_of,
-    present,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, number_of, present, text_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.files import read_json
 

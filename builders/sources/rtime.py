@@ -4,16 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    flipped,
-    read_entries,
-    texts_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, flipped, read_entries, texts_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import unknown_name
 
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}

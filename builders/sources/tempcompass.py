@@ -5,15 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    read_entries,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, read_entries, text_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import VideoContrastError
 
 CONFIGS = ("multi_choice", "yes_no", "caption_matching")

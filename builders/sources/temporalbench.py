@@ -4,16 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    lettered,
-    read_entries,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, lettered, read_entries, text_of
+from video_contrast.builders.sources.published_videos import video_name
 
 FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
 RELEASE = Release(

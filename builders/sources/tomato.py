@@ -4,17 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    number_of,
-    read_entries,
-    text_of,
-    texts_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of, texts_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import VideoContrastError
 
 TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
@@ -71,7 +63,7 @@ def tomato(
             items.answers(
                 place,
                 f"{task}-{key}",
-                video_name("videos/{demonstration_type}/{key}.mp4", place, **values),
+                video_name("videos/{folder}/{key}.mp4", place, folder=values["demonstration_type"], key=values["key"]),
                 question=text_of(row, "question", place),
                 options=texts_of(row, "options", place),
                 key=int(label),

@@ -4,16 +4,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    number_of,
-    read_entries,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of
+from video_contrast.builders.sources.published_videos import video_name
 
 FILES = {
     "activitynet_mc": ("activitynet_comp_train.json", "activitynet_comp_val.json"),

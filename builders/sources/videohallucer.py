@@ -4,15 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    read_entries,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, read_entries, text_of
+from video_contrast.builders.sources.published_videos import video_name
 from video_contrast.errors import VideoContrastError
 
 SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
@@ -45,8 +39,8 @@ def videohallucer(
         if not path.exists() and len(configs) > 1:
             continue
         for place, number, row in read_entries(path, RELEASE):
-            sides = [row.get(side) for side in ("basic", "hallucination")]
-            if not all(isinstance(side, dict) for side in sides):
+            sides = [side for name in ("basic", "hallucination") if isinstance(side := row.get(name), dict)]
+            if len(sides) < 2:
                 raise VideoContrastError(f"{place}: needs 'basic' and 'hallucination', each an object")
             answers = [text_of(side, "answer", place).strip().lower() for side in sides]
             if set(answers) - {"yes", "no"}:

@@ -5,15 +5,9 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
-from video_contrast.builders.sources.published import (
-    Items,
-    PublishedOptions,
-    Release,
-    built_set,
-    present,
-    text_of,
-    video_name,
-)
+from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published_fields import Release, present, text_of
+from video_contrast.builders.sources.published_videos import video_name
 
 ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
 RELEASE = Release(
@@ -46,7 +40,7 @@ def vitatecs(
             items.captions(
                 place,
                 f"{aspect.lower()}-{number}",
-                video_name("{src_dataset}/{video_name}", place, **values),
+                video_name("{src_dataset}/{name}", place, src_dataset=values["src_dataset"], name=values["video_name"]),
                 true=text_of(row, "caption", place),
                 negatives=[text_of(row, "counterfactual", place)],
                 kind=values["aspect"],

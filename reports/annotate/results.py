@@ -12,6 +12,7 @@ from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.judging import judged, valid_items
 from video_contrast.reports.annotate.votes import Votes
 from video_contrast.reports.annotate.writing import written_rows
+from video_contrast.rows import Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 
 Task = Literal["judge", "write"]
@@ -71,11 +72,12 @@ def export_set(
     root = Path(folder)
     rows = open_set(root).choice_rows(config, split)
     done = _votes(votes, task).done()
+    kept_rows: list[Row]
     if task == "write":
-        name, kept_rows = "verb_human_mc", written_rows(rows, done)
+        name, kept_rows = "verb_human_mc", [*written_rows(rows, done)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, kept_rows = config, [dict(row) for row in valid_items(rows, done)]
+        name, kept_rows = config, [*valid_items(rows, done)]
         who = "one judge" if _single(judged(rows, done)) else "the majority of judges"
         how = {"negatives": f"the items of {config} on which {who} chose the true caption"}
         how["checks"] = _said(judged(rows, done))

@@ -28,9 +28,9 @@ def rare_ids(
         UsageError: no row with a contrast was scored.
     """
     pairs = scored_contrasts(rows, hits)
-    words = sorted({row["edits"][n][side] for row, n in pairs for side in ("old", "new")})
+    edits = [edit for row, n in pairs if (edit := row["edits"][n])]  # every contrast has one
+    words = sorted({word for edit in edits for word in (edit["old"], edit["new"])})
     counts = count_names(words, training)
-    edits = [row["edits"][n] for row, n in pairs]
     return rarity_gap(
         [hits[row["id"]] for row, _ in pairs],
         [counts[edit["old"]] for edit in edits],

@@ -37,7 +37,7 @@ def proximity(
     """
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]
-    antonym = [bool(row["edits"][n]["antonym"]) for row, n in pairs]
+    antonym = [bool(edit["antonym"]) for row, n in pairs if (edit := row["edits"][n])]
     table: dict[str, Any] = {"overall": float(np.mean(right)), "n": len(pairs)}
     for name, encode in encoders.items():
         similarity = cosines(

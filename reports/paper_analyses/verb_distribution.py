@@ -21,7 +21,7 @@ def verb_counts(rows: Sequence[MultipleChoiceRow], *, tagger: str = "auto") -> C
     counts: Counter[str] = Counter()
     for (row, n), tokens in zip(pairs, tag([row["candidates"][n] for row, n in pairs], tagger=tagger), strict=True):
         edit = row["edits"][n]
-        inside = [token for token in tokens if token.end > edit["start"] and token.start < edit["end"]]
+        inside = [token for token in tokens if edit and token.end > edit["start"] and token.start < edit["end"]]
         counts.update(token.lemma for token in inside if token.tag.startswith("VB"))
     return counts
 

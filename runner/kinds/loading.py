@@ -170,7 +170,7 @@ class Tokens:
         return {name: tokens[name].to(device) for name in self.names if name in tokens}
 
     def rendered(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The first text as the tokenizer gives it back, and how many tokens each text has after padding and cutting."""
+        """The first text as the tokenizer returns it, and how many tokens each text has after padding and cutting."""
         ids = self(texts, "cpu")["input_ids"]
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
 

@@ -82,6 +82,7 @@ def test_calls_name_their_arguments(repository: Path) -> None:
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             named = isinstance(node.func, ast.Name) or ast.unparse(node.func).split(".")[0] in (own | {"self"})
-            if name in own and name not in VARIADIC and named and not any(isinstance(argument, ast.Starred) for argument in node.args):
+            counted = name not in VARIADIC and not any(isinstance(argument, ast.Starred) for argument in node.args)
+            if name in own and named and counted:
                 wrong.append(f"{path.relative_to(repository)}:{node.lineno}: {name} with {len(node.args)}")
     assert not wrong, f"{len(wrong)} calls with more than {POSITIONAL} positional arguments:\n" + "\n".join(wrong)

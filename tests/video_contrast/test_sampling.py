@@ -1,5 +1,7 @@
 """Which frames of a clip are looked at: by number at an even rate, by the same places in time at any other."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -93,4 +95,4 @@ def test_spans_that_follow_each_other_share_no_frame(lasting: list[float], seed:
     times, end = clock(lasting)
     cuts = np.sort(np.random.default_rng(seed).choice(times, size=min(3, len(times)), replace=False))
     spans = [span_frames(times, end, a, b) for a, b in zip(cuts, [*cuts[1:], None], strict=True)]
-    assert all(a[1] == b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(spans))

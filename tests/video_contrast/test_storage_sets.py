@@ -87,7 +87,7 @@ def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
 def test_nothing_is_written_where_a_row_is_wrong(tmp_path: Path) -> None:
     draft = SetDraft(tmp_path / "set", "made")
     draft.add("retrieval", {"test": clips(2)}, {})
-    with pytest.raises(VideoContrastError, match="config random_mc, split test: row 1 .* duplicate"):
+    with pytest.raises(VideoContrastError, match=r"config random_mc, split test: row 1 .* duplicate"):
         draft.add("random_mc", {"test": [*items(1), *items(1)]}, {})
     with pytest.raises(VideoContrastError, match="split test: no row could be built"):
         draft.add("random_mc", {"test": []}, {})

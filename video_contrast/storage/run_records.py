@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 from video_contrast.rows import Layout
 
-Numbers = dict[str, float]  # name of a metric -> value, shares from 0 to 1
+# Name of a metric -> value, shares from 0 to 1; None where an interval is undefined, which only some names may be.
+Numbers = dict[str, Any]
 # score -> {"clean": ..., "conditions": name -> gammas, group -> mean gammas}; undefined gammas are null
 Robustness = dict[str, dict[str, Any]]
 
@@ -108,6 +109,7 @@ class RunRecord(TypedDict):
     versions: dict[str, str]
     missing: dict[str, str]  # video path -> why it could not be read
     n_missing: int
+    damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same
     counters: dict[str, int]
     notes: list[str]
     self_test: NotRequired[dict[str, Any]]  # verdicts of the model's self-test
