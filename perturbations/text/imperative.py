@@ -30,10 +30,9 @@ INSTRUCTIONS = frozenset(
 # Of these, words that are adjectives or name food and things: verbs only in front of an article and the like.
 _THINGS = frozenset(
     """bread brine brown butter coat core cream dice drop dry flour glaze ground juice line light mince oil paste pinch
-    pipe plate puree rest salt skewer smoke spice steam stew stick stock toast top use warm wet work
-    clean close cool open slide break check save bundle bake
-    """.split()  # noqa: SIM905
+    pipe plate puree rest salt skewer smoke spice steam stew stick stock toast top use warm wet work""".split()  # noqa: SIM905
 )
+_OPENING_NOUNS = _THINGS | frozenset("clean close cool open slide break check save bundle bake".split())  # noqa: SIM905
 _INTRODUCING = frozenset("then now next also finally lastly first".split())  # noqa: SIM905
 _COMPOUNDS = frozenset("deep stir pre dry slow shallow flash re".split())  # noqa: SIM905  "deep fry"
 _OFTEN_NOUNS = frozenset("mix roast slice spread wrap roll dip cut press pinch cover cook stir grill mash".split())  # noqa: SIM905
@@ -164,7 +163,7 @@ def _opens(tokens: Sequence[Token], place: int) -> bool:
         return False
     if after.tag == "VBG" and tokens[place].tag[:2] != "VB":
         return False
-    return low not in _THINGS or after.tag in _OPENS_OBJECT or (low == "top" and after.text.lower() == "with")
+    return low not in _OPENING_NOUNS or after.tag in _OPENS_OBJECT or (low == "top" and after.text.lower() == "with")
 
 
 def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
@@ -187,7 +186,8 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
         if low not in INSTRUCTIONS:
             return token.tag in ("VB", "VBP") and not is_noun(low)
         if low in _THINGS:
-            return object_follows or (low == "top" and after is not None and after.text.lower() == "with")
+            with_top = low == "top" and after is not None and after.text.lower() == "with"
+            return with_top or (after is not None and after.tag in _OPENS_OBJECT)
         if token.tag in ("VB", "VBP") or object_follows or after is None or low not in _OFTEN_NOUNS:
             return True
         return after.text.lower() in _ENDS_OBJECT or after.text.lower() in _JOINING
@@ -204,7 +204,8 @@ def _has_finite(tokens: Sequence[Token], place: int) -> bool:
         low = tokens[at].text.lower()
         if low in _CLAUSES:
             return False
-        if low in _FINITE_BE or tokens[at].tag == "MD" or (tokens[at].tag == "VBZ" and not is_noun(low)):
+        modal = tokens[at].tag == "MD" and tokens[at - 1].tag not in ("DT", "CD", "JJ")  # "a can of tomatoes"
+        if low in _FINITE_BE or modal or (tokens[at].tag == "VBZ" and not is_noun(low)):
             return True
     return False
 
@@ -230,6 +231,9 @@ def _passive_clause(
     rest = [token.text.lower() for token in tokens[last:end]]
     if rest and rest[0] in _JOINING and not all(word in _JOINING for word in rest):
         return None  # "add tomatoes and then the bun"
+    missed = (t for t, before in zip(tokens[last + 1 : end], tokens[last:end], strict=False) if before.tag != "TO")
+    if any(token.text.lower() in INSTRUCTIONS - _THINGS and token.tag in ("VB", "VBP") for token in missed):
+        return None  # a further imperative that `imperatives` did not see
     words = caption[tokens[at].start : tokens[last - 1].end]
     subject = _PRONOUNS.get(words.lower()) or f"{words} {'are' if _is_plural(tokens, at, last) else 'is'}"
     return shift, tokens[last - 1].end, f"{subject} {participles}{particle}"

@@ -22,7 +22,7 @@ _NOMINATIVE = ("i", "he", "she", "we", "they", "it")
 _ONE = frozenset(("a", "an", "one", "1", "this", "that", "each", "every", "another"))
 _COLLECTIVE = frozenset("group couple bunch lot number".split())  # noqa: SIM905  "a group of people are"
 _NO_THINGS = frozenset("outdoors indoors outside inside home upstairs downstairs backstage today".split())  # noqa: SIM905
-_PREPOSITIONS = frozenset(
+PREPOSITIONS = frozenset(
     """in on at with from to into onto near behind beside over under through across around for inside outside along
     against between by during up down off toward towards next out""".split()  # noqa: SIM905
 )
@@ -58,7 +58,7 @@ def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
     return whole
 
 
-def attached(tokens: list[Token], start: int, words: frozenset[str] = _PREPOSITIONS) -> int:
+def attached(tokens: list[Token], start: int, words: frozenset[str] = PREPOSITIONS) -> int:
     """The end of the prepositional phrases at `start`; `start` itself if there are none.
 
     Args:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.text.imperative import imperatives, passive_imperative
-from video_contrast.perturbations.text.noun_phrases import PEOPLE, NounPhrase, attached, noun_phrase
+from video_contrast.perturbations.text.noun_phrases import PEOPLE, PREPOSITIONS, NounPhrase, attached, noun_phrase
 
 _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _BEFORE = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
@@ -19,9 +19,19 @@ _NO_PASSIVE = frozenset(
 )
 # Verb and preposition that share a passive: "two cars are talked about".
 _WITH_PREPOSITION = {
-    "talk": ("about", "to", "with"),
-    "speak": ("about", "to"),
+    "talk": ("about", "to", "with", "into", "of"),
+    "speak": ("about", "to", "into"),
     "chat": ("with",),
+    "explain": ("about",),
+    "perform": ("for", "on"),
+    "cheer": ("for",),
+    "pose": ("for",),
+    "dance": ("to", "with", "on"),
+    "compete": ("in",),
+    "run": ("through",),
+    "ride": ("on",),
+    "stand": ("on",),
+    "lie": ("on",),
     "look": ("at", "for"),
     "stare": ("at",),
     "listen": ("to",),
@@ -37,7 +47,7 @@ _WITH_PREPOSITION = {
     "flirt": ("with",),
     "argue": ("about",),
     "think": ("about",),
-    "sing": ("about",),
+    "sing": ("about", "to"),
     "comment": ("on",),
     "sit": ("on",),
     "step": ("on",),
@@ -92,6 +102,8 @@ def passive(caption: str, tokens: list[Token]) -> str:
     if orders:
         return passive_imperative(caption, tokens, orders)
     lead = _lead(tokens)
+    there = [token.text.lower() for token in tokens[:2]] in (["there", "is"], ["there", "are"])
+    lead = 2 if there else lead
     found = _subject_and_verb(tokens, lead)
     if found is None:
         return caption
@@ -103,15 +115,23 @@ def passive(caption: str, tokens: list[Token]) -> str:
     if thing is None or thing.plural is None or not _can(tokens, verb, thing, particle):
         return caption
     end = _relative(tokens, attached(tokens, thing.end, frozenset(("about", "between"))))
+    if _tells_of_object(tokens, end, tokens[thing.head], head) and tokens[end].text.lower() != "for":
+        end = attached(tokens, end)
     moved = _moved_particle(tokens, head, end) if not particle else ""
     rest = end + bool(moved)
-    if _tells_of_object(tokens, rest, tokens[thing.head], head) or not _rest_is_safe(tokens, rest):
+    for_whom = rest < len(tokens) and tokens[rest].text.lower() == "for"
+    if (for_whom and tokens[thing.head].text.lower() in PEOPLE) or not _rest_is_safe(tokens, rest):
         return caption
     subject = caption[tokens[lead].start : tokens[subject_end - 1].end]
     agent = _AFTER.get(subject.lower(), subject if tokens[lead].tag.startswith("NNP") else _lower_first(subject))
     words = caption[tokens[at].start : tokens[end - 1].end]
     group = " ".join(word for word in (*_group(tokens, verb, thing), particle, moved) if word)
     done = f"{_BEFORE.get(words.lower(), words)} {group} by {agent}{caption[tokens[rest - 1].end :]}"
+    if there:
+        if tokens[verb.head].tag != "VBG" or verb.auxiliary is not None:
+            return caption
+        be = f"{caption[: tokens[0].end]} {_be(False, tokens, thing)} "
+        return be + done
     if not lead and caption[:1].isupper():
         done = done[:1].upper() + done[1:]
     return caption[: tokens[lead].start] + done
@@ -168,7 +188,7 @@ def _verb(tokens: list[Token], start: int) -> _Verb | None:
             adverbs.append("not" if token.text.lower() in ("n't", "n’t") else token.text)
         elif auxiliary is None and token.tag in ("VBZ", "VBP", "VBD", "MD") and token.lemma in _helped(token):
             auxiliary, wanted = place, _helped(token)[token.lemma]
-        elif token.tag in wanted and verb_tags(token.text):
+        elif token.tag in wanted and verb_tags(token.text) and token.text.lower() not in PREPOSITIONS:
             return _Verb(auxiliary, tuple(adverbs), place)
         else:
             break
@@ -194,12 +214,15 @@ def _particle(tokens: list[Token], head: int) -> tuple[str, int]:
 
 
 def _how_to(tokens: list[Token], at: int) -> NounPhrase | None:
-    """ "how to fold a paper plane", to the end of the caption, as the object of a verb that explains."""
-    if [token.text.lower() for token in tokens[at : at + 2]] != ["how", "to"]:
-        return None
+    """ "how to fold a plane", "why he left", "flying a plane", to the end of the caption, as what is explained."""
     end = _last(tokens)
-    words = tokens[at + 2 : end]
-    other = any(token.text.lower() in _CLAUSES or token.tag in ("VBZ", "VBP", "VBD", ",", ".") for token in words)
+    words = tokens[at + 1 : end]
+    first = tokens[at].text.lower() if words else ""
+    verbs = sum(token.tag in ("VBZ", "VBP", "VBD", "MD") for token in words)
+    most = 0 if first == "how" and words[0].text.lower() == "to" else 1 if first in ("how", "why", "what") else -1
+    if first.endswith("ing") and tokens[at].tag == "VBG":
+        most = 0
+    other = verbs > most or any(t.text.lower() in (*_CLAUSES, "and", ",", ".", "that", "who") for t in words)
     return NounPhrase(at, end, at, False) if words and not other else None
 
 

@@ -1,16 +1,20 @@
 """SwapText by WordNet: a synonym, or a word that has several parts of speech (robustness paper, A.2)."""
 
+from collections import Counter
+from functools import cache
+
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token, inflect
 from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import wordnet
+from video_contrast.perturbations.text import tables, wordnet
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
 _SENSES = 3  # commonest senses of a word that are looked at
+_FEWEST_USES = 2  # of a word in the sense, in a corpus of running text: "lag" is no word for "run" today
 _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
@@ -22,10 +26,12 @@ def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profi
     words = [token for token in tokens if token.text[0].isalnum()]
     context = frozenset(t.lemma for t in words if t.text.lower() not in FUNCTION_WORDS and t.tag[:2] in _PARTS)
     options = []
-    for token in words:
-        if token.text.lower() in FUNCTION_WORDS or not token.text.isalpha():
+    for place, token in enumerate(words):
+        if token.text.lower() in FUNCTION_WORDS or not token.text.isalpha() or len(token.text) == 1:
             continue
         found = synonyms(token, context, any_sense=profile == "released")
+        if any(words[at].tag[:2] == "NN" for at in (place - 1, place + 1) if 0 <= at < len(words)):
+            found = tuple(word for word in found if " " not in word)  # no "bell black pepper"
         if found:
             options.append((token, found))
     changes = []
@@ -48,11 +54,12 @@ def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], prof
 
 
 def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> tuple[str, ...]:
-    """The other single words of the token's sense; empty if it has none.
+    """The other words of the token's sense, and pairs of words ("adult male"); empty if it has none.
 
     The sense is one of the commonest `_SENSES` that are of the lexical class of the commonest (a thing stays a thing),
-    the one whose gloss shares most words with the caption; its words are those that mostly mean it. With `any_sense`
-    the words of all senses count, and auxiliaries too.
+    the one whose gloss shares most words with the caption; its words are those that mostly mean it, or share another of
+    these senses with the token, and that running text uses. The commonest words of captions have their sense stated
+    (`caption_senses`). With `any_sense` the words of all senses count, and auxiliaries too.
 
     Args:
         token: the word.
@@ -64,15 +71,37 @@ def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> 
         return ()
     net = wordnet.load()
     senses = net.senses(token.lemma, part)
-    if senses and not any_sense:
-        alike = [sense for sense in senses[:_SENSES] if sense.lexical_class == senses[0].lexical_class]
-        senses = (max(alike, key=lambda sense: len(sense.gloss & context - {token.lemma})),)
-    words = [
-        (word, sense) for sense in senses for word in sense.words if word.isalpha() and word.lower() != token.lemma
-    ]
-    if not any_sense:
-        words = [(word, sense) for word, sense in words if sense in net.senses(word.lower(), part)[:1]]
-    return tuple(dict.fromkeys(word for word, _ in words))
+    if any_sense:
+        words = [word for sense in senses for word in sense.words if word.isalpha()]
+        return tuple(dict.fromkeys(word for word in words if word.lower() != token.lemma))
+    alike = [sense for sense in senses[:_SENSES] if sense.lexical_class == senses[0].lexical_class]
+    if not alike:
+        return ()
+    stated = caption_senses().get((token.lemma, part))
+    if stated is not None:
+        return stated
+    meant = max(alike, key=lambda sense: len(sense.gloss & context - {token.lemma}))
+    shared = Counter(word for sense in alike for word in sense.words)
+    return tuple(
+        word
+        for word in meant.words
+        if word != token.lemma
+        and word.isalpha()
+        and word.islower()
+        and net.uses(word, part, meant) >= _FEWEST_USES
+        and (meant in net.senses(word, part)[:1] or shared[word] > 1)
+    )
+
+
+@cache
+def caption_senses() -> dict[tuple[str, str], tuple[str, ...]]:
+    """(lemma, part of speech) -> the synonyms of the sense that captions mean, for their commonest words."""
+    table = {}
+    for line in tables.lines("caption_senses.txt"):
+        word, _, rest = line.partition(":")
+        lemma, _, part = word.partition(" ")
+        table[lemma, part] = tuple(synonym.strip() for synonym in rest.split(",") if synonym.strip())
+    return table
 
 
 def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str:
@@ -87,7 +116,10 @@ def replace(caption: str, changes: list[tuple[Token, str]], profile: str) -> str
     for token, new in changes:
         before = done + caption[at : token.start]
         if profile != "released":
-            new = like_case(inflect(new, token.tag), token.text)
+            first, _, last = new.rpartition(" ")
+            noun_pair = first and token.tag.startswith("NN")
+            new = f"{first} {inflect(last, token.tag)}" if noun_pair else inflect(new, token.tag)
+            new = like_case(new, token.text)
             before = fix_article(before, new)
         done, at = before + new, token.end
     return done + caption[at:]

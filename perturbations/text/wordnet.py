@@ -7,7 +7,7 @@ the data files.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.text.requirements import WORDNET_COMMAND
@@ -49,6 +49,27 @@ class WordNet:
         others = [index for other, index in self._offsets.items() if other != part]
         found = (word for word in self._offsets[part] if word.isalpha() and any(word in other for other in others))
         return tuple(sorted(found))
+
+    @cached_property
+    def _uses(self) -> dict[tuple[str, str, int], int]:
+        """(lemma, part of speech, offset) -> how often a tagged corpus of English uses the lemma in this sense."""
+        table = {}
+        for line in self._files["index.sense"].decode("ascii").splitlines():
+            key, offset, _, count = line.split()
+            if count != "0":
+                word, _, rest = key.partition("%")
+                table[word, "nvara"[int(rest[0]) - 1], int(offset)] = int(count)
+        return table
+
+    def uses(self, lemma: str, part: str, sense: Sense) -> int:
+        """How often a tagged corpus of English (SemCor) uses a lemma in a sense.
+
+        Args:
+            lemma: a word in lower case.
+            part: n, v, a or r.
+            sense: of `senses`.
+        """
+        return self._uses.get((lemma, part, sense.offset), 0)
 
     @lru_cache(1 << 14)  # noqa: B019  one instance a process
     def senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
@@ -97,6 +118,7 @@ def _load(paths: tuple[str, ...]) -> WordNet:
     import nltk.data
 
     names = [f"{kind}.{name}" for kind in ("index", "data") for name in FILES.values()]
+    names.append("index.sense")
     return WordNet({name: _read(nltk.data.find, name, paths) for name in names})
 
 
