@@ -73,7 +73,7 @@ def table_requests(
         ) -> ScoreRequest:
             asked = (question.text, question.prompt, question.option) if question else ()
             key = keys.request(clip, visual, texts, position, asked=asked)
-            return ScoreRequest(key, clip, visual, texts, position, question)
+            return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
 
         displaced = None if together else table.displaced(item)
         yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)

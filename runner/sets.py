@@ -223,7 +223,7 @@ def _grouped(config: str, rows: Sequence[Row], questions: Questions) -> list[Gro
     for row in rows:
         own = from_recipe(row.get("video_perturbation"), row.get("text_perturbation")) or CLEAN
         items.setdefault(own, []).append(_item(row))
-    return [Group(config, layout, own, tuple(members), used) for own, members in items.items()]
+    return [Group(config, layout, own, items=tuple(members), questions=used) for own, members in items.items()]
 
 
 def _item(row: Row) -> Item:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired, TypedDict, final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
+from video_contrast.pair_groups import GroupMember, check_group
 
 if TYPE_CHECKING:
     import datasets
@@ -288,7 +289,7 @@ def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, 
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None
-    groups: dict[str, list[_Member]] = {}
+    groups: dict[str, list[GroupMember]] = {}
     n = 0
     for n, row in enumerate(rows, 1):
         if layout is None:
@@ -298,44 +299,10 @@ def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, 
             column, what = problem
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
-            member = _Member(n - 1, row["id"], tuple(row["candidates"]), row["label"], row["cluster"])
-            groups.setdefault(row["group"], []).append(member)
+            groups.setdefault(row["group"], []).append(GroupMember(n - 1, row))
     for name, members in groups.items():
-        _check_group(name, members, where)
+        check_group(name, members, where)
     return n
-
-
-class _Member(NamedTuple):
-    """A row of a group of pairs."""
-
-    number: int
-    id: str
-    candidates: tuple[str, ...]
-    label: int
-    cluster: str
-
-
-def _check_group(name: str, members: Sequence[_Member], where: str) -> None:
-    first = members[0]
-    labels: dict[int, _Member] = {}
-    for member in members:
-        problem = None
-        if member.candidates != first.candidates:
-            problem = ("candidates", f"differ from those of row {first.number}; the rows of a group share them")
-        elif member.cluster != first.cluster:
-            problem = ("cluster", f"is {member.cluster!r}, that of row {first.number} is {first.cluster!r}")
-        elif labels.setdefault(member.label, member) is not member:
-            problem = ("label", f"is {member.label} as in row {labels[member.label].number}; each candidate of a group "
-                       "is true of one clip")  # fmt: skip
-        if problem:
-            raise VideoContrastError(
-                f"{where}: row {member.number} (id {member.id!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
-            )
-    if len(members) != len(first.candidates):
-        raise VideoContrastError(
-            f"{where}: row {first.number} (id {first.id!r}), column 'group': {name!r} has {len(members)} rows, but "
-            f"{len(first.candidates)} candidates; a group needs one row a candidate"
-        )
 
 
 def _path_problem(path: str) -> tuple[str, str] | None:
