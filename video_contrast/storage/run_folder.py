@@ -128,8 +128,8 @@ class RunFolder:
 
         Returns:
             The columns of `ScoreRow`: config, condition, id, video_id, cluster, label, kinds, scores (float64, one a
-            candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs. Retrieval has matrices:
-            see `matrix`.
+            candidate, higher is better), replaced_score, parts (JSON), frames, and group in runs on pairs.
+            Retrieval has matrices: see `matrix`.
         """
         return self._read_scores().to_pandas()
 
