@@ -82,7 +82,14 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
         texts = tuple(row["candidates"][n] for n in places)
         kinds = sorted({row["kinds"][n] for n in places[1:]})
         items.append(
-            AuditedItem(row["id"], row["cluster"], texts, "+".join(kinds), places, str(row.get("question") or ""))
+            AuditedItem(
+                row["id"],
+                row["cluster"],
+                texts,
+                "+".join(kinds),
+                positions=places,
+                question=str(row.get("question") or ""),
+            )
         )
     return items
 

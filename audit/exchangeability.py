@@ -47,8 +47,8 @@ def exchangeability(
     lists = [list(row["candidates"]) for row in rows if len(set(row["candidates"])) > 1][:MOST]
     return {
         "model": model.name,
-        "items": _tested(whole, model, seed, shuffles, "items", "\n".join),
-        "candidates": _tested(lists, model, seed, shuffles, "candidates", _lettered),
+        "items": _tested(whole, model, seed, shuffles, what="items", written="\n".join),
+        "candidates": _tested(lists, model, seed, shuffles, what="candidates", written=_lettered),
     }
 
 
@@ -61,6 +61,7 @@ def _tested(
     model: LanguageModel,
     seed: int,
     shuffles: int,
+    *,
     what: str,
     written: Callable[[Sequence[str]], str],
 ) -> dict[str, Any]:

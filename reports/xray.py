@@ -208,7 +208,7 @@ def _blind_section(records: Records) -> Section:
     note = "95 % intervals over source videos. Models that learn are cross-validated, grouped by source video."
     lead = "Models that never see a video. What they win, a model can win without looking."
     return Section(
-        "blind", "Without the video", lead, [Table("blind", "Accuracy without the video, %", columns, rows, note)]
+        "blind", "Without the video", lead, [Table("blind", "Accuracy without the video, %", columns, rows, note=note)]
     )
 
 
@@ -275,7 +275,7 @@ def _labels_section(records: Records) -> Section:
             rows = [[Cell(item["id"]), Cell(item["key"]), Cell(item["chosen"])] for item in facts["items"]]
             columns = [Column("item", numeric=False), Column("key", numeric=False), Column("all models", numeric=False)]
             note = f"{facts['count']:,} of {facts['of']:,} items; {facts['expected']:g} if each model erred by itself."
-            section.parts.append(Table(f"labels-{file_name(name)}", name, columns, rows, note))
+            section.parts.append(Table(f"labels-{file_name(name)}", name, columns, rows, note=note))
     return section
 
 
@@ -289,7 +289,7 @@ def _power_section(records: Records) -> Section:
     ]  # fmt: skip
     points = next(iter(records.values()))["power"]["points"]
     note = " ".join(dict.fromkeys(f"Variance from {record['power']['from']}." for record in records.values()))
-    table = Table("power", f"Two models {points:g} points apart, 80 % power", columns, rows, note)
+    table = Table("power", f"Two models {points:g} points apart, 80 % power", columns, rows, note=note)
     section = Section("power", "What it can show", "How many source videos it takes to tell two models apart.", [table])
     known = [(name, record["order"]) for name, record in records.items() if record["order"]]
     if known:

@@ -61,7 +61,7 @@ def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter:
         raise UsageError(f"no such file: {source}")
     if source.suffix.lower() == ".zip":
         return _zipped(source, encoding, delimiter)
-    return _parsed(source, source.suffix.lower(), source.read_bytes(), encoding, delimiter)
+    return _parsed(source, source.suffix.lower(), source.read_bytes(), encoding=encoding, delimiter=delimiter)
 
 
 def zip_member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
@@ -107,12 +107,18 @@ def _zipped(path: Path, encoding: str, delimiter: str | None) -> TableFile:
             raise VideoContrastError(
                 f"{path}: holds {len(names)} tables ({', '.join(names[:5]) or 'none'}), not one: unpack it and name one"
             )
-        table = _parsed(path, Path(names[0]).suffix.lower(), zip_member(archive, path, names[0]), encoding, delimiter)
+        table = _parsed(
+            path,
+            Path(names[0]).suffix.lower(),
+            zip_member(archive, path, names[0]),
+            encoding=encoding,
+            delimiter=delimiter,
+        )
     table.notes.insert(0, f"read {names[0]} of the zip")
     return table
 
 
-def _parsed(path: Path, suffix: str, data: bytes, encoding: str, delimiter: str | None) -> TableFile:
+def _parsed(path: Path, suffix: str, data: bytes, *, encoding: str, delimiter: str | None) -> TableFile:
     if suffix == ".parquet":
         table = TableFile(path, _parquet(path, data))
     elif suffix == ".xlsx":
