@@ -50,7 +50,7 @@ def test_every_command_says_what_it_does_and_ends_with_an_example(listed: list[C
 def test_every_option_has_a_help(listed: list[Command | Group]) -> None:
     for command in listed:
         if isinstance(command, Command):
-            for option in (*options_of(command.function).values(), *command.more):
+            for option in (*options_of(command.function).values(), *command.more()):
                 assert option.help or option.flag.python_only, (command.name, option.name)
 
 

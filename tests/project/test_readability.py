@@ -5,11 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from video_contrast import cli
-from video_contrast.builders import all_builders
-from video_contrast.commands.command import Command
-from video_contrast.options import options_of
-
 ROOMS = ("audit", "builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher", "video_contrast")
 LONGEST = 400  # lines a file
 POSITIONAL = 4  # arguments of a call that may go without a name
@@ -17,7 +12,7 @@ VARIADIC = ("stream", "digest")  # take the parts of a stream's name, however ma
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What these decorators register has one signature for all, documented where the decorator is.
 CONTRACTS = ("text_perturbation", "video_perturbation", "kind")
-# The parameters of builders and commands are options: each is documented where it is declared, as the test below holds.
+# The parameters of builders and commands are options: each is documented where it is declared, as `tests/commands/test_cli.py` holds.
 OPTIONS = ("builder(",)
 
 
@@ -53,14 +48,6 @@ def test_public_functions_of_three_parameters_document_them(repository: Path) ->
             if len(parameters(function)) >= 3 and not exempt and not re.search(r"^Args:$", doc, re.M):
                 bare.append(f"{path.relative_to(repository)}: {name}")
     assert not bare, f"{len(bare)} public functions without Args:\n" + "\n".join(bare)
-
-
-def test_every_option_of_a_command_or_builder_has_a_text() -> None:
-    commands = [command for modules in cli.COMMANDS.values() for name in modules for command in cli.commands(name)]
-    functions = {c.name: options_of(c.function) for c in commands if isinstance(c, Command)}
-    functions |= {f"build {name}": options_of(builder.function) for name, builder in all_builders().items()}
-    shown = [(name, o) for name, options in functions.items() for o in options.values() if not o.flag.python_only]
-    assert not [(name, o.name) for name, o in shown if not (o.help or o.flag.hidden or o.name == "configs")]
 
 
 def test_files_are_short(repository: Path) -> None:
