@@ -12,7 +12,7 @@ VARIADIC = ("stream", "digest")  # take the parts of a stream's name, however ma
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What these decorators register has one signature for all, documented where the decorator is.
 CONTRACTS = ("text_perturbation", "video_perturbation", "kind")
-# The parameters of builders and commands are options: each is documented where it is declared, as `tests/commands/test_cli.py` holds.
+# The parameters of builders and commands are options, documented where they are declared: `tests/commands/test_cli.py`.
 OPTIONS = ("builder(",)
 
 
