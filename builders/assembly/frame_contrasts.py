@@ -99,7 +99,9 @@ class FrameContrasts:
     def _proposed(self, clips: Sequence[CaptionedClip], base: Mapping[str, int] | None, num_proc: int) -> Found:
         task = partial(_propose, self.counts, self.target, self.quality, self.parser, base)
         parts = spread(task, clips, num_proc=num_proc)
-        whole = Found({}, {}, Counter(), 0.0, self.target, self.quality, self.seed)
+        whole = Found(
+            {}, missing={}, reasons=Counter(), words=0.0, kind=self.target, quality=self.quality, seed=self.seed
+        )
         captions = [text for clip in clips for text in clip.captions]
         whole.words = sum(len(text.split()) for text in captions) / max(1, len(captions))
         for part in parts:
