@@ -80,6 +80,13 @@ def parse(
 ) -> list[Condition]:
     """The conditions named by a list (or a comma-separated string), each once, clean first where it is among them.
 
+    Args:
+        wanted: names, wildcards and pairs, separated by commas or in a list.
+        seed: of everything random.
+        profile: constants of the perturbations.
+        scope: what temporal perturbations act on, "clip" or "video".
+        order: whether frames are perturbed or sampled first.
+
     Raises:
         UsageError: a name that there is not; the message suggests the nearest.
     """

@@ -10,7 +10,13 @@ from video_contrast.runner.processes import Processes
 
 
 def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | TextScorer:
-    """The model of a job, in one of the families that can be scored with."""
+    """The model of a job, in one of the families that can be scored with.
+
+    Args:
+        job: whose model is loaded.
+        device: "cpu", "cuda", "cuda:1" ...
+        dtype: "float32", "bfloat16" or "float16".
+    """
     options = job.options
     load = LoadOptions(
         device=device, dtype=dtype, device_map=options.device_map, trust_remote_code=options.trust_remote_code,

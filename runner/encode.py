@@ -90,6 +90,11 @@ class Encoding:
         """Encodes the missing views of chunks of clips; each chunk becomes one shard.
 
         A clip that cannot be decoded is recorded in the counts with its reason, and the others go on.
+
+        Args:
+            chunks: clips, in the units that are stored.
+            reader: decodes them.
+            progress: told of every clip.
         """
         batcher = Batcher(self.batch_size, self.counts)
         missing = {clip: self.missing_views(clip) for chunk in chunks for clip in chunk}

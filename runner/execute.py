@@ -39,7 +39,7 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         processes.wait()
         model = load_model(job, device, dtype)
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
-        run = Run(job, processes, model, plan, dtype, video_root)
+        run = Run(job, processes, model, plan, dtype=dtype, video_root=video_root)
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         if processes.first:

@@ -31,7 +31,14 @@ class TableScorer:
 
 
 def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> TableScorer:
-    """Scores joined from the store's rows."""
+    """Scores joined from the store's rows.
+
+    Args:
+        model: joins the rows.
+        plan: its tables.
+        keys: names the rows.
+        store: holds the rows.
+    """
     missing = frozenset(
         clip for clip, visuals in plan.views.items() if any(keys.video(clip, visual) not in store for visual in visuals)
     )
@@ -67,7 +74,14 @@ def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> Tabl
 
 
 def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) -> TableScorer:
-    """Scores read from the results of a pair scorer."""
+    """Scores read from the results of a pair scorer.
+
+    Args:
+        plan: its tables.
+        keys: names the results.
+        results: of the pair scorer.
+        together: see `PairScorer`.
+    """
     missing = frozenset(
         request.clip
         for table in plan.tables

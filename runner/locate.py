@@ -76,7 +76,7 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
     from huggingface_hub import errors as hub
     from huggingface_hub import snapshot_download
 
-    from video_contrast.runner.hub import commit
+    from video_contrast.hub import commit
 
     get = f"`hf download {name}{f' --revision {revision}' if revision else ''}`"
 

@@ -50,7 +50,13 @@ class ScoreRequest:
 
 
 def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[ScoreRequest]]:
-    """The requests of every clip, equal ones once. `together`: see `PairScorer`."""
+    """The requests of every clip, equal ones once. `together`: see `PairScorer`.
+
+    Args:
+        plan: its tables.
+        keys: names the requests.
+        together: see `PairScorer`.
+    """
     requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
     for table in plan.tables:
         for request, replaced in table_requests(table, keys, together):
@@ -62,7 +68,13 @@ def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[Scor
 def table_requests(
     table: PlannedTable, keys: Keys, together: bool
 ) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
-    """The request of every item, and that of the distractor that its contrast displaced, alone (None without one)."""
+    """The request of every item, and that of the distractor that its contrast displaced, alone (None without one).
+
+    Args:
+        table: a planned table.
+        keys: names the requests.
+        together: see `PairScorer`.
+    """
     visual = table.condition.visual
     gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
     for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):

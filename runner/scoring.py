@@ -90,6 +90,11 @@ def make_job(
 ) -> Job:
     """Everything that a call asks for, checked; the arguments are those of `score`, and the folder that is written to.
 
+    Args:
+        model, dataset, config, folder: as in `score`.
+        request: the options.
+        output: the folder that is written to.
+
     Raises:
         UsageError: the call is wrong.
     """

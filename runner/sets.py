@@ -151,7 +151,7 @@ def _reached(name: str) -> Iterator[None]:
     """Asks the Hub once and quickly; where it cannot be reached the cache is read, without asking it again."""
     from huggingface_hub import errors as hub
 
-    from video_contrast.runner.hub import commit, offline
+    from video_contrast.hub import commit, offline
 
     try:
         reached = commit(name, repo_type="dataset") is not None

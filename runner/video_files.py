@@ -8,7 +8,7 @@ from pathlib import Path
 
 from video_contrast import files
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.hub import commit
+from video_contrast.hub import commit
 from video_contrast.runner.job import Job
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import VideoFile

@@ -82,6 +82,13 @@ def views_of(
 ) -> Iterator[View]:
     """The views of a clip, in the order of `visuals`.
 
+    Args:
+        path: the video file.
+        clip: its span.
+        visuals: the treatments to show.
+        sampling: which frames.
+        counter: told of decoded frames.
+
     Raises:
         BrokenVideo: the file is missing, damaged, or has no frame in the clip's span.
     """
@@ -104,6 +111,12 @@ def views_of(
 
 def held_bytes(path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
+
+    Args:
+        path: the video file.
+        clip: its span.
+        visuals: the treatments to show.
+        sampling: which frames.
 
     Raises:
         BrokenVideo: as `views_of`.

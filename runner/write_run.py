@@ -22,7 +22,14 @@ MATRICES_LIMIT = 2 << 30  # bytes
 
 
 def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None:
-    """Measures and writes: scores and matrices, then the metrics, and the record last."""
+    """Measures and writes: scores and matrices, then the metrics, and the record last.
+
+    Args:
+        run: of the first process.
+        scorer: makes the scores of its tables.
+        device: that it ran on.
+        seconds: that it took.
+    """
     job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
     missing = _missing(run, scorer)
     for group in dict.fromkeys(table.group for table in plan.tables):

@@ -45,7 +45,13 @@ class Probe:
     counts: RunCounts = field(default_factory=RunCounts)
 
     def scores(self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0) -> np.ndarray:
-        """Every clip with every caption, in one batch where the model has batches: float64[n, k]."""
+        """Every clip with every caption, in one batch where the model has batches: float64[n, k].
+
+        Args:
+            clips: n clips.
+            captions: k texts.
+            position: the number of the item, for pair scorers.
+        """
         model = self.model
         if isinstance(model, Encoder):
             return np.asarray(model.join(self.videos(clips), self.texts(captions)), np.float64)

@@ -118,6 +118,11 @@ def accepted_checks(given: str | Sequence[str]) -> tuple[str, ...]:
 def refuse(test: SelfTest, model: str, accepted: Collection[str]) -> None:
     """Stops a run whose model failed.
 
+    Args:
+        test: the verdicts.
+        model: its name, for the message.
+        accepted: checks that may fail.
+
     Raises:
         VideoContrastError: a check failed that was not accepted.
     """

@@ -259,12 +259,29 @@ class TextScorer(Model):
         """Told the items of a multiple-choice config under a condition, before they are asked for.
 
         Only a baseline that stands for what a set gives away may learn from their labels.
+
+        Args:
+            items: the items with their labels.
+            config: their config.
+            condition: the condition.
         """
 
     @abstractmethod
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M]: every clip with every text. Ids are those of the set (`item` and `item#caption`)."""
+        """float64[N, M]: every clip with every text. Ids are those of the set (`item` and `item#caption`).
+
+        Args:
+            video_ids: n ids of clips.
+            text_ids: m ids of texts.
+            texts: m texts.
+        """
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k]: the candidates of one multiple-choice item (`text_ids` are `item#0`, `item#1` ...)."""
+        """float64[k]: the candidates of one multiple-choice item (`text_ids` are `item#0`, `item#1` ...).
+
+        Args:
+            item_id: of the item.
+            video_id: of its clip.
+            captions: k candidates.
+        """
         return self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0]

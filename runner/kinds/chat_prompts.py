@@ -107,7 +107,13 @@ class ChatPrompts:
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
 
     def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
-        """Token ids of the same prompt with another question, without handling the pixels again."""
+        """Token ids of the same prompt with another question, without handling the pixels again.
+
+        Args:
+            prompt: a rendered prompt.
+            clip: the clip that it is about.
+            question: instead of its own.
+        """
         _, found, tail = prompt.text.rpartition(prompt.question)
         if found:
             old = self.tokenizer.encode(prompt.question + tail, add_special_tokens=False)

@@ -183,6 +183,12 @@ class Tokens:
 
 
 def count_longer(tokenizer: Any, texts: Sequence[str], limit: int) -> int:
-    """How many of the texts make more than `limit` tokens."""
+    """How many of the texts make more than `limit` tokens.
+
+    Args:
+        tokenizer: of the model.
+        texts: texts of any length.
+        limit: how many tokens the model reads.
+    """
     blocks = [list(texts[begin : begin + 1024]) for begin in range(0, len(texts), 1024)]
     return sum(len(ids) > limit for block in blocks for ids in tokenizer(block, verbose=False)["input_ids"])

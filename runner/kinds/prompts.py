@@ -40,6 +40,11 @@ def latin_rotation(position: int, k: int, seed: int) -> int:
     """By how many places the candidates of item number `position` are rotated.
 
     Every k consecutive items get each rotation once (a balanced Latin square), in an order drawn from the seed.
+
+    Args:
+        position: the number of the item.
+        k: how many candidates it has.
+        seed: of the order.
     """
     from video_contrast.seeds import stream
 

@@ -68,7 +68,14 @@ KINDS: dict[str, Kind] = {}
 def kind(
     name: str, *, family: Family, summary: str, **facts: Any
 ) -> Callable[[Callable[[ModelSource, LoadOptions], Any]], Callable[[ModelSource, LoadOptions], Any]]:
-    """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`."""
+    """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`.
+
+    Args:
+        name: for `--kind`.
+        family: what the loader returns.
+        summary: one line for `list models`.
+        facts: the other fields of `Kind`.
+    """
 
     def register(load: Callable[[ModelSource, LoadOptions], Any]) -> Callable[[ModelSource, LoadOptions], Any]:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
