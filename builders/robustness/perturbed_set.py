@@ -17,7 +17,7 @@ from typing import Any, cast
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
-from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts
+from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts, mostly_unchanged
 from video_contrast.builders.robustness.video_files import Paths, references, write_all
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.registry import TEXT, VIDEO
@@ -97,6 +97,9 @@ def perturbed_set(
                     raise VideoContrastError(f"{name} {config}: {why} ({checks['captions left unchanged']} unchanged)")
                 leave_out(built, config, why)
             else:
+                if mostly_unchanged(checks):
+                    warning = f"{config} left {checks['captions left unchanged']} of the captions unchanged"
+                    built.facts["warnings"] = [*built.facts.get("warnings", []), warning]
                 _add(
                     built,
                     config,

@@ -1,14 +1,17 @@
 """The text side of a robustness set: rows with perturbed captions (or candidates), and what that did to them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.language import tagger_name
 from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import perturb_captions, shift
+from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.rows import Row
 
+_MOST_UNCHANGED = 0.5  # of the captions, before the card warns
 Perturbed = tuple[list[Row], dict[str, Any]]  # rows, and the checks that a card shows
 
 
@@ -87,10 +90,28 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
             if len(set(changed[column])) < len(changed[column]):
                 continue
         kept.append(changed)
-    checks = _shift(before, after, options)
+    checks = _made_by(name, options) | _shift(before, after, options)
     if column == "candidates":
         checks["items left out because two options became equal"] = len(rows) - len(kept)
     return kept, checks
+
+
+def mostly_unchanged(checks: Mapping[str, Any]) -> bool:
+    """Whether a perturbation left more than half of the captions as they were: its robustness says little."""
+    return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
+
+
+def _made_by(name: str, options: PerturbationOptions) -> dict[str, Any]:
+    """What made the texts: rules or checkpoints with their revisions, the tagger, the data."""
+    spec = TEXT[name]
+    models = (options.text_models() or {}).get(name)
+    made_by = produced_by(name, models) if spec.batched else "rules"
+    checks: dict[str, Any] = {"made by": made_by}
+    if "tags" in spec.requirements and made_by == "rules":
+        checks["tagger"] = tagger_name()
+    if "wordnet" in spec.requirements:
+        checks["data"] = "WordNet as NLTK has it"
+    return checks
 
 
 def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> dict[str, Any]:

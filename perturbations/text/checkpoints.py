@@ -44,6 +44,36 @@ def chosen(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
     return names + default[len(names) :]
 
 
+def available(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The checkpoints to use (`chosen`), after a look at the cache and, for those absent, one question to the Hub.
+
+    Args:
+        name: a perturbation with checkpoints.
+        given: checkpoints in place of the default ones, as of `perturb_captions`.
+
+    Raises:
+        MissingCheckpoint: some are absent and the Hub cannot be reached; the message names all of them.
+    """
+    names = chosen(name, given)
+    absent = [checkpoint for checkpoint in names if stored_revision(checkpoint) is None]
+    if absent and not _hub_answers(absent[0]):
+        raise missing(absent, name)
+    return names
+
+
+def _hub_answers(checkpoint: str) -> bool:
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    from video_contrast.hub import commit
+
+    try:
+        return commit(checkpoint) is not None
+    except HFValidationError:  # no name of a repository: a folder that is not there
+        return False
+    except HfHubHTTPError:
+        return True
+
+
 def stored_revision(checkpoint: str) -> str | None:
     """The commit of a checkpoint in the Hub cache, or the newest change of a folder; None where it is neither."""
     from huggingface_hub import snapshot_download
@@ -88,12 +118,13 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, 
     import transformers
 
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
-        model = getattr(transformers, model_class).from_pretrained(checkpoint, dtype="float32")
+        here = {"local_files_only": stored_revision(checkpoint) is not None}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint, **here)
+        model = getattr(transformers, model_class).from_pretrained(checkpoint, dtype="float32", **here)
     except OSError as error:
         if Path(checkpoint).is_dir():
             raise VideoContrastError(f"{wanted_by}: the folder {checkpoint} is no whole checkpoint: {error}") from error
-        raise missing(checkpoint, wanted_by) from error
+        raise missing([checkpoint], wanted_by) from error
     except ImportError as error:
         reason = " ".join(str(error).split())
         raise VideoContrastError(
@@ -105,11 +136,13 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, 
     return tokenizer, model.to(device()).eval()
 
 
-def missing(checkpoint: str, wanted_by: str) -> MissingCheckpoint:
-    """The error for a checkpoint that is not there."""
+def missing(checkpoints: Sequence[str], wanted_by: str) -> MissingCheckpoint:
+    """The error for checkpoints that are not there."""
+    one = len(checkpoints) == 1
     return MissingCheckpoint(
-        f"{wanted_by} needs the checkpoint {checkpoint}, which is neither a folder nor in the Hub cache "
-        f"and could not be downloaded: run {download_command(checkpoint)}, or name another checkpoint "
+        f"{wanted_by} needs the checkpoint{'' if one else 's'} {' and '.join(checkpoints)}, which "
+        f"{'is neither a folder' if one else 'are neither folders'} nor in the Hub cache and could not be downloaded: "
+        f"run {download_command(*checkpoints)}, or name another checkpoint "
         f"(--model, or models={{'{wanted_by}': ...}})"
     )
 

@@ -32,7 +32,7 @@ def swap_syn_word_embedding(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
 ) -> list[str]:
     """A tenth of the words become a neighbour of the same part of speech among word vectors (GloVe)."""
-    (checkpoint,) = checkpoints.chosen("swap_syn_word_embedding", models)
+    (checkpoint,) = checkpoints.available("swap_syn_word_embedding", models)
     vectors = load(checkpoint)
     tagged = tag(captions)
     known = sorted({t.text.lower() for tokens in tagged for t in tokens if _can(t) and t.text.lower() in vectors.rows})
@@ -107,7 +107,7 @@ def load(source: str) -> Vectors:
     try:
         return _from_word_embeddings(source)
     except OSError as error:
-        raise checkpoints.missing(source, "swap_syn_word_embedding") from error
+        raise checkpoints.missing([source], "swap_syn_word_embedding") from error
 
 
 def _vectors(words: Sequence[str], table: Any) -> Vectors:

@@ -26,7 +26,7 @@ def mlm_suggestion(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
 ) -> list[str]:
     """A fifth of the words become the masked language model's best other word of the same part of speech."""
-    (checkpoint,) = checkpoints.chosen("mlm_suggestion", models)
+    (checkpoint,) = checkpoints.available("mlm_suggestion", models)
     tokenizer, model = checkpoints.pretrained("AutoModelForMaskedLM", checkpoint, "mlm_suggestion")
     tagged = tag(captions)
     targets = [_targets(tokens, rng) for tokens, rng in zip(tagged, rngs, strict=True)]

@@ -83,7 +83,7 @@ def active_to_passive(
 
 
 def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:
-    style, adequacy = checkpoints.chosen(name, models)
+    style, adequacy = checkpoints.available(name, models)
     tokenizer, model = checkpoints.pretrained("AutoModelForSeq2SeqLM", style, name)
     judge = checkpoints.pretrained("AutoModelForSequenceClassification", adequacy, name)
     rewritten = sample_rewritings([_PROMPTS[name] + caption for caption in captions], rngs, tokenizer, model)

@@ -23,7 +23,7 @@ def back_trans(
     captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: str | Sequence[str] | None = None
 ) -> list[str]:
     """The caption is translated to German and back (any pair of translation checkpoints can be given)."""
-    names = checkpoints.chosen("back_trans", models)
+    names = checkpoints.available("back_trans", models)
     there, back = (checkpoints.pretrained("AutoModelForSeq2SeqLM", name, "back_trans") for name in names)
     texts = translate(translate(captions, *there), *back)
     return [text or caption for text, caption in zip(texts, captions, strict=True)]

@@ -136,3 +136,18 @@ def test_the_card_holds_the_papers_shift_measures_where_they_are_asked_for(tmp_p
     card = (built / "README.md").read_text(encoding="utf-8")
     for measure in ("bleu", "rouge 1", "meteor", "perplexity before", "perplexity after"):
         assert measure in card, measure
+
+
+def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
+    from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
+    from video_contrast.builders.robustness.perturbed_texts import mostly_unchanged, perturbed_rows
+
+    rows = [{"id": "a", "captions": ["a red car", "a blue house"]}]
+    _, checks = perturbed_rows(rows, "tense", PerturbationOptions())
+    assert checks["made by"] == "rules"
+    assert "hanta" in checks["tagger"].lower()
+    assert checks["captions left unchanged"] == "100.0 %" and mostly_unchanged(checks)
+    _, checks = perturbed_rows(rows, "active_to_passive", PerturbationOptions(models="active_to_passive=rules"))
+    assert checks["made by"].startswith("rules")
+    _, checks = perturbed_rows(rows, "keyboard", PerturbationOptions())
+    assert "tagger" not in checks and not mostly_unchanged(checks)

@@ -279,7 +279,7 @@ def test_without_its_checkpoint_the_error_names_the_command_that_gets_it(name):
 def test_active_to_passive_falls_back_to_rules_with_a_note_but_not_for_a_named_checkpoint(tmp_path):
     with pytest.warns(UserWarning, match="uses rules, since its checkpoint is not here"):
         assert perturb_captions(["a man opens a door"], "active_to_passive", ids=["x"]) == ["a door is opened by a man"]
-    with pytest.raises(VideoContrastError, match="nobody/nothing, which is neither a folder nor in the Hub cache"):
+    with pytest.raises(VideoContrastError, match="nobody/nothing and .*neither folders nor in the Hub cache"):
         perturb_captions(["a man"], "active_to_passive", ids=["x"], models={"active_to_passive": "nobody/nothing"})
     (tmp_path / "empty").mkdir()
     with pytest.raises(VideoContrastError, match=r"is no whole checkpoint|does not load as|asks for a package"):
@@ -291,3 +291,14 @@ def test_a_checkpoint_of_another_kind_and_too_many_are_refused(t5):
         perturb_captions(["a man"], "mlm_suggestion", ids=["x"], models={"mlm_suggestion": t5})
     with pytest.raises(UsageError, match=r"takes 1 checkpoint\(s\), but 2 were given"):
         perturb_captions(["a man"], "mlm_suggestion", ids=["x"], models={"mlm_suggestion": ("a", "b")})
+
+
+def test_absent_checkpoints_cost_one_question_and_are_all_named(monkeypatch, tmp_path):
+    questions = []
+    monkeypatch.setattr("video_contrast.hub.commit", lambda name: questions.append(name))  # no network
+    monkeypatch.setattr("video_contrast.perturbations.text.checkpoints.stored_revision", lambda checkpoint: None)
+    with pytest.raises(VideoContrastError) as caught:
+        perturb_captions(["a man runs"], "casual_to_formal", ids=["x"])
+    assert len(questions) == 1
+    for name in ("prithivida/informal_to_formal_styletransfer", "prithivida/parrot_adequacy_model"):
+        assert f"hf download {name}" in str(caught.value)

@@ -117,7 +117,7 @@ def test_without_a_network_the_message_comes_at_once(
         server.bind(("127.0.0.1", 0))
         if answers:
             server.listen()
-            monkeypatch.setattr("video_contrast.runner.hub.SECONDS", 0.5)
+            monkeypatch.setattr("video_contrast.hub.SECONDS", 0.5)
         point_at(f"http://127.0.0.1:{server.getsockname()[1]}", monkeypatch, tmp_path)
         began = time.monotonic()
         with pytest.raises(VideoContrastError, match=r"there is no network .* get it with `hf download some/model`"):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from video_contrast.perturbations.contrast.generators.frames.parse import Parse
 from video_contrast.perturbations.contrast.generators.frames.tree import Tree, subject_key
+from video_contrast.perturbations.contrast.generators.frames.words import Parse
 
 # Verbs of many meanings, never proposed; what they say may be replaced.
 ELASTIC = frozenset("take put give bring turn set call".split())  # noqa: SIM905

@@ -25,7 +25,13 @@ class ReadClip:
 
     @classmethod
     def of(cls, id: str, category: str, readings: tuple[Reading, ...], also: tuple[Reading, ...] = ()) -> "ReadClip":
-        """The clip; `also` are readings of captions that are true of it but may not be contrasted."""
+        """Makes a clip of its readings.
+
+        Args:
+            id, category: of the clip; "" where the category is not known.
+            readings: of its captions, in their order.
+            also: readings of captions that are true of it but may not be contrasted.
+        """
         # Sorted, since sums of floats over them must not depend on the order of a set.
         verbs = Counter(verb for reading in (*readings, *also) for verb in sorted(reading.verbs))
         nouns = Counter(noun for reading in (*readings, *also) for noun in sorted(reading.nouns))

@@ -40,7 +40,12 @@ Videos = list[tuple[str, Sequence[str]]]
 def distil(
     videos: Videos, *, source: str, parser: str = "auto", cache: str | os.PathLike[str] | None = None
 ) -> FrameCounts:
-    """Counts of (category, captions) videos, rare entries still in.
+    """Returns the counts of (category, captions) videos, rare entries still in.
+
+    Args:
+        videos: training videos only.
+        source: what the counts say of where they come from.
+        parser, cache: as of `parse.parse`.
 
     Raises:
         VideoContrastError: no parser is installed; counts by tags alone are too coarse to ship.

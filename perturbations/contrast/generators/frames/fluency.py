@@ -49,9 +49,12 @@ class Fluency:
         return log(p)
 
     def window(self, before: Sequence[str], middle: Sequence[str], after: Sequence[str]) -> float:
-        """Sum of the log-probabilities of `middle` and of the two words that follow it.
+        """Returns the sum of the log-probabilities of words and of the two words that follow them.
 
-        `before` are the two words that come first; `after` begins with the words that follow ("<" and ">" are ends).
+        Args:
+            before: the words that come first; the last two count ("<" at the beginning of a caption).
+            middle: the words.
+            after: what follows; the first two count (">" at the end of a caption).
         """
         texts = [*before[-2:], *middle, *after[:2]]
         return sum(self.word(texts[n - 2], texts[n - 1], texts[n]) for n in range(2, len(texts)))

@@ -144,7 +144,8 @@ def propose(
     texts = [text for _, _, captions in clips for text in captions]
     require_english(texts)
     generator = VerbContrasts(counts) if kind == "verb" else ObjectContrasts(counts)
-    found = Found({}, {}, Counter(), _mean([len(text.split()) for text in texts]), kind, quality, seed)
+    words = _mean([len(text.split()) for text in texts])
+    found = Found({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
     limit = threshold(kind, quality)
     for first in range(0, len(clips), _PART):
         part = clips[first : first + _PART]

@@ -103,7 +103,12 @@ def _near() -> dict[str, frozenset[str]]:
 
 
 def alike(counts: FrameCounts, first: str, second: str) -> bool:
-    """Whether two nouns may name one thing: the same word, one of our groups, or kinds or parts by WordNet."""
+    """Returns whether two nouns may name one thing: the same word, one of our groups, or kinds or parts by WordNet.
+
+    Args:
+        counts: of frames, with the relations of nouns.
+        first, second: names in dictionary form.
+    """
     heads = {first, first.split(" ")[-1]}, {second, second.split(" ")[-1]}
     for one in heads[0]:
         for other in heads[1]:

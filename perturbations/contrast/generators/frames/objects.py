@@ -82,7 +82,7 @@ class ObjectContrasts:
                     if reason:
                         why[reason] += 1
                     else:
-                        found.append(self._proposal(clip, index, reading, thing, other))
+                        found.append(self._proposal(clip, index, reading, thing=thing, other=other))
                 if len(found) == before:
                     reasons[farthest(why) or "no other thing known here"] += 1
         return found, reasons
@@ -140,9 +140,20 @@ class ObjectContrasts:
     def _proposal(self, clip: ReadClip, index: int, reading: Reading, thing: Thing, other: Other) -> Proposal:
         new = inflect_name(other.name, thing.tag)
         text, start, old, shown = replaced(reading.caption, thing.start, thing.end, new)
-        parts = self._parts(clip, reading, thing, other, new)
+        parts = self._parts(clip, reading, thing, other, new=new)
         return Proposal(
-            clip.id, index, reading.caption, text, start, old, shown, thing.name, other.name, False, 0.0, parts
+            clip.id,
+            index,
+            reading.caption,
+            text,
+            start=start,
+            old=old,
+            new=shown,
+            unit=thing.name,
+            other=other.name,
+            antonym=False,
+            score=0.0,
+            parts=parts,
         )
 
     def _plain(self, words: tuple[str, ...]) -> float:

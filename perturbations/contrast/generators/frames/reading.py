@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action, actions
-from video_contrast.perturbations.contrast.generators.frames.parse import Parse, iterate
+from video_contrast.perturbations.contrast.generators.frames.parse import iterate
 from video_contrast.perturbations.contrast.generators.frames.things import Thing, things
 from video_contrast.perturbations.contrast.generators.frames.tree import noun_lemmas, verb_lemmas
+from video_contrast.perturbations.contrast.generators.frames.words import Parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,24 @@ def understand(caption: str, words: Parse) -> Reading:
     acts = actions(words)
     phrases = {act.phrase for act in acts}
     return Reading(
-        caption, words, tuple(acts), tuple(things(words, acts)), verb_lemmas(words) | phrases, noun_lemmas(words)
+        caption,
+        words,
+        actions=tuple(acts),
+        things=tuple(things(words, acts)),
+        verbs=verb_lemmas(words) | phrases,
+        nouns=noun_lemmas(words),
     )
 
 
 def read(
     captions: Sequence[str], *, parser: str = "auto", cache: str | os.PathLike[str] | None = None
 ) -> Iterator[Reading]:
-    """The readings of captions, in their order (equal captions are parsed once within a round)."""
+    """Yields the readings of captions, in their order (equal captions once).
+
+    Args:
+        captions: any texts.
+        parser, cache: as of `parse.parse`.
+    """
     unique = list(dict.fromkeys(captions))
     for caption, words in iterate(unique, parser=parser, cache=cache):
         yield understand(caption, words)

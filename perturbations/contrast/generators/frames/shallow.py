@@ -6,6 +6,7 @@ its verbs are not replaced. HanTa's tags, whose data lie in its wheel.
 
 from collections.abc import Sequence
 
+from video_contrast.perturbations.contrast.generators.frames.words import encode
 from video_contrast.perturbations.language import Token, tag
 
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
@@ -15,9 +16,7 @@ _LABEL = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "JJR": "amo
 
 
 def codes(captions: Sequence[str]) -> list[str]:
-    """The parses of captions, as `parse.encode` writes them."""
-    from video_contrast.perturbations.contrast.generators.frames.parse import encode
-
+    """The parses of captions, as `words.encode` writes them."""
     found = []
     for tokens in tag(list(captions), tagger="hanta"):
         deps, heads = _parsed(tokens)
@@ -38,8 +37,8 @@ def _parsed(tokens: list[Token]) -> tuple[list[str], list[int]]:
         return deps, heads
     for order, verb in enumerate(verbs):
         end = verbs[order + 1] if order + 1 < len(verbs) else len(tokens)
-        _left(tokens, deps, heads, phrase_of, verb, verbs[order - 1] if order else None)
-        _right(tokens, deps, heads, phrase_of, verb, end)
+        _left(tokens, deps, heads, phrase_of, verb=verb, before=verbs[order - 1] if order else None)
+        _right(tokens, deps, heads, phrase_of, verb=verb, end=end)
     return deps, heads
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action
-from video_contrast.perturbations.contrast.generators.frames.parse import Parse
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS, QUANTITIES, Tree, subject_key
+from video_contrast.perturbations.contrast.generators.frames.words import Parse
 
 
 @dataclass(frozen=True, slots=True)

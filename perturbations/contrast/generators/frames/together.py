@@ -67,7 +67,12 @@ class Together:
         return (one * one / (2 * (two + 1)) + 1) / (total + 2)
 
     def same_noun(self, noun: str, first: str, second: str) -> float:
-        """Lift of two verbs among the videos where either is said of this very noun."""
+        """Returns the lift of two verbs among the videos where either is said of this very noun.
+
+        Args:
+            noun: in dictionary form.
+            first, second: verbs, with their particles.
+        """
         a, b = sorted((first, second))
         both = self._counts.get("same_noun", noun, a, b)
         one, other = self._counts.get("same_noun", noun, a, ""), self._counts.get("same_noun", noun, b, "")

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from video_contrast.perturbations.contrast.generators.frames.parse import Parse, Word
+from video_contrast.perturbations.contrast.generators.frames.words import Parse, Word
 
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
 # "a piece of paper" is paper: words of amount and kind are looked through.

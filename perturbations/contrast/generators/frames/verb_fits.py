@@ -33,7 +33,12 @@ class Other(NamedTuple):
 
 
 def says_little(unit: str, verb: str, phrase: str) -> bool:
-    """Whether a unit may only be proposed as an opposite, if at all: light, vague, or done beside anything else."""
+    """Returns whether a unit may only be proposed as an opposite: light, vague, or done beside anything else.
+
+    Args:
+        unit: verb, particle and preposition.
+        verb, phrase: its verb alone, and with the particle.
+    """
     idiom = verb in IDIOMS and unit.split(" ")[1:2] != [] and unit.split(" ")[1] in _PARTICLES
     return idiom or verb in LIGHT or verb in ELASTIC or verb in VAGUE or phrase in VAGUE or verb in ASIDE
 

@@ -54,7 +54,13 @@ class VerbIndex:
         return frozenset(key.split("\t")[0] for key in self.counts.tables["context"])
 
     def seen(self, unit: str, noun: str, determiner: str) -> tuple[int, int]:
-        """Videos in which the unit was said of the noun: introduced so, and in any way."""
+        """Returns in how many videos the unit was said of the noun: introduced so, and in any way.
+
+        Args:
+            unit: verb, particle and preposition.
+            noun: in dictionary form, or "".
+            determiner: how the noun is introduced ("det", "bare" ...), or "passive".
+        """
         by = self.by_noun.get(noun, {}).get(unit)
         if by is None:
             return 0, 0

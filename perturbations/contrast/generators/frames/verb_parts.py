@@ -30,7 +30,13 @@ class VerbParts:
         return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
 
     def parts(self, clip: ReadClip, reading: Reading, action: Action, other: Other, new: str) -> dict[str, float]:
-        """What the score is made of; logarithms, the higher the better."""
+        """Returns what the score is made of: logarithms by name, the higher the better.
+
+        Args:
+            clip, reading: the clip and the caption.
+            action: what is replaced.
+            other: what replaces it, and `new` as it stands in the caption.
+        """
         lifts, index = self.together, self.index
         noun = action.noun
         total = max(index.noun_total[noun], other.seen_total, 1)
@@ -86,7 +92,14 @@ class VerbParts:
 
 
 def sibling_lift(lifts: Together, said: Counter[str], other: str, captions: int) -> float:
-    """Mean logarithm of lift between a word and all that the captions say, each weighted by how many say it."""
+    """Returns the mean logarithm of lift between a word and all that the captions say.
+
+    Args:
+        lifts: how often words stand together.
+        said: word -> how many of the captions say it, its weight.
+        other: the word.
+        captions: how many captions there are.
+    """
     total = weight = 0.0
     for word, n in said.items():
         if word not in lifts.totals or word == "be":

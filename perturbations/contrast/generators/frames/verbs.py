@@ -90,7 +90,7 @@ class VerbContrasts:
                     if reason:
                         why[reason] += 1
                         continue
-                    found.append(self._proposal(clip, index, reading, action, other))
+                    found.append(self._proposal(clip, index, reading, action=action, other=other))
                 if len(found) == before:
                     reasons[farthest(why) or "no other verb known of this noun"] += 1
         return found, reasons
@@ -122,7 +122,7 @@ class VerbContrasts:
             seen, total = index.seen(unit, noun, how)
             if unit in scenes and total < SEEN:
                 seen = total = SEEN
-            yield Other(unit, verb, phrase, seen if noun else total, total, antonym)
+            yield Other(unit, verb, phrase, seen=seen if noun else total, seen_total=total, antonym=antonym)
 
     def _split_unit(self, unit: str) -> tuple[str, str, bool]:
         """Its verb with the particle, its verb, and whether it may only be proposed as an opposite."""
@@ -178,9 +178,20 @@ class VerbContrasts:
         rest = other.unit.split(" ")[1:]
         new = " ".join([inflect(other.verb, action.tag), *rest])
         text, start, old, shown = replaced(reading.caption, action.start, action.end, new)
-        parts = self.measure.parts(clip, reading, action, other, new)
+        parts = self.measure.parts(clip, reading, action, other, new=new)
         return Proposal(
-            clip.id, index, reading.caption, text, start, old, shown, action.unit, other.unit, other.antonym, 0.0, parts
+            clip.id,
+            index,
+            reading.caption,
+            text,
+            start=start,
+            old=old,
+            new=shown,
+            unit=action.unit,
+            other=other.unit,
+            antonym=other.antonym,
+            score=0.0,
+            parts=parts,
         )
 
 
