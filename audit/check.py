@@ -112,8 +112,15 @@ def check(
             if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
                 clips[row["video_path"]].add((row.get("start"), row.get("end")))
     _check_record(set_folder, found)
-    _check_videos(Path(video_root) if video_root is not None else root, video_root is not None, clips, decode, num_proc,
-                  progress, found)  # fmt: skip
+    _check_videos(
+        Path(video_root) if video_root is not None else root,
+        given=video_root is not None,
+        clips=clips,
+        decode=decode,
+        num_proc=num_proc,
+        progress=progress,
+        found=found,
+    )
     present = {path: facts["sha256"] for path, facts in found.videos.items() if "sha256" in facts}
     found.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return found
