@@ -15,7 +15,7 @@ recorded; what is asked for by name must run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import TextRecipe, VideoRecipe
@@ -91,7 +91,7 @@ def parse(
         UsageError: a name that there is not; the message suggests the nearest.
     """
     words = wanted.split(",") if isinstance(wanted, str) else [part for word in wanted for part in word.split(",")]
-    base = Visual(None, 0, profile, seed, scope, order)
+    base = Visual(profile=profile, seed=seed, scope=scope, order=order)
     words_profile = "paper" if profile == "monotone" else profile  # severities are a matter of pictures only
     found: dict[str, Condition] = {}
     for word in (word.strip() for word in words):
@@ -123,7 +123,7 @@ def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
         if not left.startswith("visual:") or not right.startswith("text:"):
             raise UsageError(f"--conditions {word!r}: a pair is visual:NAME@SEVERITY+text:NAME")
         return [
-            Condition(f"{v.name}+{t.name}", "pairs", v.visual, t.text, v.wildcard or t.wildcard)
+            Condition(f"{v.name}+{t.name}", "pairs", v.visual, t.text, wildcard=v.wildcard or t.wildcard)
             for v in _visuals(left, visual)
             for t in _texts(right, text)
         ]
@@ -152,7 +152,7 @@ def _visuals(word: str, base: Visual) -> list[Condition]:
         Condition(
             f"visual:{n}@{s}",
             "visual",
-            Visual(n, s, base.profile, base.seed, base.scope, base.order),
+            replace(base, name=n, severity=s),
             wildcard=wildcard,
         )
         for n in names
@@ -185,7 +185,7 @@ def _pairs(visual: Visual, text: Text) -> list[Condition]:
 
     found = []
     for name, words in PAIRS:
-        v = Visual(name, PAIR_SEVERITY, visual.profile, visual.seed, visual.scope, visual.order)
+        v = replace(visual, name=name, severity=PAIR_SEVERITY)
         t = Text(words, text.profile, text.seed)
         found.append(Condition(f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs", v, t, wildcard=True))
     return found
@@ -198,12 +198,12 @@ def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition
     if video and video.get("name"):
         severity = int(video.get("severity") or 0)
         v = Visual(
-            video["name"],
-            severity,
-            video.get("profile") or "paper",
-            int(video.get("seed") or 0),
-            video.get("scope") or "clip",
-            video.get("order") or "perturb_then_sample",
+            name=video["name"],
+            severity=severity,
+            profile=video.get("profile") or "paper",
+            seed=int(video.get("seed") or 0),
+            scope=video.get("scope") or "clip",
+            order=video.get("order") or "perturb_then_sample",
         )
         names.append(f"visual:{v.name}@{severity}")
     if text and text.get("name"):

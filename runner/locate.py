@@ -69,7 +69,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
         config = read_json(path / "config.json")
     elif modules is None and not (path / "precomputed.json").exists():
         raise UsageError(f"{option} {name}: the folder {path} has no config.json, so it is not a saved model")
-    return ModelSource(name, path, config, modules, revision or digest_of(path))
+    return ModelSource(name, path, config, modules, revision=revision or digest_of(path))
 
 
 def _from_hub(name: str, revision: str | None, option: str) -> Path:

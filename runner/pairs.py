@@ -172,7 +172,8 @@ def score_pairs(
             counts.visual_encodings += 1
             for request in (one for one in todo[clip] if one.visual == view.visual):
                 try:
-                    result = _score(model, prefilter, None if view.visual.name == "blind" else frames, request, counts)
+                    seen = None if view.visual.name == "blind" else frames
+                    result = _score(model, prefilter, seen, request, counts=counts)
                 except VideoContrastError:
                     raise
                 except ValueError as error:  # pictures that its processor does not take: this clip's affair

@@ -27,7 +27,12 @@ class Prefilter:
         return len(texts) > self.model.prefilter
 
     def score(self, clip: ClipFrames, texts: Sequence[str], position: int) -> ScoreResult:
-        """The scorer's scores of the best texts; all others below them, in the order of the coarse similarity.
+        """Returns the scorer's scores of the best texts; all others below them, in the order of coarse similarity.
+
+        Args:
+            clip: the frames.
+            texts: captions of all clips.
+            position: of the item in the run.
 
         Returns:
             float64[k]. The parts of a text that was left out hold its `coarse` similarity only.

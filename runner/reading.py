@@ -55,7 +55,7 @@ class ClipReader:
             previous: Any = None
             try:
                 file = resolve_under(self.root, clip.video_path)
-                for view in views_of(file, clip, views[clip], self.sampling, counter):
+                for view in views_of(file, clip, views[clip], self.sampling, counter=counter):
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip))
                     previous = view.frames

@@ -29,7 +29,12 @@ CHANCE = (
 def robustness_of(
     layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Gammas of the conditions of one config against its clean one; {} where there is none to compare.
+    """Returns gammas of the conditions of one config against its clean one; {} where there is none to compare.
+
+    Args:
+        layout: "multiple_choice", "retrieval" or "pairs".
+        conditions: name -> condition.
+        metrics: name -> the numbers of that condition.
 
     Returns:
         score -> {"conditions": name -> {gamma_absolute, gamma_relative, gamma_corrected}, and for each of

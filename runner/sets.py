@@ -134,7 +134,7 @@ def _loaded(
         groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
-    return LoadedSet(name, split, root, tuple(groups), fingerprints)
+    return LoadedSet(name, split, root, groups=tuple(groups), fingerprints=fingerprints)
 
 
 def _root(name: str) -> Path | None:

@@ -94,7 +94,7 @@ def views_of(
     """
     index = index_of(path)
     span = index.span(clip.start, clip.end)
-    needs = [_need(visual, clip, index, span, sampling) for visual in visuals]
+    needs = [_need(visual, clip, index, span, sampling=sampling) for visual in visuals]
     wanted = _union(needs)
     pictures = (
         decode(path, wanted.tolist(), counter, accept_damaged=sampling.accept_damaged) if len(wanted) else blank(0)
@@ -104,7 +104,7 @@ def views_of(
         times = tuple((index.times[span[0] + need.shown] - index.times[span[0]]).tolist())
         coding = _coding(need.visual)
         if coding is None or coding != former:
-            frames = _frames(need, clip, pictures, wanted, span, index)
+            frames = _frames(need, clip, pictures, wanted, span=span, index=index)
         former = coding
         yield View(need.visual, frames, need.numbers, times)
 
@@ -123,7 +123,7 @@ def held_bytes(path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling
     """
     index = index_of(path)
     span = index.span(clip.start, clip.end)
-    wanted = _union([_need(visual, clip, index, span, sampling) for visual in visuals])
+    wanted = _union([_need(visual, clip, index, span, sampling=sampling) for visual in visuals])
     return 3 * index.width * index.height * len(wanted)
 
 

@@ -135,7 +135,7 @@ class ImageTextEncoder(DualEncoder):
     model_types=("clip", "siglip", "siglip2", "metaclip_2", "align", "altclip", "chinese_clip", "groupvit"),
     tested=("CLIPModel", "MetaClip2Model", "SiglipModel", "Siglip2Model", "AlignModel"),
     options=(
-        KindOption("pooling", str, "mean", "How frames become one score.", ("mean", "max", "query-scored")),
+        KindOption("pooling", str, "mean", "How frames become one score.", choices=("mean", "max", "query-scored")),
         KindOption("query_temperature", float, 0.1, "Temperature of --pooling query-scored."),
     ),
     version="2",

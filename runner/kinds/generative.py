@@ -38,10 +38,12 @@ def check_torchvision() -> None:
     model_types=scored_types(),
     asks=True,
     options=(
-        KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "loglik", "letter")),
-        KindOption("norm", str, "token", "Norm of --scoring loglik.", ("sum", "token", "char", "pmi")),
+        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "loglik", "letter")),
+        KindOption("norm", str, "token", "Norm of --scoring loglik.", choices=("sum", "token", "char", "pmi")),
         KindOption("alpha", float, 1.0, "Weight of the caption's own likelihood in --norm pmi."),
-        KindOption("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
+        KindOption(
+            "rotations", str, "none", "Orders of the options of --scoring letter.", choices=("none", "rotate", "latin")
+        ),
         KindOption("option_seed", int, 0, "Seed of --rotations latin."),
         KindOption("thinking", int, 0, "Tokens a thinking model may think before it answers; 0: kept from thinking."),
         KindOption("share_prefix", bool, True, "Run video and prompt once an item and share them over its captions."),

@@ -269,7 +269,9 @@ COARSE: dict[str, Callable[[Any, Any], Encoder]] = {
     summary="image-text matching heads: every frame with every caption, probabilities averaged",
     architectures=tuple(HEADS),
     options=(
-        KindOption("itm_aggregate", str, "mean", "How the frames' probabilities become one score.", ("mean", "max")),
+        KindOption(
+            "itm_aggregate", str, "mean", "How the frames' probabilities become one score.", choices=("mean", "max")
+        ),
         KindOption("itm_prefilter", int, 0, "Retrieval: score only the best K texts a clip by its embeddings; 0: all."),
     ),
     tested=tuple(HEADS),

@@ -178,8 +178,10 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     options=(
         KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
         KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
-        KindOption("scoring", str, "yesno", "How a caption is scored.", ("yesno", "letter")),
-        KindOption("rotations", str, "none", "Orders of the options of --scoring letter.", ("none", "rotate", "latin")),
+        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "letter")),
+        KindOption(
+            "rotations", str, "none", "Orders of the options of --scoring letter.", choices=("none", "rotate", "latin")
+        ),
         KindOption("option_seed", int, 0, "Seed of --rotations latin."),
         KindOption("thinking_switch", str, SWITCH, "Switch of its chat template, sent as false; none: is not sent."),
         KindOption("concurrency", int, 4, "Requests in flight at most."),

@@ -52,8 +52,6 @@ def write(folder: Path, n_clips: int = 7, n_frames: int = 12) -> Path:
             )
         )
         where.pop("cluster")
-        search.append(
-            retrieval_row(id=f"clip{n}", captions=[true, f"{word} and moving, {n}"][: 1 + n % 2], **where)
-        )
+        search.append(retrieval_row(id=f"clip{n}", captions=[true, f"{word} and moving, {n}"][: 1 + n % 2], **where))
     made = {"verb_mc": {"test": choice}, "random_mc": {"test": random}, "retrieval": {"test": search}}
     return write_set(BuiltSet("captions", made, {"summary": "clips made for a test"}), folder)

@@ -46,7 +46,7 @@ def demo(
     print()
     terminal.show(lines, MODELS, "shapes world")
     print(
-        "\naccuracy with 95 % intervals (bootstrap over clips); gamma: R@1 kept under perturbation, mean ± sd\n"
+        "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
         f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}"
     )
 
@@ -139,7 +139,7 @@ def table(results: dict[str, dict[str, Any]]) -> list[Line]:
 
 
 LABELS = {
-    "random_mc": "5 options, all random",
+    "random_mc": "5 candidates, all random",
     "antonym_mc": "against antonym",
     "verb_mc": "against other verb",
     "gender_mc": "against other gender",
@@ -147,7 +147,7 @@ LABELS = {
     "entity_mc": "against other entity",
     "object_mc": "against other object",
     "role_mc": "against swapped roles",
-    "counterfactual_mc": "6 options, other actions",
+    "counterfactual_mc": "6 candidates, other actions",
 }
 
 
