@@ -73,7 +73,7 @@ def imperatives(tokens: Sequence[Token]) -> list[int]:
 
     >>> from video_contrast.perturbations.language import tag
     >>> imperatives(tag(["heat oil in a pan and then add the onion"], tagger="hanta")[0])
-    [0, 6]
+    [0, 7]
     >>> imperatives(tag(["toast is being eaten"], tagger="hanta")[0])
     []
     """

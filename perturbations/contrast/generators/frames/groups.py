@@ -216,10 +216,12 @@ def opposite(first: str, second: str) -> bool:
 
 
 def exclusive(first: str, second: str) -> bool:
-    """Whether one body cannot do both at a time: two postures, two ways of moving, a posture and a way of moving.
+    """Whether one body cannot do both at a time: two postures, a posture and a way of moving, two ways of moving.
 
-    >>> exclusive("sit", "swim"), exclusive("run", "ride"), exclusive("sit", "talk")
-    (True, True, False)
+    Ways of moving that captions use for one and the same motion (`near`) do not exclude each other.
+
+    >>> exclusive("sit", "swim"), exclusive("run", "climb"), exclusive("run", "ride"), exclusive("sit", "talk")
+    (True, True, False, False)
     """
     known = POSTURE | _MOTION
     return first != second and first in known and second in known and not (near(first, second) and first not in POSTURE)
