@@ -40,7 +40,7 @@ REQUIRED = inspect.Parameter.empty  # the default of an option without one
 # Options that many commands have.
 Seed = Annotated[int, "of everything random"]
 Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
-Device = Annotated[str, "auto (the first GPU, else the CPU), cpu, cuda, cuda:1, mps"]
+Device = Annotated[str, "auto (first GPU, else CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 VideoRoot = Annotated[Path | None, "where video paths start; default: the set's own folder"]
 SetPath = Annotated[Path, "folder of the set"]

@@ -70,16 +70,17 @@ def test_a_former_flag_does_what_the_present_one_does(name: str, monkeypatch: py
         assert former == present
 
 
-def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken() -> None:
+def test_configs_are_flags_everywhere_and_positional_ones_are_still_taken(shapes: Path) -> None:
     calls: list[Any] = []
-    for words in (["audit", "set", "verb_mc", "gender_mc"], ["audit", "set", "--config", "verb_mc,gender_mc"],
-                  ["audit", "set", "--config", "verb_mc", "--config", "gender_mc"]):  # fmt: skip
+    for configs in (["verb_mc", "gender_mc"], ["--config", "verb_mc,gender_mc"],
+                    ["--config", "verb_mc", "--config", "gender_mc"]):  # fmt: skip
+        words = ["audit", str(shapes), *configs]
         function, bound, _ = cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("video_contrast.audit.set_audit.audit_set", lambda *args, **_: calls.append(args) or {})
             patch.setattr("video_contrast.hub_cards.write_card", lambda folder: None)
             function(*bound.args, **bound.kwargs)
-    assert calls == [(Path("set"), ["verb_mc", "gender_mc"])] * 3
+    assert calls == [(shapes, ["verb_mc", "gender_mc"])] * 3
 
 
 @pytest.fixture(scope="module")
