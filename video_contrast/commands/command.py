@@ -58,7 +58,13 @@ class Command:
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the function: options by their present names, those of `more` together."""
-        more = {name: option.name for option in self.more() for name in (option.name, *option.flag.former)}
+        own = options_of(self.function)  # its flags come first: `build perturbed --config` chooses what is built
+        more = {
+            name: option.name
+            for option in self.more()
+            for name in (option.name, *option.flag.former)
+            if name == option.name or name not in own
+        }
         extra = {more[name]: value for name, value in given.items() if name in more}
         values = {name: value for name, value in given.items() if name not in more}
         return bind(self.function, values | ({"options": extra} if extra else {}), self.name)
