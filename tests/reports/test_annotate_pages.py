@@ -145,8 +145,9 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
                     tab.get_by_text("What to do").click()  # it closed at the start, and opens again
                     for words in ("Change nothing else", "✓ a girl sits down", "(means the same)"):
                         expect(tab.get_by_text(words).first).to_be_visible()
-                sentence = tab.locator("#sentence").inner_text().strip()
+                sentence, hint = tab.locator("#sentence").inner_text().strip().split("\n")
                 marked = tab.locator("#sentence mark").inner_text()
+                assert hint == f"verb to change: “{marked}”"
                 if number == 1:  # unchanged text is refused first
                     tab.locator("#submit").click()
                     expect(tab.locator("#message")).to_contain_text("unchanged")
