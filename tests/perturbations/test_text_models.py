@@ -279,7 +279,7 @@ def test_without_its_checkpoint_the_error_names_the_command_that_gets_it(name):
 def test_active_to_passive_falls_back_to_rules_with_a_note_but_not_for_a_named_checkpoint(tmp_path):
     with pytest.warns(UserWarning, match="uses rules, since its checkpoint is not here"):
         assert perturb_captions(["a man opens a door"], "active_to_passive", ids=["x"]) == ["a door is opened by a man"]
-    with pytest.raises(VideoContrastError, match="nobody/nothing and .*neither folders nor in the Hub cache"):
+    with pytest.raises(VideoContrastError, match=r"nobody/nothing and .*neither folders nor in the Hub cache"):
         perturb_captions(["a man"], "active_to_passive", ids=["x"], models={"active_to_passive": "nobody/nothing"})
     (tmp_path / "empty").mkdir()
     with pytest.raises(VideoContrastError, match=r"is no whole checkpoint|does not load as|asks for a package"):

@@ -30,13 +30,13 @@ def audit(
 
     Accuracy of scorers that never see the video. Written to set.json and the card. `xray` says more, and of any set.
     """
-    from video_contrast.audit import set_audit as auditing
+    from video_contrast.audit.set_audit import audit_set
     from video_contrast.hub_cards import write_card
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)
     if SetFolder(dataset).is_built:
-        results = auditing.audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
+        results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     else:
         results = _audit_table(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
