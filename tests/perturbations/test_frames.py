@@ -31,7 +31,13 @@ def parser_installed() -> bool:
     return resolve("auto") != "shallow"
 
 
-PARSERS = ["shallow", pytest.param("auto", marks=pytest.mark.skipif(not parser_installed(), reason="no parser"))]
+PARSERS = [
+    "shallow",
+    pytest.param(
+        "auto",
+        marks=pytest.mark.skipif(not parser_installed(), reason="no parser: python -m spacy download en_core_web_sm"),
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +60,7 @@ def test_own_clips_get_contrasts_from_the_shipped_counts_alone(counts, parser):
         assert item.text not in captions
 
 
-@pytest.mark.skipif(not parser_installed(), reason="no parser")
+@pytest.mark.skipif(not parser_installed(), reason="no parser: python -m spacy download en_core_web_sm")
 def test_a_parser_finds_the_same_arguments_in_the_contrast(counts):
     chosen = choose_balanced(propose(OWN, counts, quality="all"))
     texts = [text for item in chosen.values() for text in (item.caption, item.text)]

@@ -44,20 +44,20 @@ class LexicalGenerator:
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
         """Candidates with their lemmas and tags known."""
-        return [self._propose(original, random) for original, random in zip(originals, randoms, strict=True)]
+        return [self._propose(original, rng) for original, rng in zip(originals, randoms, strict=True)]
 
-    def _propose(self, original: Original, random: Random) -> list[Candidate]:
-        drawn = self._draw(*self._target.context(original.tokens, original.phrase), random)
+    def _propose(self, original: Original, rng: Random) -> list[Candidate]:
+        drawn = self._draw(*self._target.context(original.tokens, original.phrase), rng)
         opposite = self._antonyms(original) if self._target.name == "verb" else []
-        antonyms_first = bool(random.random() < self._antonym_share)
+        antonyms_first = bool(rng.random() < self._antonym_share)
         bases = dict.fromkeys([*opposite, *drawn] if antonyms_first else [*drawn, *opposite])
         return [self._candidate(original, base, base in opposite) for base in bases]
 
-    def _draw(self, kind: str, neighbours: tuple[str, ...], random: Random) -> list[str]:
+    def _draw(self, kind: str, neighbours: tuple[str, ...], rng: Random) -> list[str]:
         names, shares = self._vocabulary(kind, neighbours)
         if not len(names):
             return []
-        chosen = random.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
+        chosen = rng.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
         return [names[n] for n in chosen]
 
     def _make_vocabulary(self, kind: str, neighbours: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
