@@ -1,7 +1,8 @@
 """Gender contrasts: one gendered noun swapped, and the pronouns that go with it (contrast-set paper, 3.1 and A.1).
 
 Only one noun is swapped, since "man and woman" with both swapped describes the same video. Pronouns of the noun's
-gender follow in correct English: "her" becomes "his" or "him" by its role.
+gender follow in correct English: "her" becomes "his" or "him" by its role. A noun is left alone where the caption would
+make no sense without it (`gender_fit`): people who become alike, partners, clothing, roles, names.
 """
 
 import re
@@ -12,6 +13,7 @@ from functools import cache
 from numpy.random import Generator
 
 from video_contrast.perturbations.contrast.edit import Edit, replace_spans
+from video_contrast.perturbations.contrast.gender_fit import ALIKE, Person, alike, another, counterparts, misfit
 from video_contrast.perturbations.language import Token, tag
 from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.gender import (
@@ -64,7 +66,7 @@ _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
 def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[Token] | None = None) -> Edit | None:
-    """The caption with one gendered noun swapped and its pronouns with it; None where no noun matches.
+    """The caption with one gendered noun swapped and its pronouns with it; None where no noun can be.
 
     Args:
         caption: any text. Only whole words match: "man" not in "woman", "manly", "man-made" or "batman".
@@ -75,27 +77,38 @@ def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[T
     >>> import numpy as np
     >>> swap("A woman is pushing her stroller", np.random.default_rng(0)).text
     'A man is pushing his stroller'
+    >>> swap("a man and a woman", np.random.default_rng(0)) is None
+    True
     """
-    nouns = _nouns(caption, extended)
-    if not nouns:
-        return None
-    noun = nouns[int(rng.integers(len(nouns)))] if len(nouns) > 1 else nouns[0]
-    word = noun.group().lower()
-    male, female = _maps(extended)
-    from_male = word in male
-    options = (male if from_male else female)[word]
+    edit = _swap(caption, rng, extended, tokens)
+    return edit if isinstance(edit, Edit) else None
+
+
+def _swap(caption: str, rng: Generator, extended: bool, tokens: list[Token] | None) -> Edit | str:
+    """The edit, or why there is none: a key of the counts."""
+    persons = _persons(caption, extended)
+    choices, reason = _choices(caption, persons, extended)
+    if not choices:
+        return reason
+    noun, options = choices[int(rng.integers(len(choices)))] if len(choices) > 1 else choices[0]
     new = options[int(rng.integers(len(options)))] if len(options) > 1 else options[0]
-    changes = [(noun.start(), noun.end(), like_case(new, noun.group()))]
+    changes = [(noun.start, noun.end, like_case(new, caption[noun.start : noun.end]))]
+    main = changes[0]
+    replaced = another(caption, noun, persons)
+    if replaced is not None:
+        start, end = replaced
+        following = caption[end : noun.start].strip() or new
+        article = "an" if following[0].lower() in "aeiou" else "a"
+        changes.append((start, end, like_case(article, caption[start:end])))
     # "a man hugs his boy": a pronoun between another noun of the gender and the swapped one belongs to the other.
-    others = [n.start() for n in nouns if n.end() <= noun.start() and (n.group().lower() in male) == from_male]
-    to: Gender = "female" if from_male else "male"
+    others = [person.start for person in persons if person.end <= noun.start and person.gender == noun.gender]
+    to: Gender = "female" if noun.gender == "male" else "male"
     for match in _pronouns(to).finditer(caption):
-        if others and others[0] < match.start() < noun.start():
+        if others and others[0] < match.start() < noun.start:
             continue
         if tokens is None and match.group().lower() == "her":
             tokens = tag([caption])[0]
         changes.append((*match.span(), like_case(pronoun(caption, match, to, tokens), match.group())))
-    main = changes[0]
     changes.sort()
     return replace_spans(caption, changes, changes.index(main), generator="extended" if extended else "table6")
 
@@ -113,15 +126,17 @@ def contrasts(
         tagger: as of `language.tag`; used where "her" needs its role.
 
     Returns:
-        One edit or None a caption, and counts: "edited", "no_gender_noun".
+        One edit or None a caption, and counts: "edited", "no_gender_noun", and the reasons of `gender_fit` why the
+        nouns that there are cannot be swapped.
     """
     streams, edits = Streams(), []
     need = [caption for caption in captions if _HER.search(caption)]
     tagged = dict(zip(need, tag(need, tagger=tagger), strict=True)) if need else {}
     for caption, identifier in zip(captions, ids, strict=True):
         rng = streams.at(seed, "gender", VERSION, identifier)
-        edits.append(swap(caption, rng, extended, tokens=tagged.get(caption)))
-    return edits, Counter("no_gender_noun" if edit is None else "edited" for edit in edits)
+        edits.append(_swap(caption, rng, extended, tagged.get(caption)))
+    counts = Counter(edit if isinstance(edit, str) else "edited" for edit in edits)
+    return [edit if isinstance(edit, Edit) else None for edit in edits], counts
 
 
 def covers(caption: str, extended: bool = False) -> bool:
@@ -130,11 +145,33 @@ def covers(caption: str, extended: bool = False) -> bool:
     >>> covers("two guys"), covers("a father"), covers("a father", extended=True)
     (True, False, True)
     """
-    return bool(_nouns(caption, extended))
+    return bool(_choices(caption, _persons(caption, extended), extended)[0])
 
 
-def _nouns(caption: str, extended: bool) -> list[re.Match[str]]:
-    return [match for match in _pattern(extended).finditer(caption) if is_person(caption, match)]
+def _persons(caption: str, extended: bool) -> list[Person]:
+    male, _ = _maps(extended)
+    return [
+        Person(*match.span(), match.group().lower(), "male" if match.group().lower() in male else "female")
+        for match in _pattern(extended).finditer(caption)
+        if is_person(caption, match)
+    ]
+
+
+def _choices(
+    caption: str, persons: Sequence[Person], extended: bool
+) -> tuple[list[tuple[Person, tuple[str, ...]]], str]:
+    """The nouns that can be swapped, each with its counterparts; and why the first cannot, where there are none."""
+    male, female = _maps(extended)
+    choices, reasons = [], []
+    for noun in persons:
+        reason = misfit(caption, noun, persons)
+        fitting = counterparts(caption, noun, (male if noun.gender == "male" else female)[noun.word])
+        options = tuple(new for new in fitting if not alike(new, noun, persons))
+        if reason or not options:
+            reasons.append(reason or ALIKE)
+        else:
+            choices.append((noun, options))
+    return choices, reasons[0] if reasons else "no_gender_noun"
 
 
 _HER = re.compile(r"\bher\b", re.IGNORECASE)

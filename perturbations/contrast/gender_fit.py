@@ -1,0 +1,214 @@
+"""Whether a caption still makes sense once one of its gendered nouns is swapped, and why not.
+
+"A man and a woman" would become "a man and a man", "a pregnant woman" "a pregnant man", "a man kisses his wife" a
+sentence about other people. The rules are about kinds of words; the lists are general English. What modifies a person
+(`_PRAISED`) was checked against counts of training captions: 0 of 138 "beautiful" are said of a man.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from video_contrast.perturbations.language.gender import Gender, whole_words
+
+# Why a noun cannot be swapped: keys of the counts.
+ALIKE = "people_become_alike"
+OTHER = "one_person_and_the_other"
+TWICE = "person_named_twice"
+PARTNER = "partner_of_the_person"
+WORN = "clothing_or_body_of_one_gender"
+ROLE = "role_of_one_gender"
+NAME = "name_of_a_role"
+
+
+class Person(NamedTuple):
+    """A gendered noun of a caption: its place, its lower-case form and its gender."""
+
+    start: int
+    end: int
+    word: str
+    gender: Gender
+
+
+# Words for the same kind of person: two of a line are alike.
+_KINDS = (
+    "man men guy guys gentleman gentlemen dude dudes male males",
+    "boy boys",
+    "woman women lady ladies female females",
+    "girl girls",
+)
+_GROUPS = (frozenset({"guys", "boys"}), frozenset({"ladies", "girls"}))  # "guys and boys": of any age
+_KIND = {word: place for place, line in enumerate(_KINDS) for word in line.split()}
+_SINGULAR = {"men": "man", "women": "woman", "guys": "guy", "boys": "boy", "girls": "girl", "ladies": "lady"}
+
+_PARTNERS = """husband husbands wife wives boyfriend boyfriends girlfriend girlfriends fiance fiancee bride brides groom
+    grooms bridegroom hubby"""
+_PARTNER = whole_words([*_PARTNERS.split(), r"boy\s+friend", r"girl\s+friend"])
+# Clothing, hair and body that captions say of one gender only.
+_WORN: dict[Gender, re.Pattern[str]] = {
+    "female": re.compile(
+        r"\b(?:gowns?|(?:mini)?skirts?|bras?|bikinis?|panties|lingerie|blouses?|saris?|sarees?|(?:high )?heels"
+        r"|leotards?|tutus?|stockings|pantyhose|corsets?|sundress(?:es)?|lipstick|mascara|eyeliner|tiaras?|hijab|pigtails"
+        r"|cleavage|breasts?|boobs|bridal|dress(?:es)?(?!\s+(?:up|as|like|her|his|the|a|an|in|their)\b))\b",
+        re.IGNORECASE,
+    ),
+    "male": re.compile(
+        r"\b(?:beards?|m(?:o)?ustaches?|goatees?|sideburns|stubble|tuxedos?|tux|boxers|turbans?"
+        r"|(?:no|without an?|without any) (?:t-?)?shirts?|bare[ -]?chest(?:ed)?)\b",
+        re.IGNORECASE,
+    ),
+}
+_PRAISED: dict[Gender, frozenset[str]] = {
+    "female": frozenset("pregnant beautiful pretty gorgeous sexy busty topless".split()),  # noqa: SIM905
+    "male": frozenset("bald balding bearded mustached handsome shirtless topless burly".split()),  # noqa: SIM905
+}
+# Words that say the gender of a person once more, and roles of one gender.
+_SEX: dict[Gender, re.Pattern[str]] = {
+    "female": re.compile(r"\b(?:females?|feminine)\b", re.IGNORECASE),
+    "male": re.compile(r"\b(?:males?|masculine)\b", re.IGNORECASE),
+}
+_ROLES: dict[Gender, str] = {
+    "female": "princess queen bride mermaid nun waitress actress hostess housewife mother mom mommy wife witch goddess "
+    "heroine sister daughter aunt grandmother ballerina cheerleader lady",
+    "male": "prince king groom priest monk waiter actor host father dad daddy husband wizard god hero brother son "
+    "uncle grandfather gentleman",
+}
+# The first word of names that end in a gendered noun, and the last word of those that begin with one.
+_NAMES_BEFORE = frozenset(
+    """spider iron super bat snow ant mega pac x wonder cat family game play gingerbread rocket bogey best backstreet
+    beach spice powerpuff""".split()  # noqa: SIM905
+)
+_NAMES_AFTER = frozenset(
+    "gaga bug bugs bird luck liberty kind made power cave hole united city bun bag bags".split()  # noqa: SIM905
+)
+_CHILD = frozenset("little baby school small tiny toddler newborn infant flower kindergarten".split())  # noqa: SIM905
+_GROWN = frozenset("old elderly aged grown older bald".split())  # noqa: SIM905
+_CHILDREN = frozenset("boy boys girl girls".split())  # noqa: SIM905
+_ONLY_CHILDREN_AFTER = frozenset("scout scouts band group".split())  # noqa: SIM905
+_ADJECTIVE = r"(?:young|old|elderly|little|small|big|tall|short|black|white|asian|indian|blonde?|funny|cartoon)"
+_SINGLE = re.compile(rf"\b(?:an?|one|this|that|another)\s+(?:{_ADJECTIVE}\s+){{0,2}}$", re.IGNORECASE)
+_ANOTHER = re.compile(r"\b(another|(?:the\s+)?other|second|third)\s+(?:[\w'-]+\s+){0,2}$", re.IGNORECASE)
+_THE = re.compile(r"\b(?:the|this|that)\s+(?:[\w'-]+\s+){0,1}$", re.IGNORECASE)
+
+
+def counterparts(caption: str, noun: Person, options: Sequence[str]) -> tuple[str, ...]:
+    """The counterparts of a noun that fit the words beside it: "little girl" is no "guy", "a women" is a "man".
+
+    Args:
+        caption: the text.
+        noun: the one that is swapped.
+        options: its counterparts by the table.
+
+    >>> counterparts("a little girl", Person(9, 13, "girl", "female"), ("boy", "guy"))
+    ('boy',)
+    """
+    fitting = tuple(options)
+    if noun.word in _SINGULAR and _SINGLE.search(caption[: noun.start]):
+        fitting = tuple(dict.fromkeys(_SINGULAR.get(word, word) for word in fitting))
+    before, after = _words_before(caption, noun), _word_after(caption, noun)
+    if _CHILD.intersection(before) or after in _ONLY_CHILDREN_AFTER:
+        fitting = tuple(word for word in fitting if word in _CHILDREN) or fitting
+    elif _GROWN.intersection(before):
+        fitting = tuple(word for word in fitting if word not in _CHILDREN) or fitting
+    return fitting
+
+
+def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
+    """Why the caption makes no sense with `noun` swapped, whatever its counterpart; "" if it does.
+
+    Args:
+        caption: the text.
+        noun: the one that is swapped.
+        persons: all gendered nouns of the caption, in reading order; `noun` among them.
+
+    >>> misfit("a pregnant woman", Person(11, 16, "woman", "female"), [])
+    'clothing_or_body_of_one_gender'
+    """
+    before = _words_before(caption, noun)
+    if (before and before[-1] in _NAMES_BEFORE) or _word_after(caption, noun) in _NAMES_AFTER:
+        return NAME
+    if any(match.group().lower() != noun.word for match in _PARTNER.finditer(caption)):
+        return PARTNER
+    if _PRAISED[noun.gender].intersection(before) or _WORN[noun.gender].search(caption):
+        return WORN
+    if _role(noun.gender).search(caption):
+        return ROLE
+    same = [person for person in persons if person is not noun and person.gender == noun.gender]
+    if any(person.start > noun.start and _ANOTHER.search(caption[: person.start]) for person in same):
+        return OTHER
+    match = _ANOTHER.search(caption[: noun.start])
+    if match and match[1].lower() != "another" and any(person.start < noun.start for person in same):
+        return OTHER
+    if any(match.group().lower() != noun.word for match in _SEX[noun.gender].finditer(caption)):
+        return TWICE
+    if any(_THE.search(caption[: max(person.start, noun.start)]) for person in same if _same_kind(person, noun)):
+        return TWICE
+    return ""
+
+
+def _same_kind(first: Person, second: Person) -> bool:
+    return first.word == second.word or (first.word in _KIND and _KIND[first.word] == _KIND.get(second.word))
+
+
+def alike(new: str, noun: Person, persons: Sequence[Person]) -> bool:
+    """Whether the swapped noun says the same as another person of the caption.
+
+    Args:
+        new: what the noun becomes.
+        noun: the one that is swapped.
+        persons: all gendered nouns of the caption.
+
+    >>> alike("man", Person(10, 15, "woman", "female"), [Person(2, 5, "guy", "male")])
+    True
+    """
+    return any(
+        person is not noun
+        and (
+            person.word == new
+            or (new in _KIND and _KIND.get(person.word) == _KIND[new])
+            or frozenset({person.word, new}) in _GROUPS
+        )
+        for person in persons
+    )
+
+
+def another(caption: str, noun: Person, persons: Sequence[Person]) -> tuple[int, int] | None:
+    """The "another" that no longer holds: "a man talks to another man" becomes "a man talks to a woman".
+
+    Args:
+        caption: the text.
+        noun: the one that is swapped.
+        persons: all gendered nouns of the caption.
+    """
+    match = _ANOTHER.search(caption[: noun.start])
+    if match is None or match[1].lower() != "another":
+        return None
+    same = any(person.gender == noun.gender and person.start < noun.start for person in persons)
+    return match.span(1) if same else None
+
+
+@cache
+def _role(gender: Gender) -> re.Pattern[str]:
+    """A role of one gender that the caption gives somebody: "dressed as a princess", "in a princess costume"."""
+    words = "|".join(_ROLES[gender].split())
+    return re.compile(
+        rf"\b(?:as|like|is|was|being|becomes?)\s+(?:an?\s+|the\s+)?(?:{words})\b"
+        rf"|\b(?:{words})\s+(?:costumes?|outfits?|clothes)\b",
+        re.IGNORECASE,
+    )
+
+
+def _words_before(caption: str, noun: Person) -> list[str]:
+    """The up to three words before a noun, back to the last article or preposition."""
+    words: list[str] = []
+    for word in reversed(re.findall(r"[\w'-]+", caption[: noun.start].lower())[-3:]):
+        if word in ("a", "an", "the", "of", "and", "with", "in", "on", "is", "by", "to", "as", "two", "three"):
+            break
+        words.insert(0, word)
+    return words
+
+
+def _word_after(caption: str, noun: Person) -> str:
+    match = re.match(r"\s+([\w'-]+)", caption[noun.end :])
+    return match[1].lower() if match else ""
