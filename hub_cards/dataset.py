@@ -74,7 +74,9 @@ def front_matter(record: SetRecord) -> dict[str, Any]:
             splits.add(datasets.SplitInfo(name=split, **size))
         total = sum(size["num_bytes"] for size in entry["splits"].values())
         infos[config] = datasets.DatasetInfo(
-            features=table_features(entry["layout"], entry["perturbed"], entry.get("questions", False)),
+            features=table_features(
+                entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
+            ),
             splits=splits,
             config_name=config,
             download_size=total,

@@ -57,7 +57,9 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
                     "sha256": sha256(file),
                 }
             )
-            columns = table_columns(entry["layout"], entry["perturbed"], entry.get("questions", False))
+            columns = table_columns(
+                entry["layout"], entry["perturbed"], entry.get("questions", False), edited=entry.get("edited", False)
+            )
             record_sets.append(
                 {
                     "@type": "cr:RecordSet",

@@ -42,7 +42,7 @@ class StoredVectors:
         from video_contrast.video import Clip
 
         recipe: Mapping[str, Any] = self._record["conditions"][condition]["visual"]
-        clips = [Clip(row["video_id"], row["video_path"], row["start"], row["end"]) for row in rows]
+        clips = [Clip.of(row) for row in rows]
         return self._rows([self._keys.video(clip, Visual(**recipe)) for clip in clips])
 
     def texts(self, captions: Sequence[str]) -> Vectors | None:

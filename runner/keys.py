@@ -37,8 +37,19 @@ class Keys:
         rate = () if self.sampling.fps is None else ("fps", self.sampling.fps)
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
-            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate,
+            self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),
         ).hex()[:32]  # fmt: skip
+
+    def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
+        """What an edited clip is put together from."""
+        return tuple(
+            value
+            for part in clip.segments
+            for value in (
+                "segment", self.contents[part.video_path] if part.video_path else "", float(part.start),
+                float(part.end), float(part.speed), part.reversed, part.mirrored, float(part.fade),
+            )
+        )  # fmt: skip
 
     def request(
         self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, asked: tuple[str, ...] = ()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import resolve_under
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.feed import feed
@@ -54,8 +53,7 @@ class ClipReader:
             counter = Counter()
             previous: Any = None
             try:
-                file = resolve_under(self.root, clip.video_path)
-                for view in views_of(file, clip, views[clip], self.sampling, counter=counter):
+                for view in views_of(self.root, clip, views[clip], self.sampling, counter=counter):
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip))
                     previous = view.frames
@@ -81,7 +79,7 @@ class ClipReader:
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""
         try:
-            held = held_bytes(resolve_under(self.root, clip.video_path), clip, visuals, self.sampling)
+            held = held_bytes(self.root, clip, visuals, self.sampling)
         except VideoContrastError:  # it is recorded when its turn comes
             return self.workers
         return min(self.workers, max(1, FRAMES_HELD // max(1, held)))

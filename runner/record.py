@@ -16,7 +16,7 @@ from typing import Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import sha256
 from video_contrast.runner.kinds.base import ModelSource
-from video_contrast.runner.locate import signature
+from video_contrast.runner.locate import files_of
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
@@ -57,7 +57,7 @@ def finished(
     return bool(
         record.get("version") == __version__
         and record["request"] == plain(request)
-        and record["model"].get("files") == (signature(source.path) if source.path else {})
+        and record["model"].get("files") == files_of(source)
         and record["set"]["fingerprints"] == loaded.fingerprints
         and not run.missing
         and not (video_root and _replaced(run.videos, loaded, video_root))
@@ -66,7 +66,7 @@ def finished(
 
 def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:
     """Whether a video of the set holds something else than when it was read; another time alone is no change."""
-    for path in {item.clip.video_path for group in loaded.groups for item in group.items} & set(videos):
+    for path in {name for group in loaded.groups for item in group.items for name in item.clip.paths} & set(videos):
         file, former = video_root / path, videos[path]
         try:
             stat = file.stat()

@@ -67,7 +67,7 @@ class Run:
         """Encodes or scores what is missing; returns what makes the tables' scores."""
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
-        names = dict.fromkeys(clip.video_path for clip in self.plan.views)
+        names = dict.fromkeys(path for clip in self.plan.views for path in clip.paths)
         root = self.video_root
         self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
         keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
@@ -77,7 +77,7 @@ class Run:
         return self._pairs(self.model, keys, reader)
 
     def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
-        store = Store(self.job.store, self.space)
+        store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)
         encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
         # The first process says what is missing: another may already see what a third one has just written.
         texts, chunks, blind = self.processes.from_first(

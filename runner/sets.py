@@ -227,7 +227,7 @@ def _grouped(config: str, rows: Sequence[Row], questions: Questions) -> list[Gro
 
 
 def _item(row: Row) -> Item:
-    clip = Clip(row["video_id"], row["video_path"], row["start"], row["end"])
+    clip = Clip.of(row)
     if "captions" in row:
         return Item(row["id"], clip, tuple(row["captions"]), cluster=row["video_id"])
     return Item(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,9 +22,8 @@ def root_of(job: Job) -> Path:
         UsageError: there is no folder of videos.
     """
     if job.video_root is None:
-        fetched = from_hub(
-            job.loaded.name, {item.clip.video_path for group in job.loaded.groups for item in group.items}
-        )
+        names = {path for group in job.loaded.groups for item in group.items for path in item.clip.paths}
+        fetched = from_hub(job.loaded.name, names)
         if fetched is None:
             raise UsageError(f"--dataset {job.loaded.name} comes without videos; give their folder with --video-root")
         return fetched
@@ -74,9 +73,25 @@ def hashed(names: Collection[str], root: Path, folder: RunFolder) -> dict[str, V
         folder: of the run; files that are unchanged since the last attempt are not read again.
 
     Returns:
-        Video path -> what is known of the file; `error` where it cannot be read or leads out of `root`.
+        What `contents` returns.
     """
     former = folder.videos
+    videos = contents(names, root, former)
+    folder.write_videos({**former, **videos})
+    return videos
+
+
+def contents(names: Collection[str], root: Path, former: Mapping[str, VideoFile]) -> dict[str, VideoFile]:
+    """Digest, size and time of change of files.
+
+    Args:
+        names: video paths of the set.
+        root: the folder that they are relative to.
+        former: what was known of them; files of the same size and time of change are not read again.
+
+    Returns:
+        Video path -> what is known of the file; `error` where it cannot be read or its path leads out of `root`.
+    """
 
     def entry(name: str) -> VideoFile:
         file = root / name
@@ -92,6 +107,4 @@ def hashed(names: Collection[str], root: Path, folder: RunFolder) -> dict[str, V
             return {"error": error.strerror or str(error)}
 
     with ThreadPoolExecutor(4) as pool:
-        videos = dict(zip(names, pool.map(entry, names), strict=True))
-    folder.write_videos({**former, **videos})
-    return videos
+        return dict(zip(names, pool.map(entry, names), strict=True))

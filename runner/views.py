@@ -16,7 +16,9 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
-from video_contrast.video import Clip, Counter, Policy, VideoIndex, decode, index_of
+from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, footage_of
+
+AnyFootage = Footage | EditedFootage
 
 BLANK_SIZE = 224
 
@@ -78,69 +80,68 @@ class _Need:
 
 
 def views_of(
-    path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
+    root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
 ) -> Iterator[View]:
     """The views of a clip, in the order of `visuals`.
 
     Args:
-        path: the video file.
-        clip: its span.
+        root: the folder of the videos.
+        clip: a span of a file, or an edit.
         visuals: the treatments to show.
         sampling: which frames.
         counter: told of decoded frames.
 
     Raises:
-        BrokenVideo: the file is missing, damaged, or has no frame in the clip's span.
+        BrokenVideo: a file is missing, damaged, or has no frame in the clip's span.
+        UnseenEdit: the sampling does not show every segment of an edit.
     """
-    index = index_of(path)
-    span = index.span(clip.start, clip.end)
-    needs = [_need(visual, clip, index, span, sampling=sampling) for visual in visuals]
+    footage = footage_of(root, clip)
+    needs = [_need(visual, clip, footage, sampling) for visual in visuals]
     wanted = _union(needs)
     pictures = (
-        decode(path, wanted.tolist(), counter, accept_damaged=sampling.accept_damaged) if len(wanted) else blank(0)
+        footage.decode(wanted.tolist(), counter, accept_damaged=sampling.accept_damaged) if len(wanted) else blank(0)
     )
     former: tuple[Any, ...] | None = None
     for need in needs:
-        times = tuple((index.times[span[0] + need.shown] - index.times[span[0]]).tolist())
+        first = footage.span[0]
+        times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
         coding = _coding(need.visual)
         if coding is None or coding != former:
-            frames = _frames(need, clip, pictures, wanted, span=span, index=index)
+            frames = _frames(need, clip, pictures, wanted, footage=footage)
         former = coding
         yield View(need.visual, frames, need.numbers, times)
 
 
-def held_bytes(path: str | Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
+def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
 
     Args:
-        path: the video file.
-        clip: its span.
+        root: the folder of the videos.
+        clip: a span of a file, or an edit.
         visuals: the treatments to show.
         sampling: which frames.
 
     Raises:
         BrokenVideo: as `views_of`.
     """
-    index = index_of(path)
-    span = index.span(clip.start, clip.end)
-    wanted = _union([_need(visual, clip, index, span, sampling=sampling) for visual in visuals])
-    return 3 * index.width * index.height * len(wanted)
+    footage = footage_of(root, clip)
+    return footage.frame_bytes * len(_union([_need(visual, clip, footage, sampling) for visual in visuals]))
 
 
 def _union(needs: Sequence[_Need]) -> np.ndarray:
     return np.unique(np.concatenate([need.sources for need in needs]))
 
 
-def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], sampling: Sampling) -> _Need:
-    first, stop = span
-    numbers = index.sample(span, sampling.count(_seconds(index, span)), sampling.policy)
+def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> _Need:
+    first = footage.span[0]
+    numbers = footage.sample(sampling.count(_seconds(footage)), sampling.policy)
     shown = numbers - first
     if visual.name is None:
         return _Need(visual, shown, numbers, numbers)
     if visual.is_control:
-        numbers = _control(visual, clip, numbers, (first + stop - 1) // 2)
+        numbers = _control(visual, clip, numbers, footage.middle(numbers))
         return _Need(visual, shown, numbers, numbers[numbers >= 0])
-    condition, origin, length = _condition(visual, span, index)
+    condition, origin, length = _condition(visual, footage)
     key = {"video_id": clip.video_id, "start": clip.start, "end": clip.end}
     sources = origin + condition.sources(numbers - origin, length, **key)
     if _acts(visual) == "temporal":
@@ -148,19 +149,20 @@ def _need(visual: Visual, clip: Clip, index: VideoIndex, span: tuple[int, int], 
     return _Need(visual, shown, numbers, sources)
 
 
-def _seconds(index: VideoIndex, span: tuple[int, int]) -> float:
-    """How long a span lasts, its last frame included."""
-    first, stop = span
-    shown = float(index.times[stop - 1] - index.times[first])
+def _seconds(footage: AnyFootage) -> float:
+    """How long a clip lasts, its last frame included."""
+    first, stop = footage.span
+    shown = float(footage.times[stop - 1] - footage.times[first])
     return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
-def _condition(visual: Visual, span: tuple[int, int], index: VideoIndex) -> tuple[Any, int, int]:
+def _condition(visual: Visual, footage: AnyFootage) -> tuple[Any, int, int]:
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
     from video_contrast.perturbations.video import VideoCondition
 
     condition = VideoCondition.from_recipe(asdict(visual))
-    return (condition, 0, index.n_frames) if visual.scope == "video" else (condition, span[0], span[1] - span[0])
+    first, stop = footage.span
+    return (condition, 0, footage.n_frames) if visual.scope == "video" else (condition, first, stop - first)
 
 
 def _sources_in_order(visual: Visual, clip: Clip, wanted: np.ndarray, length: int) -> np.ndarray:
@@ -214,20 +216,18 @@ def blank(count: int) -> np.ndarray:
     return np.full((count, BLANK_SIZE, BLANK_SIZE, 3), 127, np.uint8)
 
 
-def _frames(
-    need: _Need, clip: Clip, pictures: np.ndarray, decoded: np.ndarray, span: tuple[int, int], index: VideoIndex
-) -> np.ndarray:
+def _frames(need: _Need, clip: Clip, pictures: np.ndarray, decoded: np.ndarray, footage: AnyFootage) -> np.ndarray:
     visual = need.visual
     if visual.name == "blind":
         return blank(len(need.numbers))
     if visual.name is None or visual.is_control:
         return pictures[np.searchsorted(decoded, need.numbers)]
-    condition, origin, length = _condition(visual, span, index)
+    condition, origin, length = _condition(visual, footage)
     return np.asarray(
         condition.frames(
             pictures[np.searchsorted(decoded, need.sources)],
             need.sources - origin,
-            span[0] + need.shown - origin,
+            footage.span[0] + need.shown - origin,
             length,
             video_id=clip.video_id,
             start=clip.start,

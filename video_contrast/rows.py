@@ -2,8 +2,9 @@
 
 Three tables: a multiple-choice set, pairs and a retrieval set. Pairs are a multiple-choice set whose rows belong to
 groups: the n clips of a group share its n candidates, and each candidate is true of one clip. A multiple-choice set and
-pairs may have a column more, the question that the candidates answer; a perturbed set has two columns more. A row is a
-plain dict with a type; `validate_rows` names the row and the column that is wrong.
+pairs may have a column more, the question that the candidates answer; a perturbed set has two more, and a set of
+edited clips one, the segments that each clip is put together from. A row is a plain dict with a type; `validate_rows`
+names the row and the column that is wrong.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.pair_groups import GroupMember, check_group
+from video_contrast.video.segments import segments_problem
 
 if TYPE_CHECKING:
     import datasets
 
 SCHEMA_VERSION = 1
 GROUPED_VERSION = 2  # of rows with a `group` or a `question`, which readers of version 1 do not know
+EDITED_VERSION = 3  # of rows with `segments`
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
 
@@ -58,6 +61,18 @@ class VideoRecipe(TypedDict):
     order: str  # "perturb_then_sample" or "sample_then_perturb"
 
 
+class SegmentColumns(TypedDict):
+    """A part of an edited clip; described at `video.Segment`."""
+
+    video_path: str
+    start: float
+    end: float
+    speed: float
+    reversed: bool
+    mirrored: bool
+    fade: float
+
+
 class ClipColumns(TypedDict):
     """The columns that every table has."""
 
@@ -70,6 +85,7 @@ class ClipColumns(TypedDict):
     schema_version: int
     text_perturbation: NotRequired[TextRecipe | None]
     video_perturbation: NotRequired[VideoRecipe | None]
+    segments: NotRequired[list[SegmentColumns]]  # of an edited clip; `video_path` is then that of its first file
 
 
 @final
@@ -121,6 +137,11 @@ _COLUMNS: dict[Layout, dict[str, Column]] = {
     "retrieval": {**_CLIP, "captions": ["string"], **_LAST},
 }
 _QUESTION: dict[str, Column] = {"question": "string"}
+_SEGMENT: dict[str, Column] = {
+    "video_path": "string", "start": "float64", "end": "float64", "speed": "float64", "reversed": "bool",
+    "mirrored": "bool", "fade": "float64",
+}  # fmt: skip
+_EDITED: dict[str, Column] = {"segments": [_SEGMENT]}
 _PERTURBED: dict[str, Column] = {
     "text_perturbation": {"name": "string", "profile": "string", "seed": "int64"},
     "video_perturbation": {
@@ -130,22 +151,28 @@ _PERTURBED: dict[str, Column] = {
 }  # fmt: skip
 
 
-def table_columns(layout: Layout, perturbed: bool = False, questions: bool = False) -> dict[str, Column]:
+def table_columns(
+    layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
+) -> dict[str, Column]:
     """Returns column names and types of a table.
 
     Args:
         layout: which table.
         perturbed: whether it has the two columns of a perturbed set.
         questions: whether it has the column `question`.
+        edited: whether it has the column `segments`.
     """
-    return {**_COLUMNS[layout], **(_QUESTION if questions else {}), **(_PERTURBED if perturbed else {})}
+    optional = {**(_QUESTION if questions else {}), **(_PERTURBED if perturbed else {}), **(_EDITED if edited else {})}
+    return {**_COLUMNS[layout], **optional}
 
 
-def table_features(layout: Layout, perturbed: bool = False, questions: bool = False) -> datasets.Features:
+def table_features(
+    layout: Layout, perturbed: bool = False, questions: bool = False, *, edited: bool = False
+) -> datasets.Features:
     """Returns the table as `datasets.Features`.
 
     Args:
-        layout, perturbed, questions: as for `table_columns`.
+        layout, perturbed, questions, edited: as for `table_columns`.
     """
     import datasets
 
@@ -157,13 +184,18 @@ def table_features(layout: Layout, perturbed: bool = False, questions: bool = Fa
         return {name: convert(inner) for name, inner in spec.items()}
 
     return datasets.Features(
-        {name: convert(spec) for name, spec in table_columns(layout, perturbed, questions).items()}
+        {name: convert(spec) for name, spec in table_columns(layout, perturbed, questions, edited=edited).items()}
     )
 
 
 def has_questions(names: Iterable[str]) -> bool:
     """Whether the column names belong to a set with questions."""
     return "question" in names
+
+
+def is_edited(names: Iterable[str]) -> bool:
+    """Whether the column names belong to a set of edited clips."""
+    return "segments" in names
 
 
 def is_perturbed(names: Iterable[str]) -> bool:
@@ -204,6 +236,7 @@ def multiple_choice_row(
     meta: Mapping[str, object] | None = None,
     group: str | None = None,
     question: str | None = None,
+    segments: list[SegmentColumns] | None = None,
 ) -> MultipleChoiceRow:
     """Returns a row of a multiple-choice set or of pairs; the columns are described at `MultipleChoiceRow`.
 
@@ -213,6 +246,7 @@ def multiple_choice_row(
         meta: written as JSON.
         group: makes it a row of pairs.
         question: what the candidates answer.
+        segments: what an edited clip is put together from.
     """
     row: MultipleChoiceRow = {
         "id": id, "video_id": video_id, "video_path": video_path, "start": start, "end": end,
@@ -227,6 +261,9 @@ def multiple_choice_row(
         row["question"] = question
     if group is not None or question is not None:
         row["schema_version"] = GROUPED_VERSION
+    if segments is not None:
+        row["segments"] = segments
+        row["schema_version"] = EDITED_VERSION
     return row
 
 
@@ -326,10 +363,12 @@ def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: in
     if start is not None and end is not None and end <= start:
         return "end", f"{end} is not after start {start}"
     grouped = [name for name in ("group", "question") if name in row]
-    version = GROUPED_VERSION if grouped else SCHEMA_VERSION
+    version = EDITED_VERSION if "segments" in row else GROUPED_VERSION if grouped else SCHEMA_VERSION
     if row["schema_version"] != version:
         reads = f"this version reads {SCHEMA_VERSION}, and {GROUPED_VERSION} with `group` or `question`"
-        return "schema_version", f"is {row['schema_version']!r}; {reads}"
+        return "schema_version", f"is {row['schema_version']!r}; {reads}, {EDITED_VERSION} with `segments`"
+    if "segments" in row and (wrong := segments_problem(row["segments"])):
+        return "segments", wrong
     for name in grouped:
         if not isinstance(row[name], str) or not row[name].strip():
             return name, f"must be a non-empty string, not {row[name]!r}"

@@ -114,7 +114,7 @@ def perturbed_set(
 
 def clip_of(row: Row) -> Clip:
     """The clip of a row."""
-    return Clip(row["video_id"], row["video_path"], row["start"], row["end"])
+    return Clip.of(row)
 
 
 def _clips(tables: Mapping[str, Sequence[Row]]) -> list[Clip]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import resolve_under
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
@@ -182,7 +181,7 @@ def make_probe(
         if caption in probe.captions:
             continue
         try:
-            view = next(iter(views_of(resolve_under(root, clip.video_path), clip, (Visual(),), sampling)))
+            view = next(iter(views_of(root, clip, (Visual(),), sampling)))
             frames = ClipFrames(view.frames, view.times, clip)
         except (VideoContrastError, OSError):
             continue

@@ -91,7 +91,7 @@ def test_a_span_of_a_variable_rate_is_the_same_to_every_reader(tmp_path: Path) -
     every = write_clip(path, options={"bf": "2"}, n_frames=60, shown_at=lambda k: k + 40 * (k > 20) + k // 2)
     clip = Clip("a", "a.mkv", 0.4, 2.9)
     whole = read_video(path, clip.start, clip.end)
-    view = next(views_of(path, clip, [CLEAN.visual], Sampling(6)))
+    view = next(views_of(path.parent, clip, [CLEAN.visual], Sampling(6)))
     inside = np.arange(whole.first, whole.first + len(whole.frames))
     assert set(view.numbers.tolist()) <= set(inside.tolist())
     np.testing.assert_array_equal(view.frames, every[view.numbers])

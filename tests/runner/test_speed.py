@@ -35,7 +35,7 @@ def test_codec_views_that_share_their_pictures_are_those_of_the_whole_clip_pertu
     visuals = [Visual(name, severity, profile) for name in ("codec1", "codec2") for severity in (1, 2, 3, 4, 5)]
     whole = decode(path, range(index_of(path).n_frames))
     seen = []
-    for view in views_of(path, Clip("video0", "00.mp4"), visuals, Sampling(4)):
+    for view in views_of(path.parent, Clip("video0", "00.mp4"), visuals, Sampling(4)):
         name, severity = str(view.visual.name), view.visual.severity
         changed = perturb_clip(whole, name, severity, video_id="video0", profile=profile)
         np.testing.assert_array_equal(view.frames, changed[frame_indices(len(whole), 4)])
@@ -113,14 +113,14 @@ def test_memory_does_not_grow_with_a_videos_length(long_clip: Path, scope: str) 
     counter = Counter()
     tracemalloc.start()
     try:
-        n_views = sum(1 for _ in views_of(long_clip, clip, visuals, Sampling(8), counter))
+        n_views = sum(1 for _ in views_of(long_clip.parent, clip, visuals, Sampling(8), counter))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert n_views == 92
     assert counter.converted <= 26 * 8 + 8 * 12  # clean and temporal views, and the codecs' groups
     assert peak < 20e6  # all frames: 92 MB
-    held = held_bytes(long_clip, clip, visuals, Sampling(8))
+    held = held_bytes(long_clip.parent, clip, visuals, Sampling(8))
     assert held == 3 * 32 * 32 * counter.converted
 
 
@@ -128,7 +128,7 @@ def test_decoding_threads_are_as_many_as_their_frames_fit_in_memory(
     long_clip: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visuals, clip = [condition.visual for condition in parse("clean,visual:Temporal")], Clip("v", "long.mp4")
-    held = held_bytes(long_clip, clip, visuals, Sampling(8))
+    held = held_bytes(long_clip.parent, clip, visuals, Sampling(8))
 
     def workers(folder: Path) -> int:
         reader = reading.ClipReader(folder, Sampling(8), 16, RunCounts())

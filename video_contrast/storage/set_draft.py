@@ -9,7 +9,15 @@ from typing import cast
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_bytes, write_json
-from video_contrast.rows import Row, has_questions, is_perturbed, layout_of, table_features, validate_rows
+from video_contrast.rows import (
+    Row,
+    has_questions,
+    is_edited,
+    is_perturbed,
+    layout_of,
+    table_features,
+    validate_rows,
+)
 from video_contrast.storage.set_folder import RECORD, SetFolder, table_path
 from video_contrast.storage.set_records import ConfigRecord, Facts, SetRecord
 from video_contrast.version import __version__
@@ -60,6 +68,8 @@ class SetDraft:
             entry = entry or {"layout": layout, "perturbed": perturbed, "splits": {}, "facts": facts}
             if has_questions(rows[0]):
                 entry["questions"] = True
+            if is_edited(rows[0]):
+                entry["edited"] = True
             data = parquet_bytes(rows)
             entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(data)}
             self._tables.append((table_path(config, split), data))
@@ -93,9 +103,10 @@ def parquet_bytes(rows: Sequence[Row]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = table_features(layout_of(rows[0]), is_perturbed(rows[0]), has_questions(rows[0])).arrow_schema
+    first = rows[0]
+    features = table_features(layout_of(first), is_perturbed(first), has_questions(first), edited=is_edited(first))
     sink = io.BytesIO()
-    table = pa.Table.from_pylist(list(rows), schema=schema)
+    table = pa.Table.from_pylist(list(rows), schema=features.arrow_schema)
     pq.write_table(table, sink, row_group_size=ROW_GROUP, compression="zstd")
     return sink.getvalue()
 

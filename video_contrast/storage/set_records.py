@@ -20,6 +20,7 @@ class ConfigRecord(TypedDict):
     layout: Layout
     perturbed: bool
     questions: NotRequired[bool]  # whether its rows have a question
+    edited: NotRequired[bool]  # whether its clips are put together from segments
     splits: dict[str, SplitSize]
     facts: Facts
 

@@ -1,6 +1,12 @@
-"""A clip: a span of a video file. The one class that names what is decoded, perturbed, encoded and scored."""
+"""A clip: a span of a video file, or an edit of several. The one class that names what is decoded and scored."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from video_contrast.video.segments import Segment, segments_of
 
 
 @dataclass(frozen=True, order=True)
@@ -9,15 +15,28 @@ class Clip:
 
     Attributes:
         video_id: the name of the video; random perturbations are seeded by it.
-        video_path: the file, relative to the video root, POSIX.
+        video_path: the file, relative to the video root, POSIX; the first one of an edited clip.
         start: seconds from the beginning of the file; None is the beginning.
         end: seconds from the beginning of the file; None is the end.
+        segments: what an edited clip is put together from; () for a span of one file.
     """
 
     video_id: str
     video_path: str
     start: float | None = None
     end: float | None = None
+    segments: tuple[Segment, ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Clip:
+        """The clip of a row."""
+        return cls(row["video_id"], row["video_path"], row["start"], row["end"], segments_of(row))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it is made from, each once."""
+        parts = (segment.video_path for segment in self.segments if segment.video_path)
+        return tuple(dict.fromkeys((self.video_path, *parts)))
 
     @property
     def sort_key(self) -> tuple[str, str, float, float]:

@@ -1,0 +1,221 @@
+"""Footage: the frames of a clip under one numbering and one clock, whether it is a span of a file or an edit.
+
+Whatever looks at a clip (scoring, perturbing, strips of frames) asks its footage which frames to sample, and for their
+pixels; nothing else knows how an edited clip is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import resolve_under
+from video_contrast.video.clip import Clip
+from video_contrast.video.clock import VideoIndex, index_of
+from video_contrast.video.decode import Counter, decode
+from video_contrast.video.open import regular
+from video_contrast.video.sampling import Policy
+from video_contrast.video.timeline import Picture, Source, Timeline, timeline_of
+
+GREY = 127  # of a pause
+SEEN_AT_LEAST = 2  # frames that a sampling must show of every segment
+
+
+class UnseenEdit(VideoContrastError):
+    """A clip some segment of which a sampling does not show: no model can be blamed for what it does not say."""
+
+
+@dataclass(frozen=True)
+class Footage:
+    """The frames of a span of a file.
+
+    Attributes:
+        index: of the file.
+        span: first and one past the last frame of the clip; numbers of frames are those of the file.
+    """
+
+    index: VideoIndex
+    span: tuple[int, int]
+
+    @property
+    def times(self) -> npt.NDArray[np.float64]:
+        """float64[n_frames], seconds at which each frame is shown."""
+        return self.index.times
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames can be numbered: those of the file."""
+        return self.index.n_frames
+
+    @property
+    def frame_bytes(self) -> int:
+        """The size of one decoded frame."""
+        return 3 * self.index.width * self.index.height
+
+    def sample(self, count: int, policy: Policy) -> npt.NDArray[np.int64]:
+        """The numbers of `count` frames of the clip, int64[count]."""
+        return self.index.sample(self.span, count, policy)
+
+    def middle(self, numbers: npt.NDArray[np.int64]) -> int:
+        """The number of the frame that stands for the clip, where `numbers` are sampled."""
+        return (self.span[0] + self.span[1] - 1) // 2
+
+    def decode(
+        self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
+    ) -> npt.NDArray[np.uint8]:
+        """Frames by number, uint8[len(numbers), H, W, 3]; see `video.decode`."""
+        return decode(self.index.path, numbers, counter, accept_damaged=accept_damaged)
+
+
+@dataclass(frozen=True)
+class EditedFootage:
+    """The pictures of an edited clip.
+
+    Pictures have the size of the smallest video; larger ones are scaled to fit into it, on black.
+
+    Attributes:
+        timeline: when which source frame is shown.
+        files: the file of each segment; "" for a pause.
+    """
+
+    timeline: Timeline
+    files: tuple[str, ...]
+
+    @property
+    def times(self) -> npt.NDArray[np.float64]:
+        """float64[n_frames], seconds at which each picture is shown."""
+        return self.timeline.times
+
+    @property
+    def n_frames(self) -> int:
+        """How many pictures there are."""
+        return len(self.timeline.times)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """All of them."""
+        return 0, self.n_frames
+
+    @property
+    def frame_bytes(self) -> int:
+        """The size of one picture."""
+        height, width = self.size
+        return 3 * height * width
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the pictures: of the smallest video."""
+        sizes = [_upright_size(file) for file in dict.fromkeys(self.files) if file]
+        return min(sizes, key=lambda size: (size[0] * size[1], size))
+
+    def sample(self, count: int, policy: Policy) -> npt.NDArray[np.int64]:
+        """The numbers of `count` pictures, int64[count].
+
+        Raises:
+            UnseenEdit: a segment is seen less than twice in them.
+        """
+        numbers = self.timeline.sample(count, policy)
+        seen = self.timeline.seen(numbers.tolist())
+        for at, (file, times) in enumerate(zip(self.files, seen, strict=True)):
+            if file and times < SEEN_AT_LEAST:
+                raise UnseenEdit(
+                    f"unseen at this sampling: segment {at + 1} of {len(seen)} is in {times} of {count} frames, where "
+                    f"{SEEN_AT_LEAST} are needed; more --frames show it"
+                )
+        return numbers
+
+    def middle(self, numbers: npt.NDArray[np.int64]) -> int:
+        """The sampled picture in the middle that is no pause."""
+        kept = [int(n) for n in numbers if self.timeline.pictures[n].first.number >= 0] or [int(numbers[0])]
+        return kept[(len(kept) - 1) // 2]
+
+    def decode(
+        self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
+    ) -> npt.NDArray[np.uint8]:
+        """Pictures by number, uint8[len(numbers), H, W, 3]; each file is opened once.
+
+        Args:
+            numbers: of pictures.
+            counter: told of decoded frames.
+            accept_damaged: see `video.decode`.
+        """
+        pictures = [self.timeline.pictures[number] for number in numbers]
+        sources = {source for picture in pictures for source in (picture.first, picture.second) if source}
+        frames = self._frames(sources, counter, accept_damaged)
+        return np.stack([_mixture(picture, frames) for picture in pictures])
+
+    def _frames(
+        self, sources: set[Source], counter: Counter | None, accept_damaged: bool
+    ) -> dict[Source, npt.NDArray[np.uint8]]:
+        """The frame of each source, as its segment shows it."""
+        grey = np.full((*self.size, 3), GREY, np.uint8)
+        frames: dict[Source, npt.NDArray[np.uint8]] = {source: grey for source in sources if source.number < 0}
+        for file in sorted({self.files[source.segment] for source in sources} - {""}):
+            own = [source for source in sources if self.files[source.segment] == file]
+            numbers = sorted({source.number for source in own})
+            decoded = decode(file, numbers, counter, accept_damaged=accept_damaged)
+            for source in own:
+                frame = fitted(decoded[numbers.index(source.number)], self.size)
+                mirrored = self.timeline.segments[source.segment].mirrored
+                frames[source] = np.ascontiguousarray(frame[:, ::-1]) if mirrored else frame
+        return frames
+
+
+def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
+    """The footage of a clip.
+
+    Args:
+        root: the folder that its paths are relative to.
+        clip: a span of a file, or an edit.
+
+    Raises:
+        BrokenVideo: a file is missing or broken, or a span begins after its end.
+    """
+    if not clip.segments:
+        index = index_of(resolve_under(root, clip.video_path))
+        return Footage(index, index.span(clip.start, clip.end))
+    files = [str(resolve_under(root, part.video_path)) if part.video_path else "" for part in clip.segments]
+    indices = [index_of(file) if file else None for file in files]
+    return EditedFootage(timeline_of(clip.segments, indices), tuple(files))
+
+
+def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """A frame scaled to fit into a height and a width with its proportions kept, in the middle of a black picture."""
+    height, width = size
+    if frame.shape[:2] == size:
+        return frame
+    import cv2
+
+    scale = min(height / frame.shape[0], width / frame.shape[1])
+    small = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
+    scaled = cv2.resize(frame, small, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+    out = np.zeros((height, width, 3), np.uint8)
+    top, left = (height - small[1]) // 2, (width - small[0]) // 2
+    out[top : top + small[1], left : left + small[0]] = scaled
+    return out
+
+
+def _mixture(picture: Picture, frames: dict[Source, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+    first = frames[picture.first]
+    if picture.second is None:
+        return first
+    mixed = (1 - picture.weight) * first.astype(np.float64) + picture.weight * frames[picture.second]
+    return np.rint(mixed).astype(np.uint8)
+
+
+def _upright_size(file: str) -> tuple[int, int]:
+    status = regular(file)
+    return _upright_size_of(file, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _upright_size_of(file: str, size: int, changed: int) -> tuple[int, int]:
+    """Height and width of a file's pictures as they are shown: phones store them turned."""
+    height, width = decode(file, [0], accept_damaged=True).shape[1:3]
+    return height, width

@@ -1,0 +1,86 @@
+"""A segment: a span of a video as an edited clip shows it. The list of its segments is the recipe of an edited clip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from video_contrast.files import is_safe_relative
+
+
+@dataclass(frozen=True, order=True)
+class Segment:
+    """A part of an edited clip.
+
+    Attributes:
+        video_path: the file, relative to the video root, POSIX; "" for a pause, which is grey.
+        start: seconds from the beginning of the file; 0 for a pause.
+        end: seconds from the beginning of the file; the length of a pause.
+        speed: how fast it is played; 2 shows the span in half its time.
+        reversed: whether it is played backwards.
+        mirrored: whether left and right are swapped.
+        fade: seconds of cross-fade with the segment before it.
+    """
+
+    video_path: str
+    start: float
+    end: float
+    speed: float = 1.0
+    reversed: bool = False
+    mirrored: bool = False
+    fade: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long it is shown."""
+        return (self.end - self.start) / self.speed
+
+    def record(self) -> dict[str, Any]:
+        """The segment as a row stores it."""
+        return asdict(self)
+
+
+def pause(seconds: float) -> Segment:
+    """A pause of grey frames.
+
+    >>> pause(0.5).seconds
+    0.5
+    """
+    return Segment("", 0.0, seconds)
+
+
+def segments_of(row: Mapping[str, Any]) -> tuple[Segment, ...]:
+    """The segments of a row; () where its clip is a span of one file."""
+    return tuple(Segment(**part) for part in row.get("segments") or ())
+
+
+def segments_problem(parts: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """What is wrong with the segments of a row; None where nothing is.
+
+    >>> segments_problem([Segment("a.mp4", 2.0, 1.0).record()])
+    'segment 0 ends at 1.0, not after its start 2.0'
+    """
+    if not parts:
+        return "needs at least one segment"
+    try:
+        segments = [Segment(**part) for part in parts]
+    except TypeError as error:
+        return f"is no list of segments: {error}"
+    for number, segment in enumerate(segments):
+        if segment.video_path and not is_safe_relative(segment.video_path):
+            return f"segment {number}: {segment.video_path!r} must be relative, with '/' and without '..'"
+        numbers = (segment.start, segment.end, segment.speed, segment.fade)
+        if not all(isinstance(value, int | float) and math.isfinite(value) and value >= 0 for value in numbers):
+            return f"segment {number} has a time that is no number from 0 on: {numbers}"
+        if segment.end <= segment.start:
+            return f"segment {number} ends at {segment.end}, not after its start {segment.start}"
+        if segment.speed == 0:
+            return f"segment {number} has the speed 0"
+        following = segments[number + 1].fade if number + 1 < len(segments) else 0.0
+        if segment.fade + following > segment.seconds or (number == 0 and segment.fade):
+            return f"segment {number} is shorter than its cross-fades, or fades in with none before it"
+    if all(not segment.video_path for segment in segments):
+        return "shows no video"
+    return None

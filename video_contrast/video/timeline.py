@@ -1,0 +1,215 @@
+"""The clock of an edited clip: when each of its pictures is shown, and which source frames it is made of.
+
+Every source frame keeps its own time: nothing is resampled to a common rate. A picture is a frame of a segment, grey,
+or (in a cross-fade) a mixture of two frames. Frames are sampled a segment at a time: the clip's own clock says how many
+of the sampled moments each segment gets, and these lie evenly in the segment's source, by the same rule for every
+place, direction and speed. So the frames that are looked at are the same whether a segment comes first or last, runs
+forwards or backwards: only their order tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from video_contrast.errors import UsageError
+from video_contrast.video.clock import VideoIndex
+from video_contrast.video.sampling import Policy, frame_indices, sampled_frames
+from video_contrast.video.segments import Segment
+
+_TINY = 1e-9
+PAUSE_RATE = 25.0  # pictures a second of a pause; all of them are grey
+
+
+@dataclass(frozen=True, order=True)
+class Source:
+    """A frame of a source: the segment that shows it, and its number in the file (-1: grey)."""
+
+    segment: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is shown at a time: a frame, or a mixture of two; `weight` is the share of the second."""
+
+    first: Source
+    second: Source | None = None
+    weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A source frame in its segment: from when to when it is shown, in seconds from the segment's beginning."""
+
+    begin: float
+    end: float
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """The pictures of an edited clip.
+
+    Attributes:
+        segments: of the recipe.
+        times: float64[n], seconds at which each picture is shown, increasing, first 0.
+        end: seconds at which the last one stops being shown.
+        pictures: n of them.
+        offsets: seconds at which each segment begins.
+        shown: the frames of each segment, as it shows them.
+        clocks: for each segment the times of its source frames, increasing, and the end of the last.
+    """
+
+    segments: tuple[Segment, ...]
+    times: npt.NDArray[np.float64]
+    end: float
+    pictures: tuple[Picture, ...]
+    offsets: tuple[float, ...]
+    shown: tuple[tuple[_Shown, ...], ...]
+    clocks: tuple[tuple[npt.NDArray[np.float64], float], ...]
+
+    def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
+        """The numbers of `count` pictures, int64[count].
+
+        Args:
+            count: pictures wanted, at least 1.
+            policy: "uniform", "linspace" or "head".
+        """
+        if policy == "head":
+            return frame_indices(len(self.times), count, policy)
+        numbers: list[int] = []
+        for at, share in enumerate(self.shares(count, policy)):
+            numbers += self._in_segment(at, share, policy)
+        return np.array(numbers, np.int64)
+
+    def shares(self, count: int, policy: Policy = "uniform") -> list[int]:
+        """How many of `count` sampled moments fall into each segment; a cross-fade is halved between its two.
+
+        Args:
+            count: moments.
+            policy: "uniform" or "linspace".
+        """
+        if count < 1:
+            raise UsageError(f"cannot sample {count} frames")
+        steps = np.arange(count)
+        moments = (steps + 0.5) / count if policy == "uniform" else steps / max(1, count - 1)
+        moments = moments * self.end
+        borders = [self.offsets[k] + self.segments[k].fade / 2 for k in range(1, len(self.segments))]
+        # The second half is the mirror image of the first, so that two segments of one length share evenly.
+        early = steps < (count + 1) // 2
+        at = np.where(
+            early,
+            np.searchsorted(borders, moments + _TINY, side="right"),
+            np.searchsorted(borders, moments - _TINY, side="left"),
+        )
+        return np.bincount(at, minlength=len(self.segments)).tolist()
+
+    def seen(self, numbers: Sequence[int]) -> list[int]:
+        """How often each segment is seen unmixed in the pictures `numbers`."""
+        counts = [0] * len(self.segments)
+        for number in numbers:
+            picture = self.pictures[number]
+            if picture.second is None:
+                counts[picture.first.segment] += 1
+        return counts
+
+    def _in_segment(self, at: int, count: int, policy: Policy) -> list[int]:
+        if not count:
+            return []
+        times, until = self.clocks[at]
+        picked = sampled_frames(times, until, count, policy)
+        if self.segments[at].reversed:
+            picked = (len(times) - 1 - picked)[::-1]
+        shown = self.shown[at]
+        middles = [self.offsets[at] + (shown[k].begin + shown[k].end) / 2 for k in picked.tolist()]
+        return (np.searchsorted(self.times, np.array(middles) + _TINY, side="right") - 1).tolist()
+
+
+def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None]) -> Timeline:
+    """The timeline of a recipe.
+
+    Args:
+        segments: the recipe.
+        indices: of the file of each segment; None for a pause.
+
+    Raises:
+        BrokenVideo: a segment begins after the end of its file.
+    """
+    clocks = [_clock(*pair) for pair in zip(segments, indices, strict=True)]
+    shown = [_shown(*pair) for pair in zip(segments, clocks, strict=True)]
+    seconds = [frames[-1].end for frames in shown]
+    offsets = [0.0]
+    for before, segment in zip(seconds, segments[1:], strict=False):
+        offsets.append(offsets[-1] + before - segment.fade)
+    times: list[float] = []
+    pictures: list[Picture] = []
+    for at, segment in enumerate(segments):
+        if segment.fade:
+            for begin, picture in _mixed(at, offsets, shown, segment.fade):
+                times.append(begin)
+                pictures.append(picture)
+        last = seconds[at] - (segments[at + 1].fade if at + 1 < len(segments) else 0.0)
+        for frame in shown[at]:
+            begin = max(frame.begin, segment.fade)
+            if min(frame.end, last) - begin > _TINY:
+                times.append(offsets[at] + begin)
+                pictures.append(Picture(Source(at, frame.number)))
+    return Timeline(
+        tuple(segments),
+        times=np.array(times),
+        end=offsets[-1] + seconds[-1],
+        pictures=tuple(pictures),
+        offsets=tuple(offsets),
+        shown=tuple(map(tuple, shown)),
+        clocks=tuple((times, until) for times, until, _ in clocks),
+    )
+
+
+def _clock(segment: Segment, index: VideoIndex | None) -> tuple[npt.NDArray[np.float64], float, int]:
+    """The times of a segment's source frames, the end of the last, and the number of the first (-1: a pause)."""
+    if index is None:
+        count = max(1, round(segment.seconds * PAUSE_RATE))
+        return np.arange(count) * segment.seconds / count, segment.seconds, -1
+    first, stop = index.span(segment.start, segment.end)
+    until = float(index.times[stop]) if stop < index.n_frames else index.end
+    return index.times[first:stop], until, first
+
+
+def _shown(segment: Segment, clock: tuple[npt.NDArray[np.float64], float, int]) -> list[_Shown]:
+    """The frames of a segment in the order and at the times at which it shows them."""
+    times, until, first = clock
+    begin, end = segment.start, min(segment.end, until)
+    length = (end - begin) / segment.speed
+    borders = [0.0, *((float(time) - begin) / segment.speed for time in times[1:]), length]
+    frames = [
+        _Shown(a, b, number=-1 if first < 0 else first + k)
+        for k, (a, b) in enumerate(pairwise(borders))
+    ]  # fmt: skip
+    if segment.reversed:
+        frames = [_Shown(length - frame.end, length - frame.begin, frame.number) for frame in frames[::-1]]
+    return frames
+
+
+def _mixed(
+    at: int, offsets: Sequence[float], shown: Sequence[Sequence[_Shown]], fade: float
+) -> list[tuple[float, Picture]]:
+    """The pictures of the cross-fade into segment `at`: a new one whenever either side changes."""
+    begin = offsets[at]
+    before = [(offsets[at - 1] + frame.begin, frame.number) for frame in shown[at - 1]]
+    after = [(begin + frame.begin, frame.number) for frame in shown[at]]
+    inside = {time for time, _ in (*before, *after) if begin + _TINY < time < begin + fade - _TINY}
+    borders = [begin, *sorted(inside), begin + fade]
+    pictures = []
+    for a, b in pairwise(borders):
+        if b - a <= _TINY:
+            continue
+        middle = (a + b) / 2
+        old = [number for time, number in before if time <= middle][-1]
+        new = [number for time, number in after if time <= middle][-1]
+        pictures.append((a, Picture(Source(at - 1, old), Source(at, new), (middle - begin) / fade)))
+    return pictures
