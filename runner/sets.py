@@ -239,10 +239,13 @@ def _item(row: Row) -> Item:
         cluster=row["cluster"],
         replaced=row["replaced"],
         group=row.get("group", ""),
-        question=_question(row["question"], json.loads(row["meta"] or "{}")) if "question" in row else None,
+        question=question_of(row),
     )
 
 
-def _question(text: str, meta: Mapping[str, Any]) -> Question:
-    """The question of a row with the prompt that its set was published with, which stands in `meta`."""
-    return Question(text, **{name: str(meta[name]) for name in ("prompt", "option") if meta.get(name)})
+def question_of(row: Mapping[str, Any]) -> Question | None:
+    """The question of a row with the prompt that its set was published with (in `meta`); None if it has none."""
+    if "question" not in row:
+        return None
+    meta = json.loads(row["meta"] or "{}")
+    return Question(row["question"], **{name: str(meta[name]) for name in ("prompt", "option") if meta.get(name)})

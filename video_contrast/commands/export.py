@@ -1,4 +1,4 @@
-"""`video-contrast export DATASET --format FORMAT --output OUT`: a built set in another tool's format."""
+"""`video-contrast export DATASET --format FORMAT --output OUT`: a built set for another tool."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,17 @@ from typing import Annotated, Literal
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson
 from video_contrast.options import Flag, VideoRoot
+from video_contrast.teacher.preferences import PreferenceOptions
 
 
 def commands() -> list[Command]:
-    """The command `export`."""
-    return [Command("export", export, "video-contrast export sets/shapes --format lmms-eval --output tasks/shapes")]
+    """The command `export`, and its subcommand for training data."""
+    return [
+        Command("export", export, "video-contrast export sets/shapes --format lmms-eval --output tasks/shapes"),
+        Command(
+            "export preferences", preferences, "video-contrast export preferences sets/mine --format dpo --output pairs"
+        ),
+    ]
 
 
 def export(
@@ -34,3 +40,20 @@ def export(
         written = exports.vlmevalkit(folder, output, video_root=video_root)
     files = [str(path) for path in written]
     print(json.dumps(files) if as_json else "\n".join(files))
+
+
+def preferences(
+    folder: Annotated[Path, "folder of the set", Flag("DATASET")],
+    *,
+    request: PreferenceOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Write a set's contrasts as training data of TRL: preference pairs, or questions whose answers can be checked."""
+    from video_contrast.teacher.preferences import export_preferences
+
+    counts = export_preferences(folder, request=request)
+    reasons = {"equal": "pairs left out, equal", "unreadable": "items left out, clip not readable"}
+    reasons["no contrast"] = "items left out, no contrast"
+    lines = [f"{counts['rows']} rows of {counts['items']} items in {request.output}"]
+    lines += [f"{words}: {counts[name]}" for name, words in reasons.items() if counts.get(name)]
+    print(json.dumps(counts) if as_json else "\n".join(lines))

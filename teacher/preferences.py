@@ -1,0 +1,258 @@
+"""Contrast sets as training data of generative models: preference pairs, and questions whose answers can be checked.
+
+The prompts are the runner's own (`runner.kinds.prompts`), so that what is trained is what `score --scoring ...` asks.
+TRL reads the folder with `load_dataset`: conversational prompt, chosen and rejected (its DPOTrainer), or prompt and
+`solution` (its GRPOTrainer with `answer_reward`); `images` holds the sampled frames, `videos` the clips' paths.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import atomic_path, resolve_under, write_json, write_text
+from video_contrast.options import Configs, Flag, Seed, VideoRoot, as_record, with_options
+from video_contrast.rows import MultipleChoiceRow, layout_of
+from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds.base import Question
+from video_contrast.runner.sets import question_of
+from video_contrast.seeds import digest, stream
+from video_contrast.storage import SetFolder
+from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
+
+Pair = tuple[str, str, str, str]  # prompt, chosen answer, rejected answer, kind of contrast
+NOT_CONTRASTS = ("true", "random")
+
+_CARD = """---
+configs:
+- config_name: default
+  data_files:
+  - split: {split}
+    path: data/{split}.parquet
+---
+
+# {title}
+
+Made from {source}, split {split}, by `video-contrast export preferences --format {format} --scoring {scoring}`. A row
+holds the conversational columns that TRL reads, the frames of its clip (`images`) and the clip's path (`videos`).
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceOptions:
+    """Which items become training data, and in which form."""
+
+    output: Annotated[Path, "folder to write into"]
+    format_: Annotated[Literal["dpo", "grpo"], "preference pairs, or checkable answers", Flag("--format")]
+    config: Configs = None
+    split: Annotated[str, "which split"] = "train"
+    allow_test: Annotated[bool, "export a test split, of a set that is never scored"] = False
+    scoring: Annotated[
+        Literal["loglik", "yesno", "letter"] | None, "as the model will be scored; default: loglik, for grpo letter"
+    ] = None
+    kinds: Annotated[str | None, "kinds of rejected captions, comma-separated; default: all but random"] = None
+    frames: Annotated[int, "frames a clip, as `score --frames`"] = 8
+    limit: Annotated[int | None, "only the first items of each config"] = None
+    video_root: VideoRoot = None
+    seed: Seed = 0
+
+    @property
+    def how(self) -> str:
+        """The scoring whose prompts are used."""
+        return self.scoring or ("loglik" if self.format_ == "dpo" else "letter")
+
+    def check(self) -> None:
+        """Raises a UsageError for options that do not go together."""
+        if self.split.lower().startswith("test") and not self.allow_test:
+            raise UsageError(
+                f"--split {self.split} is what models are tested on: export train or validation, or give --allow-test "
+                "if no model trained on it is ever scored on this set"
+            )
+        if self.format_ == "grpo" and self.how == "loglik":
+            raise UsageError("--format grpo needs an answer that can be checked: give --scoring letter or yesno")
+        if self.frames < 1:
+            raise UsageError(f"--frames must be at least 1, not {self.frames}")
+
+
+@with_options
+def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> dict[str, int]:
+    """Writes the items of a set as preference pairs or checkable questions; returns the counts.
+
+    Args:
+        dataset: folder of the set.
+
+    Returns:
+        "items", "rows", and how many were left out by reason ("equal", "unreadable", "no contrast").
+
+    Raises:
+        UsageError: a test split without consent, or options that do not go together.
+        VideoContrastError: no row could be made.
+    """
+    request.check()
+    folder = SetFolder.open(dataset)
+    root = Path(request.video_root or folder.path)
+    counts: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    unreadable: dict[str, str] = {}
+    for config in _configs(folder, request):
+        items = folder.choice_rows(config, request.split)[: request.limit]
+        for position, row in enumerate(items):
+            counts["items"] += 1
+            pairs = list(_pairs(row, position, request, counts))
+            if not pairs:
+                continue
+            try:
+                clip = _clip_columns(row, root, request)
+            except (BrokenVideo, UnseenEdit) as error:
+                unreadable.setdefault(row["video_path"], str(error))
+                counts["unreadable"] += 1
+                continue
+            for number, (prompt, chosen, rejected, kind) in enumerate(pairs):
+                row_id = f"{config}/{row['id']}/{number}"
+                rows.append({"id": row_id, "kind": kind, **_answers(prompt, chosen, rejected, request), **clip})
+    if not rows:
+        reason = next(iter(unreadable.values()), f"counts by reason: {dict(counts)}")
+        raise VideoContrastError(f"{dataset}, split {request.split}: no row could be made; {reason}")
+    counts["rows"] = len(rows)
+    _write(rows, request, str(dataset))
+    settings = {key: str(value) if isinstance(value, Path) else value for key, value in as_record(request).items()}
+    record = {"set": str(dataset), "options": settings, "counts": dict(counts), "unreadable": unreadable}
+    write_json(request.output / "preferences.json", record)
+    return dict(counts)
+
+
+def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: Any) -> list[float]:
+    """TRL's reward for checkable answers: 1 where the first word of the answer is the solution, else 0.
+
+    Args:
+        completions: texts, or conversations of one message, as GRPOTrainer hands them over.
+        solution: the right answer of each ("B", "Yes").
+
+    >>> answer_reward(["B.", "The answer is B", " yes, it does"], ["B", "B", "Yes"])
+    [1.0, 0.0, 1.0]
+    """
+    rewards = []
+    for completion, answer in zip(completions, solution, strict=True):
+        text = completion if isinstance(completion, str) else completion[-1]["content"]
+        if not isinstance(text, str):
+            text = "".join(part.get("text", "") for part in text)
+        words = text.replace("(", " ").replace(")", " ").split()
+        rewards.append(float(bool(words) and words[0].strip(".,:;!\"'").lower() == answer.lower()))
+    return rewards
+
+
+def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
+    """The multiple-choice configs with rows in the split."""
+    names = request.config or folder.configs
+    having = [name for name in names if request.split in folder.splits(name)]
+    if not having:
+        splits = sorted({split for name in names for split in folder.splits(name)})
+        raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
+    chosen = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]
+    if not chosen:
+        raise UsageError(
+            f"{folder.path}: {', '.join(having)} holds captions without contrasts; make some with "
+            "`video-contrast negatives`"
+        )
+    return chosen
+
+
+def _pairs(row: MultipleChoiceRow, position: int, request: PreferenceOptions, counts: Counter[str]) -> Iterator[Pair]:
+    """Prompt, chosen, rejected and kind of contrast of an item."""
+    candidates, kinds = row["candidates"], row["kinds"]
+    true = candidates[row["label"]]
+    only = None if request.kinds is None else [name.strip() for name in request.kinds.split(",")]
+    question = question_of(row)
+    wrong = []
+    for number, (text, kind) in enumerate(zip(candidates, kinds, strict=True)):
+        if number == row["label"] or (kind not in only if only is not None else kind in NOT_CONTRASTS):
+            continue
+        if _plain(text) == _plain(true):
+            counts["equal"] += 1
+            continue
+        wrong.append(number)
+    if not wrong:
+        counts["no contrast"] += 1
+    elif request.how == "loglik":
+        asked = prompts.DESCRIBE if question is None else question.text
+        yield from ((asked, true, candidates[n], kinds[n]) for n in wrong)
+    elif request.how == "yesno" and question is None:
+        for n in wrong:  # as many answers are Yes as No
+            yield prompts.YESNO.format(caption=true), "Yes", "No", kinds[n]
+            yield prompts.YESNO.format(caption=candidates[n]), "No", "Yes", kinds[n]
+    else:
+        yield from _letters(row, position, wrong, request)
+
+
+def _letters(row: MultipleChoiceRow, position: int, wrong: Sequence[int], request: PreferenceOptions) -> Iterator[Pair]:
+    """An item as a question by letter; of k following items the true caption stands once at each place."""
+    candidates = row["candidates"]
+    k = len(candidates)
+    if k > len(prompts.LETTERS):
+        raise UsageError(f"{row['id']}: {k} candidates are more than letters; give --scoring yesno or loglik")
+    question = question_of(row)
+    if question is not None and question.is_yes_no(candidates):
+        true, false = candidates[row["label"]], candidates[1 - row["label"]]
+        yield question.of_frames(request.frames).asked(candidates), true, false, row["kinds"][1 - row["label"]]
+        return
+    rest = [n for n in range(k) if n != row["label"]]
+    rest = [rest[int(n)] for n in stream(request.seed, "preferences", row["id"]).permutation(k - 1)]
+    place = prompts.latin_rotation(position, k, request.seed)
+    order = [*rest[:place], row["label"], *rest[place:]]
+    asked = (question or Question("", prompts.LETTER)).of_frames(request.frames).asked([candidates[n] for n in order])
+    for n in wrong if request.format_ == "dpo" else wrong[:1]:
+        yield asked, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n]
+
+
+def _answers(prompt: str, chosen: str, rejected: str, request: PreferenceOptions) -> dict[str, Any]:
+    """The conversational columns."""
+    asked = {"prompt": [{"role": "user", "content": prompt}]}
+    if request.format_ == "grpo":
+        return asked | {"solution": chosen}
+    return asked | {name: [{"role": "assistant", "content": text}] for name, text in
+                    (("chosen", chosen), ("rejected", rejected))}  # fmt: skip
+
+
+def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> dict[str, Any]:
+    """The clip's path and its frames, written once a clip as the runner samples them."""
+    from PIL import Image
+
+    clip = Clip.of(row)
+    footage = footage_of(root, clip)
+    numbers = footage.sample(request.frames, "uniform")
+    folder = request.output / "frames" / digest(str(clip)).hex()[:16]
+    paths = [folder / f"{number:06d}.png" for number in numbers.tolist()]
+    if not all(path.exists() for path in paths):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, frame in zip(paths, footage.decode(numbers.tolist()), strict=True):
+            with atomic_path(path) as temporary:
+                Image.fromarray(frame).save(temporary, format="PNG")
+    images = [{"bytes": None, "path": str(path.resolve())} for path in paths]
+    return {"images": images, "videos": [str(resolve_under(root, part)) for part in clip.paths]}
+
+
+def _write(rows: Sequence[dict[str, Any]], request: PreferenceOptions, source: str) -> None:
+    import datasets
+
+    message = [{"role": datasets.Value("string"), "content": datasets.Value("string")}]
+    columns: dict[str, Any] = {"id": datasets.Value("string"), "kind": datasets.Value("string"), "prompt": message}
+    answer = {"solution": datasets.Value("string")}
+    columns |= answer if request.format_ == "grpo" else {"chosen": message, "rejected": message}
+    columns |= {"images": datasets.List(datasets.Image()), "videos": datasets.List(datasets.Value("string"))}
+    schema = datasets.Features(columns).arrow_schema
+    with atomic_path(request.output / "data" / f"{request.split}.parquet") as temporary:
+        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), temporary, compression="zstd")
+    title = "Preference pairs" if request.format_ == "dpo" else "Questions with checkable answers"
+    card = _CARD.format(title=title, source=source, split=request.split, format=request.format_, scoring=request.how)
+    write_text(request.output / "README.md", card)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?")
