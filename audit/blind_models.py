@@ -8,7 +8,8 @@ same source video. `BLIND_MODELS` names them; the audit of a set, its refinement
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
+from itertools import chain, pairwise
 from math import log
 
 import numpy as np
@@ -127,7 +128,7 @@ def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
     # False captions are weighted so that an item's true caption counts as much as all of its false ones.
     weights = np.array([1.0 if true else 1.0 / (size - 1) for _, true, size in known])
     least = max(2, len(texts) // 2500)  # rarer n-grams cost most of the time and tell nothing
-    words = CountVectorizer(ngram_range=NGRAMS, binary=True, token_pattern=r"\S+", min_df=least)
+    words = CountVectorizer(analyzer=ngrams, binary=True, min_df=least)
     try:
         counted = words.fit_transform(texts)
     except ValueError:  # no n-gram stands twice: nothing to learn from
@@ -151,6 +152,29 @@ def fit_trigrams(items: Sequence[Sequence[str]]) -> TextScorer:
     return TrigramModel([item[0] for item in items if item[0]]).score
 
 
+@lru_cache(maxsize=1 << 16)
+def ngrams(text: str) -> tuple[str, ...]:
+    """The word n-grams of 1 to 3 of a text in lower case. A text is read once for all the models that meet it.
+
+    >>> ngrams("A man runs")
+    ('a', 'man', 'runs', 'a man', 'man runs', 'a man runs')
+    """
+    words = text.lower().split()
+    sizes = range(NGRAMS[0], NGRAMS[1] + 1)
+    return tuple(" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1))
+
+
+@lru_cache(maxsize=1 << 16)
+def padded_grams(caption: str) -> tuple[tuple[str, ...], ...]:
+    """The words, pairs and triples of a caption between its start and its end, with the marks of both.
+
+    >>> padded_grams("Runs")[:4]
+    (('runs',), ('<unk>',), ('<s>', 'runs'), ('runs', '<unk>'))
+    """
+    words = [START, START, *caption.lower().split(), UNKNOWN]
+    return *((word,) for word in words[2:]), *pairwise(words[1:]), *zip(words, words[1:], words[2:], strict=False)
+
+
 class TrigramModel:
     """Word trigrams with interpolated absolute discounting down to uniform over the vocabulary.
 
@@ -160,18 +184,15 @@ class TrigramModel:
     """
 
     def __init__(self, captions: Sequence[str]) -> None:
-        self.counts: Counter[tuple[str, ...]] = Counter()  # n-gram -> how often; () -> number of words
-        for caption in captions:
-            words = [START, START, *caption.lower().split(), UNKNOWN]
-            self.counts.update((word,) for word in words[2:])
-            self.counts.update(pairwise(words[1:]))
-            self.counts.update(zip(words[:-2], words[1:-1], words[2:], strict=True))
-        self.kinds: Counter[tuple[str, ...]] = Counter()  # history -> how many different words follow it
-        self.totals: Counter[tuple[str, ...]] = Counter()  # history -> how many words follow it
+        self.counts = Counter(chain.from_iterable(map(padded_grams, captions)))  # n-gram -> how often
+        self.kinds: dict[tuple[str, ...], int] = {}  # history -> how many different words follow it
+        self.totals: dict[tuple[str, ...], int] = {}  # history -> how many words follow it
         for gram, count in self.counts.items():
-            self.kinds[gram[:-1]] += 1
-            self.totals[gram[:-1]] += count
+            history = gram[:-1]
+            self.kinds[history] = self.kinds.get(history, 0) + 1
+            self.totals[history] = self.totals.get(history, 0) + count
         self.vocabulary = {gram[0] for gram in self.counts if len(gram) == 1}
+        self.known: dict[tuple[str, ...], float] = {}  # trigram -> the logarithm of its probability
 
     def score(self, captions: Sequence[str]) -> NDArray[np.float64]:
         """Mean log-probability of a word of each caption (0 for a caption without words)."""
@@ -180,8 +201,13 @@ class TrigramModel:
     def _mean(self, caption: str) -> float:
         words = [word if word in self.vocabulary else UNKNOWN for word in caption.lower().split()]
         padded = [START, START, *words]
-        total = sum(log(self._probability(tuple(padded[at - 2 : at]), padded[at])) for at in range(2, len(padded)))
+        total = sum(map(self._log_probability, zip(padded, padded[1:], words, strict=False)))
         return total / len(words) if words else 0.0
+
+    def _log_probability(self, trigram: tuple[str, ...]) -> float:
+        if trigram not in self.known:
+            self.known[trigram] = log(self._probability(trigram[:-1], trigram[-1]))
+        return self.known[trigram]
 
     def _probability(self, history: tuple[str, ...], word: str) -> float:
         total = self.totals.get(history, 0)

@@ -1,6 +1,6 @@
 """Text, video and group score of pairs: n captions and n videos, each caption true for one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import factorial
 from typing import Any
@@ -43,7 +43,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) ->
     """
     matrices = _matrices(scores)
     values = group_hits(matrices)
-    result: dict[str, Any] = {"n": len(matrices), "n_ties": sum(_is_tied(matrix) for matrix in matrices)}
+    result: dict[str, Any] = {"n": len(matrices), "n_ties": _count_tied(matrices)}
     for name in SCORES:
         result[name] = exact_mean(values[name])
         result[f"chance_{name}"] = exact_mean(np.array([group_chance(len(matrix))[name] for matrix in matrices]))
@@ -61,12 +61,12 @@ def group_hits(matrices: Sequence[NDArray[np.float64]]) -> dict[str, NDArray[np.
     >>> group_hits([np.array([[0.9, 0.2], [0.9, 0.8]])])["text_score"]
     array([0.5])
     """
-    hits = {
-        "text_score": [_all_first(matrix.T) for matrix in matrices],
-        "video_score": [_all_first(matrix) for matrix in matrices],
-        "group_score": [_all_beat_all(matrix) for matrix in matrices],
-    }
-    return {name: np.array(values) for name, values in hits.items()}
+    hits = {name: np.empty(len(matrices)) for name in SCORES}
+    for places, stack in _by_size(matrices):
+        hits["text_score"][places] = _all_first(stack.swapaxes(1, 2))
+        hits["video_score"][places] = _all_first(stack)
+        hits["group_score"][places] = _all_beat_all(stack)
+    return hits
 
 
 def group_chance(k: int) -> dict[str, float]:
@@ -102,23 +102,37 @@ def _matrices(scores: Any) -> list[NDArray[np.float64]]:
     return matrices
 
 
-def _all_first(rows: NDArray[np.float64]) -> float:
+def _by_size(matrices: Sequence[NDArray[np.float64]]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """The places of the matrices of each size, and these as one array [n, k, k]."""
+    sizes = np.array([len(matrix) for matrix in matrices])
+    for size in np.unique(sizes):
+        places = np.flatnonzero(sizes == size)
+        yield places, np.stack([matrices[place] for place in places])
+
+
+def _all_first(stack: NDArray[np.float64]) -> NDArray[np.float64]:
     """The chance that the diagonal is first in every row; rows share no score, so their ties are independent."""
-    ranks = choice_ranks(rows, np.arange(len(rows)))
-    return 0.0 if ranks.greater.any() else float(1 / np.prod(1 + ranks.equal, dtype=np.float64))
+    n, k, _ = stack.shape
+    ranks = choice_ranks(stack.reshape(n * k, k), np.tile(np.arange(k), n))
+    ways = (1.0 + ranks.equal).reshape(n, k).prod(axis=1)
+    return np.where(ranks.greater.reshape(n, k).any(axis=1), 0.0, 1 / ways)
 
 
-def _all_beat_all(matrix: NDArray[np.float64]) -> float:
-    """The chance that each right score is above all wrong ones of its caption and of its video.
+def _all_beat_all(stack: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chance that each right score is above all wrong ones of its caption and of its video."""
+    right = np.diagonal(stack, axis1=1, axis2=2)
+    lower = np.minimum(right[:, :, None], right[:, None, :])  # what a wrong score must stay below
+    wrong = ~np.eye(stack.shape[1], dtype=bool)
+    chances = np.where(((stack > lower) & wrong).any(axis=(1, 2)), 0.0, 1.0)
+    for place in np.flatnonzero(((stack == lower) & wrong).any(axis=(1, 2)) & (chances > 0)):
+        chances[place] = _tied_chance(stack[place], lower[place], wrong)
+    return chances
 
-    Equal scores are ordered at random, each value apart from the others.
-    """
-    right = np.diagonal(matrix)
-    lower = np.minimum(right[:, None], right)  # what a wrong score must stay below
-    wrong = ~np.eye(len(matrix), dtype=bool)
-    if (matrix > lower)[wrong].any():
-        return 0.0
+
+def _tied_chance(matrix: NDArray[np.float64], lower: NDArray[np.float64], wrong: NDArray[np.bool_]) -> float:
+    """The chance of a matrix with ties: equal scores are ordered at random, each value apart from the others."""
     chance = Fraction(1)
+    right = np.diagonal(matrix)
     for value in np.unique(matrix[wrong & (matrix == lower)]):
         tied = [int(n) for n in np.flatnonzero(right == value)]
         above = [(c, v) for c, v in np.argwhere(wrong & (matrix == lower) & (matrix == value)).tolist()]
@@ -142,7 +156,12 @@ def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
     return chances[(1 << len(tied)) - 1]
 
 
-def _is_tied(matrix: NDArray[np.float64]) -> bool:
-    """Whether a right score equals a wrong one of any caption or video."""
-    wrong = matrix[~np.eye(len(matrix), dtype=bool)]
-    return bool(np.isin(np.diagonal(matrix), wrong).any())
+def _count_tied(matrices: Sequence[NDArray[np.float64]]) -> int:
+    """Of how many groups a right score equals a wrong one of any caption or video."""
+    count = 0
+    for _, stack in _by_size(matrices):
+        k = stack.shape[1]
+        wrong = stack[:, ~np.eye(k, dtype=bool)]
+        right = np.diagonal(stack, axis1=1, axis2=2)
+        count += int((right[:, :, None] == wrong[:, None, :]).any(axis=(1, 2)).sum())
+    return count
