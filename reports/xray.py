@@ -52,7 +52,7 @@ def write_xray(records: Records, output: Path) -> Path:
         sections,
         title="X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}",
         counts=f"{len(records)} {'set' if len(records) == 1 else 'sets'}, {n_items:,} items",
-        finding=" ".join(verdict(name, record) for name, record in list(records.items())[:3]),
+        finding=headline(records),
         warnings=[f"{name}: {text}" for name, record in records.items() for text in _left_out(record)],
         record=entries,
     )
@@ -62,6 +62,20 @@ def write_xray(records: Records, output: Path) -> Path:
 def file_name(name: str) -> str:
     """The name of a set as that of a file."""
     return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+
+
+def headline(records: Records) -> str:
+    """What the sets show together: those that can be won without the video first, the rest in a count."""
+    if len(records) == 1:
+        return " ".join(verdict(name, record) for name, record in records.items())
+    solvable = {name: record for name, record in records.items() if record["blind"]["solvable"]}
+    few = sum(record["blind"]["solvable"] is None for record in records.values())
+    counts = [f"{len(solvable)} of {len(records)} are solvable blind"]
+    counts += [f"{few} have too few source videos to tell"] if few else []
+    strongest = sorted(
+        solvable.items(), key=lambda item: item[1]["blind"]["chance"] - item[1]["blind"]["best"]["accuracy"]
+    )
+    return " ".join([", ".join(counts) + ".", *(verdict(name, record) for name, record in strongest[:3])])
 
 
 def verdict(name: str, record: Mapping[str, Any]) -> str:
