@@ -1,6 +1,6 @@
 """The registry of builders, and what a builder returns.
 
-A builder is a function in a file NAME.py of `sources/`, `robustness/` or `shapes/`:
+A builder is a function in a file NAME.py of `sources/`, `robustness/`, `shapes/` or `clip_edits/`:
 
     @builder("captions", configs=("retrieval", "random_mc", "verb_mc"), requirements="a table of captions")
     def captions(configs: list[str], *, table: CaptionTable, seed: Annotated[int, "of every draw"] = 0) -> BuiltSet: ...
@@ -20,12 +20,13 @@ from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
 
-FOLDERS = ("sources", "robustness", "shapes")
+FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
 # One file a line: NAME.py in one of `FOLDERS`. In this order they are listed.
 MODULES = (
     "shapes",
     "captions",
     "pairs",
+    "clip_edits",
     "msrvtt",
     "lsmdc_ids",
     "youcook2",

@@ -1,0 +1,133 @@
+"""The builder `clip_edits`: pairs of edited clips from any videos and captions."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from video_contrast.audit.blind_audit import audit_splits
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.configs import leave_out
+from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
+from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
+from video_contrast.builders.clip_edits.material import EditOptions, Material
+from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import resolve_under
+from video_contrast.options import Flag, as_record
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import digest
+from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, write_video
+from video_contrast.video.sampling import is_even
+
+_NAMED = 20  # unreadable videos that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipTable(CaptionTable):
+    """A table of videos and captions whose videos are there."""
+
+    captions: Annotated[
+        str, "table of clips and captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub", Flag("--clips")
+    ]
+    video_root: Annotated[Path, "folder of the videos"] = field()
+
+
+@builder(
+    "clip_edits", configs=MODULES, requirements="a table of videos and captions, and the videos (OpenCV measures them)"
+)
+def clip_edits(
+    configs: list[str],
+    *,
+    table: ClipTable,
+    how: EditOptions = EditOptions(),  # noqa: B008  frozen
+    seed: Annotated[int, "of pairs, forms and transitions"] = 0,
+    write_videos: Annotated[bool, "write the edited clips as files, for tools that do not know recipes"] = False,
+) -> BuiltSet:
+    """Pairs of edited clips: order, count, direction, side, speed, place; what is false is certain."""
+    if not table.video_root.is_dir():
+        raise UsageError(f"--video-root {table.video_root}: no such folder")
+    clips, counts = read_clips(table)
+    materials, facts = _materials(clips, table.video_root, seed)
+    built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
+    built.facts["sources"] = [table.source_name()]
+    built.facts["counts"] = counts | facts["counts"]
+    kinds = edit_kinds()
+    for name in configs:
+        made, reasons = groups_of(kinds[name], materials, how, seed=seed)
+        if not made:
+            words = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
+            leave_out(built, name, f"no clip suits it ({words})")
+            continue
+        rows = rows_of(kinds[name], made, seed=seed)
+        if write_videos:
+            rows = [_written(row, table.video_root, built) for row in rows]
+        built.tables[name] = {table.split: list(rows)}
+        built.facts["configs"][name] = {
+            "negatives": kinds[name].negatives,
+            "splits": {table.split: {"groups": len(made), "counts": dict(sorted(reasons.items()))}},
+            "audit": audit_splits({table.split: rows}, seed),
+        }
+    if not built.tables:
+        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {built.facts['left_out']}")
+    return built
+
+
+def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[Material], dict[str, Any]]:
+    """The clips whose videos can be read, and facts of them."""
+    materials: list[Material] = []
+    failed: list[str] = []
+    counts: Counter[str] = Counter()
+    sizes = set()
+    for clip in clips:
+        try:
+            index = index_of(resolve_under(root, clip.video_path))
+            if index.damage:
+                raise BrokenVideo(f"{clip.video_path}: damaged: {index.damage}")
+            first, stop = index.span(clip.start, clip.end)
+        except VideoContrastError as error:
+            failed.append(str(error))
+            continue
+        begin = float(clip.start or 0.0)
+        end = index.end if clip.end is None else min(clip.end, index.end)
+        materials.append(Material(clip, root, begin, float(end), seed))
+        counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
+        sizes.add((index.width, index.height))
+    if not materials:
+        raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
+    facts: dict[str, Any] = {
+        "pretty_name": "Edited clips",
+        "summary": "Groups of edited clips: each caption is true of one clip of its group and false of the others, by "
+        "what was done to the video. Clips are stored as recipes and carried out when they are decoded; parts of "
+        "different sizes are scaled into the smallest, on black.",
+        "counts": {"unreadable_clips": len(failed), "sizes_of_picture": len(sizes), **counts},
+        "configs": {},
+    }
+    if failed:
+        facts["warnings"] = [f"left out: {why}" for why in failed[:_NAMED]]
+    return materials, facts
+
+
+def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleChoiceRow:
+    """The row of a file that will be written; its recipe stays in `meta`."""
+    clip = Clip.of(row)
+    recipe = json.dumps(row["segments"], sort_keys=True)
+    path = f"clips/{digest('clip_edits', recipe).hex()[:16]}.mp4"
+    built.files[path] = partial(_write, clip, root)
+    changed = {key: value for key, value in row.items() if key != "segments"}
+    meta = json.loads(row["meta"]) | {"segments": row["segments"]}
+    changed |= {"video_path": path, "schema_version": 2, "meta": json.dumps(meta, sort_keys=True, ensure_ascii=False)}
+    return changed  # type: ignore[return-value]  # the same columns but one
+
+
+def _write(clip: Clip, root: Path, path: Path) -> None:
+    footage = footage_of(root, clip)
+    frames = footage.decode(range(footage.n_frames))
+    seconds = float(footage.times[-1]) * footage.n_frames / max(1, footage.n_frames - 1)
+    write_video(path, frames, min(1000.0, footage.n_frames / seconds) if seconds else 25.0, times=footage.times)

@@ -1,0 +1,29 @@
+"""Count: a clip once, twice and three times."""
+
+from numpy.random import Generator
+
+from video_contrast.builders.clip_edits.kinds import edit_kind
+from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.parts import length
+
+TIMES = ("once", "twice", "three times")
+FORMS = ("{caption}, {times}", "{times}: {caption}", "what is shown {times}: {caption}")
+
+
+@edit_kind("count", clips=1, negatives="the same caption with another number of times")
+def count(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+    """A clip repeated; a gap or a cut stands between, so that a repetition shows as one."""
+    clip = clips[0]
+    part = clip.part(length(clip, options))
+    joint = choose_joint(options, rng, (part,), fades=False)
+    form = FORMS[int(rng.integers(len(FORMS)))]
+    members = tuple(
+        Member(
+            joint.join(*[part] * (number + 1)),
+            form.format(caption=clip.caption, times=times),
+            shown=f"{clip.id} {times}" + (f" ({joint.words})" if number else ""),
+            claim=times,
+        )
+        for number, times in enumerate(TIMES)
+    )
+    return Group(members, {"form": form, "transition": joint.name})

@@ -1,0 +1,192 @@
+"""Which clips make a group, and the rows of the groups: every clip is used or counted with a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import cast
+
+from video_contrast import seeds
+from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.clip_edits.kinds import EditKind
+from video_contrast.builders.clip_edits.material import EditOptions, Group, LeftOut, Material
+from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
+from video_contrast.video import BrokenVideo
+
+TRIED = 16  # partners of a clip that are tried before it is left out
+Made = list[tuple[tuple[Material, ...], Group]]
+
+
+def groups_of(
+    kind: EditKind, clips: Sequence[Material], options: EditOptions, *, seed: int
+) -> tuple[Made, Counter[str]]:
+    """Makes the groups of a kind.
+
+    Args:
+        kind: which edit.
+        clips: that can be edited.
+        options: of the build.
+        seed: of the set.
+
+    Returns:
+        The groups with their clips, and how many clips fell out, by reason.
+    """
+    made: Made = []
+    counts: Counter[str] = Counter()
+    for turn in range(options.partners if kind.clips > 1 else 1):
+        _one_turn(kind, clips, options, made=made, counts=counts, name=(seed, "clip_edits", kind.name, turn))
+    made.sort(key=lambda group: [clip.id for clip in group[0]])
+    limit = options.items if options.items is not None else len(made)
+    return made[:limit], counts
+
+
+def _one_turn(
+    kind: EditKind,
+    clips: Sequence[Material],
+    options: EditOptions,
+    *,
+    made: Made,
+    counts: Counter[str],
+    name: tuple[int, str, str, int],
+) -> None:
+    """Uses every clip once, if it can be: joined with the first of some others that suit it."""
+    former = {frozenset(clip.id for clip in members) for members, _ in made}
+    free = {clip.id: clip for clip in _shuffled(clips, *name)}
+    if kind.same_video and name[-1] == 0:
+        for pair in _neighbours(clips):
+            if all(clip.id in free for clip in pair):
+                _try(kind, pair, options, made=made, free=free, name=name)
+    while free:
+        first, *others = free.values()
+        reason = None
+        for partners in _partners(kind, first, others):
+            tried = (first, *partners)
+            if frozenset(clip.id for clip in tried) in former:
+                continue
+            reason = _try(kind, tried, options, made=made, free=free, name=name)
+            if reason is None:
+                break
+        else:
+            counts[reason or "no_other_clip_to_join"] += 1
+            free.pop(first.id)
+
+
+def _try(
+    kind: EditKind,
+    clips: tuple[Material, ...],
+    options: EditOptions,
+    *,
+    made: Made,
+    free: dict[str, Material],
+    name: tuple[int, str, str, int],
+) -> str | None:
+    """Makes a group of these clips, which are then used; the reason where it cannot be made."""
+    rng = seeds.stream(*name, *(clip.id for clip in clips))
+    try:
+        made.append((clips, kind.make(clips, options, rng)))
+    except LeftOut as why:
+        return str(why)
+    except BrokenVideo:
+        return "video_could_not_be_read"
+    for clip in clips:
+        free.pop(clip.id)
+    return None
+
+
+def _partners(kind: EditKind, first: Material, others: Sequence[Material]) -> Iterator[tuple[Material, ...]]:
+    """What a clip may be joined with: clips of other videos of its pool, a few of them."""
+    if kind.clips == 1:
+        yield ()
+        return
+    fitting = [one for one in others if _apart(first, one) and one.source.pool == first.source.pool]
+    for at, one in enumerate(fitting[:TRIED]):
+        if kind.clips == 2:
+            yield (one,)
+        else:
+            rest = (other for other in fitting[at + 1 : at + 1 + TRIED] if _apart(one, other))
+            yield from ((one, other) for other in rest)
+
+
+def _apart(one: Material, other: Material) -> bool:
+    return one.source.cluster != other.source.cluster
+
+
+def _neighbours(clips: Sequence[Material]) -> Iterator[tuple[Material, Material]]:
+    """Spans of one video that follow each other, in the order of the video."""
+    videos: dict[str, list[Material]] = {}
+    for clip in clips:
+        videos.setdefault(clip.source.video_path, []).append(clip)
+    for spans in videos.values():
+        spans.sort(key=lambda clip: (clip.start, clip.end))
+        yield from ((one, next_one) for one, next_one in pairwise(spans) if one.end <= next_one.start + 1e-3)
+
+
+def _shuffled(clips: Sequence[Material], *name: seeds.Part) -> list[Material]:
+    ordered = sorted(clips, key=lambda clip: clip.id)
+    return [ordered[int(n)] for n in seeds.stream(*name).permutation(len(ordered))]
+
+
+def rows_of(kind: EditKind, made: Made, *, seed: int) -> list[MultipleChoiceRow]:
+    """The rows of groups, each member a row.
+
+    Groups that share a video, directly or through others, are one cluster.
+
+    Args:
+        kind: which edit.
+        made: the groups and their clips.
+        seed: of the places of the candidates.
+    """
+    clusters = _clusters([[clip.source.cluster for clip in clips] for clips, _ in made])
+    rows = []
+    for (clips, group), cluster in zip(made, clusters, strict=True):
+        name = f"{kind.name}-{'+'.join(clip.id for clip in clips)}"
+        size = len(group.members)
+        places = seeds.stream(seed, "clip_edits", "candidates", name).permutation(size).tolist()
+        texts = [group.members[n].caption for n in places]
+        for number, member in enumerate(group.members):
+            label = places.index(number)
+            row = multiple_choice_row(
+                id=f"{name}/{number}",
+                video_id=f"{name}/{number}",
+                video_path=next(part.video_path for part in member.segments if part.video_path),
+                candidates=texts,
+                label=label,
+                kinds=["true" if n == label else kind.name for n in range(size)],
+                edits=[
+                    None if n == label else replace(difference(member.caption, text, "clip_edits"), antonym=False).row()
+                    for n, text in enumerate(texts)
+                ],
+                cluster=cluster,
+                meta={
+                    "edit": kind.name,
+                    "clips": [clip.id for clip in clips],
+                    "truth": {
+                        "shown": member.shown,
+                        "true": member.claim,
+                        "false": [None if n == number else group.members[n].claim for n in places],
+                    },
+                    **group.facts,
+                },
+                group=name,
+                segments=cast(list[SegmentColumns], [part.record() for part in member.segments]),
+            )
+            rows.append(row)
+    return rows
+
+
+def _clusters(groups: Sequence[Sequence[str]]) -> list[str]:
+    """A name for each group, the same for groups that have a video in common, directly or through others."""
+    parent: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for names in groups:
+        tops = sorted({top(name) for name in names})
+        for other in tops[1:]:
+            parent[other] = tops[0]
+    return [top(names[0]) for names in groups]

@@ -1,0 +1,34 @@
+"""Identity over a cut: a clip that goes on after a cut, against another clip after it."""
+
+from numpy.random import Generator
+
+from video_contrast.builders.clip_edits.kinds import edit_kind
+from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.parts import balanced, check_captions
+
+FORMS = (
+    ("{caption}; after the cut the {what}", "same scene goes on", "scene is another one"),
+    ("the scene after the cut is {what}: {caption} before it", "the same", "another one"),
+)
+
+
+@edit_kind("identity", clips=2, negatives="the caption that says the opposite of what follows the cut")
+def identity(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+    """The two halves of a clip, and its first half with a part of another clip."""
+    check_captions(clips)
+    clip, other = clips
+    seconds = min(balanced(clips, options))
+    half = round(seconds / 2, 3)
+    begin = (clip.seconds - seconds) / 2
+    first, second = clip.part(half, begin), clip.part(half, begin + half)
+    joint = choose_joint(options, rng, (first, second), fades=False)
+    form, same, another = FORMS[int(rng.integers(len(FORMS)))]
+    return Group(
+        (
+            Member(joint.join(first, second), form.format(caption=clip.caption, what=same),
+                   shown=f"{clip.id}, {joint.words}, the rest of it", claim=same),
+            Member(joint.join(first, other.part(half)), form.format(caption=clip.caption, what=another),
+                   shown=f"{clip.id}, {joint.words}, {other.id}", claim=another),
+        ),
+        {"form": form, "transition": joint.name},
+    )  # fmt: skip

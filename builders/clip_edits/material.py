@@ -1,0 +1,196 @@
+"""What edits are made of: a captioned clip with its times, and how groups of edited clips are described."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from numpy.random import Generator
+
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
+from video_contrast.builders.clip_edits.motion import Motion, motion_of
+from video_contrast.errors import UsageError
+from video_contrast.seeds import Streams
+from video_contrast.video import Clip, Segment, pause
+
+Transition = Literal["varied", "gap", "cut", "fade"]
+# Words that a caption may begin with and that are written small inside a sentence.
+_SMALL = frozenset(
+    "a an the this that these those some someone somebody people person two three four five one many several there "
+    "man men woman women boy boys girl girls child children he she it they his her its their".split()  # noqa: SIM905  a quoted list is no easier to read
+)
+_PAUSE = 0.5  # seconds at most
+_FADE = 0.5  # seconds at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditOptions:
+    """How clips are edited."""
+
+    PANEL: ClassVar[str] = "How clips are edited"
+    seconds: Annotated[float, "of a part at most, around the clip's middle"] = 10.0
+    shortest: Annotated[float, "seconds of a part at least; shorter clips are left out"] = 1.0
+    transition: Annotated[Transition, "how parts are joined: varied, gap (grey), cut or fade"] = "varied"
+    partners: Annotated[int, "how many other clips each clip is joined with"] = 1
+    needle: Annotated[float, "share of an edited clip that an inserted span has (needle)"] = 0.3
+    asymmetry: Annotated[float, "how directed motion must be, 0 to 1 (reversal)"] = 0.4
+    items: Annotated[int | None, "groups a kind, at most"] = None
+
+    def __post_init__(self) -> None:
+        """Raises a UsageError for an option out of its range."""
+        for name, low, high in (("seconds", 0.1, 3600), ("shortest", 0.1, 3600), ("needle", 0.01, 0.5),
+                                ("asymmetry", 0, 1), ("partners", 1, 1000)):  # fmt: skip
+            if not low <= getattr(self, name) <= high:
+                raise UsageError(f"--{name} must be from {low:g} to {high:g}, not {getattr(self, name):g}")
+        if self.shortest > self.seconds:
+            raise UsageError(f"--shortest {self.shortest:g} is longer than --seconds {self.seconds:g}")
+        if self.items is not None and self.items < 1:
+            raise UsageError(f"--items must be at least 1, not {self.items}")
+
+
+class LeftOut(Exception):  # noqa: N818  no error: a clip that an edit does not suit
+    """Why no group is made of some clips: a name that the build counts."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A clip that can be edited.
+
+    Attributes:
+        source: the clip and its captions.
+        root: the video root.
+        start, end: its span, in seconds of the file.
+    """
+
+    source: CaptionedClip
+    root: Path
+    start: float
+    end: float
+    seed: int = 0
+
+    @property
+    def id(self) -> str:
+        """Of the clip."""
+        return self.source.id
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.end - self.start
+
+    @cached_property
+    def captions(self) -> tuple[str, ...]:
+        """Its captions in their seeded order, as they stand inside a sentence."""
+        order = caption_order(self.source, self.seed, Streams())
+        return tuple(dict.fromkeys(clause(self.source.captions[n]) for n in order))
+
+    @property
+    def caption(self) -> str:
+        """The first of them."""
+        return self.captions[0]
+
+    @cached_property
+    def motion(self) -> Motion:
+        """How it moves."""
+        return motion_of(self.root, Clip(self.id, self.source.video_path, self.start, self.end))
+
+    def part(self, seconds: float, at: float | None = None, **how: Any) -> Segment:
+        """A span of the clip as a segment.
+
+        Args:
+            seconds: how long.
+            at: seconds from the clip's beginning; around the middle where None.
+            **how: `speed`, `reversed`, `mirrored`.
+        """
+        begin = self.start + ((self.seconds - seconds) / 2 if at is None else at)
+        return Segment(self.source.video_path, round(begin, 3), round(begin + seconds, 3), **how)
+
+
+@dataclass(frozen=True)
+class Member:
+    """An edited clip of a group.
+
+    Attributes:
+        segments: its recipe.
+        caption: what is true of it alone.
+        shown: what was edited, for the truth record.
+        claim: the words of the caption that are false of the group's other clips.
+    """
+
+    segments: tuple[Segment, ...]
+    caption: str
+    shown: str
+    claim: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Edited clips of each of which one of the group's captions is true, and no other.
+
+    Attributes:
+        members: the clips.
+        facts: of the group, for the truth record (form, transition, measured motion ...).
+    """
+
+    members: tuple[Member, ...]
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+def clause(caption: str) -> str:
+    """A caption as it stands inside a sentence: without its full stop, and begun small.
+
+    >>> clause("A man rides.  "), clause("Anna rides")
+    ('a man rides', 'Anna rides')
+    """
+    text = " ".join(caption.split()).rstrip(" .!?;,")
+    first = text.split(" ")[0]
+    return first.lower() + text[len(first) :] if first.lower() in _SMALL else text
+
+
+@dataclass(frozen=True)
+class Joint:
+    """How parts are joined.
+
+    Attributes:
+        name: "gap", "cut" or "fade".
+        seconds: of the grey gap, or of the cross-fade.
+    """
+
+    name: str
+    seconds: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """For the truth record."""
+        return self.name if self.name == "cut" else f"{self.name} of {self.seconds:g} s"
+
+    def join(self, *parts: Segment) -> tuple[Segment, ...]:
+        """The parts put together in their order."""
+        out = [parts[0]]
+        for part in parts[1:]:
+            if self.name == "gap":
+                out.append(pause(self.seconds))
+            out.append(replace(part, fade=self.seconds) if self.name == "fade" else part)
+        return tuple(out)
+
+
+def choose_joint(options: EditOptions, rng: Generator, parts: Sequence[Segment], *, fades: bool = True) -> Joint:
+    """How parts are joined, in whatever order; drawn where the transition varies.
+
+    Args:
+        options: of the build.
+        rng: draws.
+        parts: that will be joined.
+        fades: whether a cross-fade will do; a gap stands in for it where it was asked for.
+    """
+    names = ["gap", "cut", "fade"] if fades else ["gap", "cut"]
+    drawn = names[int(rng.integers(len(names)))]
+    name = drawn if options.transition == "varied" else options.transition if options.transition in names else "gap"
+    shortest = min(part.seconds for part in parts)
+    if name == "cut":
+        return Joint(name)
+    # A fade is so short that up to ten frames a part are sampled outside of it.
+    return Joint(name, round(min(_PAUSE, shortest / 4) if name == "gap" else min(_FADE, shortest / 20), 3))

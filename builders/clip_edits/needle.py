@@ -1,0 +1,38 @@
+"""Needle: a span of one clip in the midst of another, against a span of a third."""
+
+from numpy.random import Generator
+
+from video_contrast.builders.clip_edits.kinds import edit_kind
+from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.parts import check_captions, length
+
+FORMS = (
+    "{host}, and for a while in between {needle}",
+    "{needle}, in the midst of {host}",
+    "between the beginning and the end, where {host}, one sees that {needle}",
+)
+
+
+@edit_kind("needle", clips=3, negatives="the caption of a span that is not there")
+def needle(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+    """The first clip with a span of the second inserted, and with one of the third, at the same place."""
+    check_captions(clips)
+    host, *others = clips
+    ratio = options.needle / (1 - options.needle)
+    seconds = min(length(host, options), *(length(other, options) / ratio for other in others))
+    at = (host.seconds - seconds) / 2
+    cut = round(seconds * float(rng.uniform(0.4, 0.6)), 3)
+    before, behind = host.part(cut, at), host.part(round(seconds - cut, 3), at + cut)
+    spans = [other.part(round(ratio * seconds, 3)) for other in others]
+    joint = choose_joint(options, rng, (before, behind, *spans), fades=False)
+    form = FORMS[int(rng.integers(len(FORMS)))]
+    members = tuple(
+        Member(
+            joint.join(before, span, behind),
+            form.format(host=host.caption, needle=other.caption),
+            shown=f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})",
+            claim=other.caption,
+        )
+        for span, other in zip(spans, others, strict=True)
+    )
+    return Group(members, {"form": form, "transition": joint.name, "share": options.needle})

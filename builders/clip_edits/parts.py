@@ -1,0 +1,82 @@
+"""What several kinds ask of their clips: how long their parts are, and that no caption is true of two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import combinations
+
+from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.builders.clip_edits.material import EditOptions, LeftOut, Material
+from video_contrast.builders.clip_edits.rewriting import Rewritten
+from video_contrast.perturbations.language import tag
+
+_LONGER = 2.0  # times the shortest of the parts that are joined
+_LIGHT = frozenset(("be", "have", "do"))
+
+
+def length(clip: Material, options: EditOptions) -> float:
+    """Seconds of a clip that are used.
+
+    Raises:
+        LeftOut: the clip is too short.
+    """
+    if clip.seconds < options.shortest:
+        raise LeftOut("too_short")
+    return min(clip.seconds, options.seconds)
+
+
+def balanced(clips: Sequence[Material], options: EditOptions) -> list[float]:
+    """Seconds of each clip that are used; none lasts more than twice as long as another, so that all are seen."""
+    lengths = [length(clip, options) for clip in clips]
+    return [min(one, _LONGER * min(lengths)) for one in lengths]
+
+
+def check_captions(clips: Sequence[Material]) -> None:
+    """Checks that no clip's caption can be true of another.
+
+    Raises:
+        LeftOut: two captions say the same, or all that one says is said by the other too.
+    """
+    for one, other in combinations(clips, 2):
+        if one.source.truths() & other.source.truths():
+            raise LeftOut("captions_say_the_same")
+        words, others = content(normal(one.caption)), content(normal(other.caption))
+        if words <= others or others <= words:
+            raise LeftOut("captions_may_both_be_true")
+
+
+@lru_cache(1 << 14)
+def content(caption: str) -> frozenset[str]:
+    """The nouns, verbs, adjectives and numbers of a caption, in dictionary form.
+
+    >>> sorted(content("a man is opening two red doors"))
+    ['door', 'man', 'open', 'red', 'two']
+    """
+    tokens = tag([caption])[0]
+    kept = (token for token in tokens if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT)
+    return frozenset(token.lemma for token in kept)
+
+
+def first_that(rewrite: Callable[[str], Rewritten], clip: Material) -> tuple[str, Rewritten]:
+    """The first of a clip's captions that can be rewritten, and what it becomes.
+
+    Args:
+        rewrite: raises `LeftOut` where it cannot.
+        clip: whose captions are tried.
+
+    Raises:
+        LeftOut: none can; the reason of the first.
+    """
+    reason: LeftOut | None = None
+    for caption in clip.captions:
+        try:
+            changed = rewrite(caption)
+        except LeftOut as why:
+            reason = reason or why
+            continue
+        if normal(changed.caption) not in clip.source.truths():
+            return caption, changed
+        reason = reason or LeftOut("another_caption_says_the_opposite")
+    assert reason is not None
+    raise reason
