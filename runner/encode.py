@@ -13,6 +13,7 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.kinds.maxsim import stacked
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.reading import ClipReader
@@ -122,7 +123,7 @@ class Encoding:
                 rows.append(batcher(self.model.encode_prepared, prepared))
             if names:
                 self.counts.visual_encodings += len(names)
-                self.store.put(names, _finite(np.concatenate(rows), names), np.stack(numbers))
+                self.store.put(names, _finite(stacked(rows), names), np.stack(numbers))
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> np.ndarray:

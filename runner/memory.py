@@ -9,6 +9,7 @@ import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.kinds.maxsim import stacked
 
 T = TypeVar("T")
 NO_ROOM = (
@@ -75,4 +76,4 @@ class Batcher:
             self.counts.batches += 1
             rows.append(encoded)
             begin += len(batch)
-        return np.concatenate(rows)
+        return stacked(rows)

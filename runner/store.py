@@ -25,9 +25,11 @@ class Store:
     Args:
         root: the store's folder, shared by models and runs.
         space: names the model and everything else that all keys share.
+        multi_vector: whether rows hold several vectors, and may be of different widths.
     """
 
-    def __init__(self, root: Path, space: str) -> None:
+    def __init__(self, root: Path, space: str, *, multi_vector: bool = False) -> None:
+        self.multi_vector = multi_vector
         self.folder = Path(root) / space
         self.folder.mkdir(parents=True, exist_ok=True)
         self._where: dict[str, tuple[str, int]] = {}
@@ -89,13 +91,16 @@ class Store:
             with safe_open(self.folder / name, framework="numpy") as shard:
                 values = shard.get_tensor(tensor)
             if out is None:
-                out = np.empty((len(keys), values.shape[1]), values.dtype)
-            if values.shape[1] != out.shape[1]:
+                out = np.zeros((len(keys), values.shape[1]), values.dtype)
+            width = values.shape[1]
+            if width != out.shape[1] and not self.multi_vector:
                 raise VideoContrastError(
-                    f"the store {self.folder} holds rows of {values.shape[1]} and {out.shape[1]} numbers; remove it"
+                    f"the store {self.folder} holds rows of {width} and {out.shape[1]} numbers; remove it"
                 )
+            if width > out.shape[1]:
+                out = np.pad(out, ((0, 0), (0, width - out.shape[1])))
             positions, rows = np.array(pairs).T
-            out[positions] = values[rows]
+            out[positions, :width] = values[rows]
         if out is None:
             return np.empty((0, 0), np.float32)
         return out

@@ -54,7 +54,10 @@ MODULES = (
     "generative",
     "served",
     "reranker",
+    "late_interaction",
 )
+# Classes of sentence-transformers whose kind is another than that of embedders.
+SAVED_AS = {"CrossEncoder": "reranker", "MultiVectorEncoder": "late_interaction"}
 ENTRY_POINTS = "video_contrast.models"
 _loaded_plugins = False
 
@@ -100,7 +103,7 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
-        return known["reranker" if _is_cross_encoder(source) else "sentence_transformers"]
+        return known[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
     for chosen in known.values():
         if source.architecture and source.architecture in chosen.architectures:
             return chosen
@@ -120,10 +123,10 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
     )
 
 
-def _is_cross_encoder(source: ModelSource) -> bool:
-    """Whether sentence-transformers saved the model as a reranker; both sorts have a modules.json."""
+def _saved_as(source: ModelSource) -> str:
+    """The class that sentence-transformers saved; all of them have a modules.json."""
     config = source.path / "config_sentence_transformers.json" if source.path else None
-    return bool(config and config.exists() and read_json(config).get("model_type") == "CrossEncoder")
+    return str(read_json(config).get("model_type") or "") if config and config.exists() else ""
 
 
 def options_for(chosen: Kind, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,13 @@ class Encoder(Model):
     """Encodes videos and texts apart.
 
     The rows must not depend on what else is in the batch (beyond rounding).
+
+    Attributes:
+        vector_length: how many numbers a vector has, where a row holds several of them one after the other (late
+            interaction): such rows end in zeros where others are longer. None where a row is one vector.
     """
+
+    vector_length: int | None = None
 
     def prepare(self, clip: ClipFrames) -> Any:
         """Pixels made ready for the model. Called in decoding threads, several at once; no device work here."""

@@ -27,6 +27,8 @@ from video_contrast.runner.kinds.thinking import think
 
 T = TypeVar("T")
 SHOWN = 64  # tokens before the end of the video that are shown decoded
+# How far shared and unshared logits may be apart, in standard deviations of the logits: float32, and shorter types.
+TOLERANCE = (1e-3, 5e-2)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class GenerativeScorer(PairScorer):
         self.together = self.options.scoring == "letter"
         self.rendered = ""
         self._shares: dict[Any, bool] = {}  # by the geometry of the pixels
+        self._largest_gap = 0.0
         self._unconditional: dict[tuple[str, str], float] = {}
 
     def score(
@@ -124,6 +127,7 @@ class GenerativeScorer(PairScorer):
             "prompt_hash": prompts.prompt_hash(self.rendered),
             "thinking": self.chat.thinking,
             "shared_prefix": self.sharing,
+            "shared_prefix_gap_sd": self._largest_gap,
         }
 
     def _yesno(self, clip: ClipFrames | None, texts: list[str]) -> ScoreResult:
@@ -293,7 +297,7 @@ class GenerativeScorer(PairScorer):
         """
         import torch
 
-        tolerance = 1e-3 if next(self.model.parameters()).dtype == torch.float32 else 5e-2
+        tolerance = TOLERANCE[next(self.model.parameters()).dtype != torch.float32]
         probes = [endings[i] for i in sorted({0, len(endings) - 1})]
         rows = prefix.score(probes, lambda _, logits: logits[-1], only_last=True)
         whole = score_unshared(
@@ -301,6 +305,7 @@ class GenerativeScorer(PairScorer):
         )
         for row, expected in zip(rows, whole, strict=True):
             gap = float((row - expected).abs().max() / expected.std().clamp(min=1e-6))
+            self._largest_gap = max(self._largest_gap, gap)
             if not gap < tolerance:
                 self.sharing = f"off: shared and unshared logits of {type(self.model).__name__} differ by {gap:.2g} sd"
                 return False

@@ -4,6 +4,9 @@ A prompt of P tokens with C endings of S tokens costs P + C*S instead of C*(P + 
 right and no attention mask is given: in a causal model a token never sees what stands after it, so padding changes
 nothing. Models with positions in time and space (M-RoPE) are told all positions, computed from the whole prompt:
 where the temporal extent of a video exceeds the spatial one, what they infer depends on where the prompt is cut.
+
+Layers with a recurrent state (linear attention, Mamba, short convolutions) update it in place, so every ending starts
+from a copy of the state after the prompt; the copies that padding spoils are thrown away with their batch.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ Read = Callable[[int, "torch.Tensor"], T]
 # Inputs with one entry a token; everything else in the processor's output describes pixels.
 PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "position_ids")
 LOGITS_AT_ONCE = 1 << 28  # numbers: 1 GB
+STATES_AT_ONCE = 1 << 28  # numbers, of the copied states of recurrent layers
+# Layers of the library's caches that are continued by appending (or by states of their own), so they can be forked.
+FORKED = ("DynamicLayer", "DynamicSlidingWindowLayer", "LinearAttentionCacheLayerMixin", "DummyLayer")
 
 
 class CannotShare(Exception):
@@ -56,15 +62,10 @@ class Prefix:
                     positions[..., length:][..., :1] if length < positions.shape[-1] else positions[..., -1:] + 1
                 )
             output = model(**given, use_cache=True, logits_to_keep=1)
-        self.cache = output.past_key_values
+        self.cache = getattr(output, "past_key_values", None)
         self.vocabulary = int(output.logits.shape[-1])
         if not hasattr(self.cache, "batch_repeat_interleave"):
             raise CannotShare(f"{type(self.cache).__name__} cannot be repeated for several endings")
-        linear = [
-            type(layer).__name__ for layer in getattr(self.cache, "layers", ()) if "Linear" in type(layer).__name__
-        ]
-        if linear:
-            raise CannotShare(f"its cache has recurrent layers ({linear[0]}), which do not skip padding")
 
     def score(self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool) -> list[T]:
         """What `read` keeps of the logits over each ending.
@@ -80,7 +81,8 @@ class Prefix:
         results: dict[int, T] = {}
         order = sorted(range(len(endings)), key=lambda i: len(endings[i]))
         longest = len(endings[order[-1]])
-        size = max(1, min(32, LOGITS_AT_ONCE // (self.vocabulary * (1 if only_last else longest))))
+        logits_of_one = self.vocabulary * (1 if only_last else longest)
+        size = max(1, min(32, LOGITS_AT_ONCE // logits_of_one, STATES_AT_ONCE // max(1, _state_size(self.cache))))
         for begin in range(0, len(order), size):
             rows = order[begin : begin + size]
             lengths = [len(endings[i]) for i in rows]
@@ -117,15 +119,13 @@ def _repeated(cache: Any, rows: int) -> Any:
     """The cache for `rows` endings, without changing this one.
 
     Keys and values are expanded, not copied: a layer makes new tensors when it appends, so the one copy that appending
-    needs is the only one. Caches of another make repeat themselves.
+    needs is the only one. Recurrent states are copied, as their layers overwrite them. Caches of another make repeat
+    themselves.
     """
     layers = getattr(cache, "layers", None)
-    if layers and all(type(layer).__name__ in ("DynamicLayer", "DynamicSlidingWindowLayer") for layer in layers):
+    if layers and all(any(base.__name__ in FORKED for base in type(layer).__mro__) for layer in layers):
         copied = copy.copy(cache)
-        copied.layers = [copy.copy(layer) for layer in layers]
-        for layer in copied.layers:
-            layer.keys = layer.keys.expand(rows, -1, -1, -1)
-            layer.values = layer.values.expand(rows, -1, -1, -1)
+        copied.layers = [_forked(layer, rows) for layer in layers]
         return copied
     copied = copy.deepcopy(cache)
     try:
@@ -133,6 +133,31 @@ def _repeated(cache: Any, rows: int) -> Any:
     except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
         raise CannotShare(f"{type(cache).__name__} cannot be repeated: {error}") from error
     return copied
+
+
+def _forked(layer: Any, rows: int) -> Any:
+    """One layer for `rows` endings: what it appends to is expanded, the states that it overwrites are copied."""
+    import torch
+
+    copied = copy.copy(layer)
+    for name, value in vars(layer).items():
+        if isinstance(value, torch.Tensor) and value.ndim and len(value) == 1:
+            setattr(copied, name, value.expand(rows, *value.shape[1:]))
+        elif isinstance(value, dict):
+            states = {
+                key: state.repeat_interleave(rows, 0) if isinstance(state, torch.Tensor) else state
+                for key, state in value.items()
+            }
+            setattr(copied, name, states)
+    return copied
+
+
+def _state_size(cache: Any) -> int:
+    """How many numbers the recurrent states of a cache hold, for one ending."""
+    dicts = [
+        value for layer in getattr(cache, "layers", ()) for value in vars(layer).values() if isinstance(value, dict)
+    ]
+    return sum(state.numel() for states in dicts for state in states.values() if hasattr(state, "numel"))
 
 
 def score_unshared(

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.base import (
+    ClipFrames,
+    DualEncoder,
+    Encoder,
+    KindOption,
+    LoadOptions,
+    ModelSource,
+    kind,
+)
 from video_contrast.runner.kinds.loading import count_longer, explained
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
@@ -23,8 +31,8 @@ PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the 
 SAMPLED = {"video": {"do_sample_frames": False}}  # the frames are sampled already
 
 
-class SentenceEncoder(DualEncoder):
-    """A `SentenceTransformer` with text and video, or text and images.
+class SentenceModel(Encoder):
+    """What the encoders of sentence-transformers share: modalities, prompts, and the limit of captions.
 
     Args:
         model: the loaded model.
@@ -52,7 +60,7 @@ class SentenceEncoder(DualEncoder):
     def facts(self) -> dict[str, Any]:
         """What it takes, in which way the clips were given, and under which prompts."""
         return {
-            "class": "SentenceTransformer",
+            "class": type(self.model).__name__,
             "modalities": self.modalities,
             "as_video": self.takes_video,
             "prompt_text": saved_prompt(self.model, ("query",)) if self.prompt_text is None else self.prompt_text,
@@ -71,6 +79,10 @@ class SentenceEncoder(DualEncoder):
     def prepare(self, clip: ClipFrames) -> ClipFrames:
         """The clip, with the times of its frames."""
         return clip
+
+
+class SentenceEncoder(SentenceModel, DualEncoder):
+    """A `SentenceTransformer` with text and video, or text and images."""
 
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, D], rows of length 1."""

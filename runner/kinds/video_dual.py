@@ -15,6 +15,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
+from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
@@ -46,7 +47,8 @@ class VideoTextEncoder(DualEncoder):
         probed = self.name not in PERCEPTION
         if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
             raise UsageError(
-                f"{self.name} has no get_video_features and get_text_features, so it is unknown how to encode with it; "
+                f"{self.name} has neither get_video_features and get_text_features nor the methods of "
+                f"{', '.join(one.family for one in INTERFACES)}, so it is unknown how to encode with it; "
                 "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
             )
         self.pixels = "pixel_values_videos" if not probed else _pixels(model.get_video_features)
@@ -128,7 +130,8 @@ def _leave_out_bands() -> None:
 
 
 def _usual_frames(config: Mapping[str, Any]) -> int | None:
-    return (config.get("vision_config") or {}).get("num_frames")
+    """As VideoPrism, LanguageBind and Cosmos-Embed1 name it."""
+    return (config.get("vision_config") or {}).get("num_frames") or config.get("num_video_frames")
 
 
 @kind(
@@ -139,12 +142,16 @@ def _usual_frames(config: Mapping[str, Any]) -> int | None:
     architectures=ARCHITECTURES,
     model_types=("videoprism", "pe_video", "pe_audio_video"),
     tested=("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel", "remote code"),
-    version="3",
+    version="4",
     usual_frames=_usual_frames,
 )
-def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder:
+def load(source: ModelSource, settings: LoadOptions) -> VideoTextEncoder | RemoteEncoder:
     """Loads the class that the config names, or the repository's own."""
     name = source.architecture if source.architecture in ARCHITECTURES else None
     if name == "PeAudioVideoModel":
         _leave_out_bands()
-    return VideoTextEncoder(load_model(source, settings, name), load_processor(source, settings, None))
+    model = load_model(source, settings, name)
+    interface = interface_of(model)
+    if interface is not None:
+        return RemoteEncoder(model, interface, load_processor(source, settings, None) if interface.processor else None)
+    return VideoTextEncoder(model, load_processor(source, settings, None))

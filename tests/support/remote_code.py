@@ -62,3 +62,113 @@ def write(folder: Path, mark: Path) -> Path:
         metadata={"format": "pt"},
     )
     return folder
+
+
+# The interfaces of releases with code of their own, on the mean colour of the first and the last frame.
+EMBEDDER = '''
+"""A video-text embedder with the methods of a release."""
+from types import SimpleNamespace
+
+import torch
+from transformers import PretrainedConfig, PreTrainedModel
+
+
+class EmbedderConfig(PretrainedConfig):
+    model_type = "embedder_of_its_own"
+
+
+class {name}(PreTrainedModel):
+    config_class = EmbedderConfig
+    all_tied_weights_keys = {{}}
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.words = torch.nn.Embedding(512, 8)
+        self.colours = torch.nn.Linear(6, 8)
+        self.tokenizer = lambda text: list(text.encode())
+        self.post_init()
+
+    def _clips(self, frames):  # [B, T, 3, H, W]
+        colours = frames.mean(dim=(-1, -2))
+        return self.colours(torch.cat([colours.mean(1), colours[:, -1] - colours[:, 0]], dim=-1))
+
+    def _string(self, ids):
+        return self.words(torch.tensor(ids)).mean(0, keepdim=True)
+
+{methods}
+'''
+METHODS = {
+    "CosmosEmbed1": """
+    def get_video_embeddings(self, videos):
+        return SimpleNamespace(visual_proj=self._clips(videos))
+
+    def get_text_embeddings(self, input_ids, attention_mask):
+        mask = attention_mask[..., None]
+        return SimpleNamespace(text_proj=(self.words(input_ids) * mask).sum(1) / mask.sum(1))
+""",
+    "ViCLIP": """
+    def get_vid_features(self, input_frames):
+        return self._clips(input_frames)
+
+    def get_text_features(self, input_text, tokenizer, text_feature_dict={}):
+        if input_text not in text_feature_dict:
+            text_feature_dict[input_text] = self._string(tokenizer(input_text))
+        return text_feature_dict[input_text]
+""",
+    "InternVideo2_CLIP": """
+    def get_vid_feat(self, frames):
+        features = self._clips(frames)[:, None]
+        features /= features.norm(dim=-1, keepdim=True)
+        return features
+
+    def get_txt_feat(self, text):
+        return self._string(self.tokenizer(text))
+""",
+    "LanguageBindVideo": """
+    def get_image_features(self, pixel_values):
+        return self._clips(pixel_values.transpose(1, 2))
+
+    def get_text_features(self, input_ids, attention_mask):
+        mask = attention_mask[..., None]
+        return (self.words(input_ids) * mask).sum(1) / mask.sum(1)
+""",
+}
+PROCESSOR = """
+import numpy as np
+from transformers import ProcessorMixin
+
+
+class EmbedderProcessor(ProcessorMixin):
+    attributes = ["tokenizer"]
+    tokenizer_class = "AutoTokenizer"
+
+    def __init__(self, tokenizer=None, **rest):
+        super().__init__(tokenizer)
+
+    def __call__(self, videos=None, text=None):
+        if videos is not None:
+            return {"videos": np.asarray(videos, np.float32) / 255}
+        return self.tokenizer(text, padding="max_length", max_length=40, truncation=True, return_tensors="pt")
+"""
+
+
+def embedder(folder: Path, name: str) -> Path:
+    """A checkpoint with code of its own and the methods of a release, `name` of `METHODS`."""
+    import torch
+    from safetensors.torch import save_file
+
+    tiny_models.tokenizer(max_length=77).save_pretrained(folder)
+    (folder / "modeling_embedder.py").write_text(EMBEDDER.format(name=name, methods=METHODS[name].strip("\n")))
+    maps = {"AutoConfig": "modeling_embedder.EmbedderConfig", "AutoModel": f"modeling_embedder.{name}"}
+    config = {"architectures": [name], "model_type": "embedder_of_its_own", "auto_map": maps, "image_size": 8}
+    (folder / "config.json").write_text(json.dumps(config))
+    if name == "CosmosEmbed1":
+        (folder / "processing_embedder.py").write_text(PROCESSOR)
+        processor = {"processor_class": "EmbedderProcessor"}
+        processor["auto_map"] = {"AutoProcessor": "processing_embedder.EmbedderProcessor"}  # type: ignore[assignment]
+        (folder / "processor_config.json").write_text(json.dumps(processor))
+    make = torch.Generator().manual_seed(0)
+    shapes = {"words.weight": (512, 8), "colours.weight": (8, 6), "colours.bias": (8,)}
+    weights = {key: torch.randn(shape, generator=make) for key, shape in shapes.items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder

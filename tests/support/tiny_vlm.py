@@ -12,6 +12,7 @@ SPECIAL = [
     "<pad>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<image>", "<video>", "<|vision_start|>", "<|vision_end|>",
     "<|image_pad|>", "<|video_pad|>", "<img>", "</img>", "<IMG_CONTEXT>", "<fake_token_around_image>",
     "<end_of_utterance>", "<global-img>", "<start_of_image>", "<end_of_image>", "<image_soft_token>",
+    "<|image_start|>", "<|image_end|>", "<|img_thumbnail|>",
 ]  # fmt: skip
 
 CHAT = (
@@ -48,14 +49,14 @@ def tokenizer(**named: str) -> PreTrainedTokenizerFast:
     return made
 
 
-def _text(size: int, **more: Any) -> dict[str, Any]:
+def text_config(size: int, **more: Any) -> dict[str, Any]:
     return {
         "vocab_size": size, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
         "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 4096, **more,
     }  # fmt: skip
 
 
-def _save(model: Any, processor: Any, folder: Path) -> Path:
+def save(model: Any, processor: Any, folder: Path) -> Path:
     # Larger weights than the libraries' default: with tiny ones every caption would score about the same.
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -80,7 +81,7 @@ def _qwen(folder: Path, name: str) -> Path:
     template = chat("<|vision_start|><|video_pad|><|vision_end|>", "<|vision_start|><|image_pad|><|vision_end|>")
     size = {"shortest_edge": 28 * 28, "longest_edge": 56 * 56}
     rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
-    text = _text(len(tok), rope_parameters=rope)
+    text = text_config(len(tok), rope_parameters=rope)
     vision: dict[str, Any] = {"depth": 2, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2}
     if name == "qwen2_vl":
         config = t.Qwen2VLConfig(
@@ -96,8 +97,17 @@ def _qwen(folder: Path, name: str) -> Path:
             "hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 32, "patch_size": 16,
             "deepstack_visual_indexes": [0], "num_position_embeddings": 16,
         }  # fmt: skip
-        config = t.Qwen3VLConfig(text_config={**text, "head_dim": 8}, vision_config=vision, **ids)
-        model, video, cls = t.Qwen3VLForConditionalGeneration, t.Qwen3VLVideoProcessor, t.Qwen3VLProcessor
+        video, cls = t.Qwen3VLVideoProcessor, t.Qwen3VLProcessor
+        if name == "qwen3_5":  # layers of linear attention among those of full attention
+            del vision["deepstack_visual_indexes"]
+            text |= {"rope_parameters": {**rope, "mrope_interleaved": True, "partial_rotary_factor": 1.0}}
+            text |= {"linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2}
+            text |= {"linear_num_value_heads": 4, "full_attention_interval": 2, "head_dim": 8}
+            config = t.Qwen3_5Config(text_config=text, vision_config=vision, **ids)
+            model = t.Qwen3_5ForConditionalGeneration
+        else:
+            config = t.Qwen3VLConfig(text_config={**text, "head_dim": 8}, vision_config=vision, **ids)
+            model = t.Qwen3VLForConditionalGeneration
         size = {"shortest_edge": 32 * 32, "longest_edge": 8 * 64 * 64}
     patch = vision["patch_size"]
     processor = cls(
@@ -106,7 +116,7 @@ def _qwen(folder: Path, name: str) -> Path:
         video_processor=video(size=size, patch_size=patch),
         chat_template=template,
     )
-    return _save(model(config), processor, folder)
+    return save(model(config), processor, folder)
 
 
 def qwen2_vl(folder: Path) -> Path:
@@ -121,7 +131,11 @@ def qwen3_vl(folder: Path) -> Path:
     return _qwen(folder, "qwen3_vl")
 
 
-_SIGLIP = {
+def qwen3_5(folder: Path) -> Path:
+    return _qwen(folder, "qwen3_5")
+
+
+SIGLIP = {
     "model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
     "num_attention_heads": 2, "image_size": 28, "patch_size": 14, "vision_use_head": False,
 }  # fmt: skip
@@ -132,8 +146,8 @@ def llava_onevision(folder: Path) -> Path:
 
     tok = tokenizer(image_token="<image>", video_token="<video>")
     config = t.LlavaOnevisionConfig(
-        text_config={"model_type": "qwen2", **_text(len(tok))},
-        vision_config=_SIGLIP,
+        text_config={"model_type": "qwen2", **text_config(len(tok))},
+        vision_config=SIGLIP,
         image_token_index=tok.convert_tokens_to_ids("<image>"),
         video_token_index=tok.convert_tokens_to_ids("<video>"),
         image_grid_pinpoints=[[28, 28]],
@@ -148,7 +162,7 @@ def llava_onevision(folder: Path) -> Path:
         vision_feature_select_strategy="full",
         chat_template=chat("<video>\n", "<image>\n"),
     )
-    return _save(t.LlavaOnevisionForConditionalGeneration(config), processor, folder)
+    return save(t.LlavaOnevisionForConditionalGeneration(config), processor, folder)
 
 
 def llava_next_video(folder: Path) -> Path:
@@ -156,7 +170,7 @@ def llava_next_video(folder: Path) -> Path:
 
     tok = tokenizer(image_token="<image>", video_token="<video>")
     config = t.LlavaNextVideoConfig(
-        text_config={"model_type": "llama", **_text(len(tok))},
+        text_config={"model_type": "llama", **text_config(len(tok))},
         vision_config={
             "model_type": "clip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
             "num_attention_heads": 2, "image_size": 56, "patch_size": 14,
@@ -177,7 +191,7 @@ def llava_next_video(folder: Path) -> Path:
         num_additional_image_tokens=1,
         chat_template=chat("<video>\n", "<image>\n"),
     )
-    return _save(t.LlavaNextVideoForConditionalGeneration(config), processor, folder)
+    return save(t.LlavaNextVideoForConditionalGeneration(config), processor, folder)
 
 
 def internvl(folder: Path) -> Path:
@@ -187,7 +201,7 @@ def internvl(folder: Path) -> Path:
         start_image_token="<img>", end_image_token="</img>", context_image_token="<IMG_CONTEXT>", video_token="<video>"
     )
     config = t.InternVLConfig(
-        text_config={"model_type": "qwen2", **_text(len(tok))},
+        text_config={"model_type": "qwen2", **text_config(len(tok))},
         vision_config={
             "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
             "image_size": [28, 28], "patch_size": [7, 7],
@@ -203,7 +217,7 @@ def internvl(folder: Path) -> Path:
         image_seq_length=4,
         chat_template=chat("<video>\n", "<IMG_CONTEXT>\n"),
     )
-    return _save(t.InternVLForConditionalGeneration(config), processor, folder)
+    return save(t.InternVLForConditionalGeneration(config), processor, folder)
 
 
 def smolvlm(folder: Path) -> Path:
@@ -214,7 +228,7 @@ def smolvlm(folder: Path) -> Path:
         global_image_token="<global-img>", end_of_utterance_token="<end_of_utterance>",
     )  # fmt: skip
     config = t.SmolVLMConfig(
-        text_config={"model_type": "llama", **_text(len(tok))},
+        text_config={"model_type": "llama", **text_config(len(tok))},
         vision_config={
             "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
             "image_size": 28, "patch_size": 7,
@@ -237,7 +251,7 @@ def smolvlm(folder: Path) -> Path:
         image_seq_len=4,
         chat_template=chat("<video>\n", "<image>\n"),
     )
-    return _save(t.SmolVLMForConditionalGeneration(config), processor, folder)
+    return save(t.SmolVLMForConditionalGeneration(config), processor, folder)
 
 
 def gemma3(folder: Path) -> Path:
@@ -246,8 +260,8 @@ def gemma3(folder: Path) -> Path:
 
     tok = tokenizer(boi_token="<start_of_image>", eoi_token="<end_of_image>", image_token="<image_soft_token>")
     config = t.Gemma3Config(
-        text_config={**_text(len(tok)), "head_dim": 8, "sliding_window": 64, "query_pre_attn_scalar": 8},
-        vision_config=_SIGLIP | {"image_size": 56},
+        text_config={**text_config(len(tok)), "head_dim": 8, "sliding_window": 64, "query_pre_attn_scalar": 8},
+        vision_config=SIGLIP | {"image_size": 56},
         mm_tokens_per_image=4,
         boi_token_index=tok.convert_tokens_to_ids("<start_of_image>"),
         eoi_token_index=tok.convert_tokens_to_ids("<end_of_image>"),
@@ -259,7 +273,32 @@ def gemma3(folder: Path) -> Path:
         image_seq_length=4,
         chat_template=chat("<start_of_image>", "<start_of_image>"),
     )
-    return _save(t.Gemma3ForConditionalGeneration(config), processor, folder)
+    return save(t.Gemma3ForConditionalGeneration(config), processor, folder)
+
+
+def lfm2_vl(folder: Path) -> Path:
+    """An image-only model with layers of short convolutions among those of attention."""
+    import transformers as t
+
+    tok = tokenizer(image_token="<image>", image_start_token="<|image_start|>", image_end_token="<|image_end|>")
+    config = t.Lfm2VlConfig(
+        text_config={"model_type": "lfm2", **text_config(len(tok)), "full_attn_idxs": [1], "pad_token_id": 0},
+        vision_config={
+            "model_type": "siglip2_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "patch_size": 14, "num_patches": 16, "vision_use_head": False,
+        },
+        image_token_id=tok.convert_tokens_to_ids("<image>"),
+        projector_hidden_size=32,
+    )  # fmt: skip
+    processor = t.Lfm2VlProcessor(
+        t.Lfm2VlImageProcessor(
+            encoder_patch_size=14, max_num_patches=16, min_image_tokens=1, max_image_tokens=4, tile_size=56,
+            do_image_splitting=False,
+        ),
+        tok,
+        chat_template=chat("<image>", "<image>"),
+    )  # fmt: skip
+    return save(t.Lfm2VlForConditionalGeneration(config), processor, folder)
 
 
 def _reader(size: int, **more: Any) -> dict[str, Any]:
@@ -283,7 +322,7 @@ def blip_itm(folder: Path) -> Path:
     text = _reader(len(tok), encoder_hidden_size=32, projection_dim=16, pad_token_id=0)
     config = t.BlipConfig(text_config=text, vision_config=_viewer(), projection_dim=16, image_text_hidden_size=16)
     processor = t.BlipProcessor(t.BlipImageProcessorPil(size={"height": 32, "width": 32}), tok)
-    return _save(t.BlipForImageTextRetrieval(config), processor, folder)
+    return save(t.BlipForImageTextRetrieval(config), processor, folder)
 
 
 def blip2_itm(folder: Path) -> Path:
@@ -301,7 +340,7 @@ def blip2_itm(folder: Path) -> Path:
         image_text_hidden_size=16,
     )  # fmt: skip
     processor = t.Blip2Processor(t.BlipImageProcessorPil(size={"height": 32, "width": 32}), tok)
-    return _save(t.Blip2ForImageTextRetrieval(config), processor, folder)
+    return save(t.Blip2ForImageTextRetrieval(config), processor, folder)
 
 
 def bridgetower(folder: Path) -> Path:
@@ -317,7 +356,7 @@ def bridgetower(folder: Path) -> Path:
     )
     size = {"shortest_edge": 32}
     pixels = t.BridgeTowerImageProcessorPil(size=size, crop_size=size, size_divisor=16)
-    return _save(t.BridgeTowerForImageAndTextRetrieval(config), t.BridgeTowerProcessor(pixels, tok), folder)
+    return save(t.BridgeTowerForImageAndTextRetrieval(config), t.BridgeTowerProcessor(pixels, tok), folder)
 
 
 def vilt(folder: Path) -> Path:
@@ -326,7 +365,7 @@ def vilt(folder: Path) -> Path:
     tok = tokenizer()
     config = t.ViltConfig(**_reader(len(tok)), image_size=32, patch_size=16)
     pixels = t.ViltImageProcessorPil(size={"shortest_edge": 32}, size_divisor=16)
-    return _save(t.ViltForImageAndTextRetrieval(config), t.ViltProcessor(pixels, tok), folder)
+    return save(t.ViltForImageAndTextRetrieval(config), t.ViltProcessor(pixels, tok), folder)
 
 
 MATCHING: dict[str, Callable[[Path], Path]] = {
@@ -339,10 +378,12 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "qwen2_vl": qwen2_vl,
     "qwen2_5_vl": qwen2_5_vl,
     "qwen3_vl": qwen3_vl,
+    "qwen3_5": qwen3_5,
     "llava_onevision": llava_onevision,
     "llava_next_video": llava_next_video,
     "internvl": internvl,
     "smolvlm": smolvlm,
     "gemma3": gemma3,
+    "lfm2_vl": lfm2_vl,
     **MATCHING,
 }

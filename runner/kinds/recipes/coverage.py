@@ -31,12 +31,12 @@ VIDEO = (
     "cohere_compass", "cosmos3_edge", "dots3_note", "ernie4_5_vl_moe", "exaone4_5", "gemma4", "gemma4_unified",
     "glm46v", "glm4v", "glm4v_moe", "glm5_next", "glmga", "hyperclovax_vision_v2", "kimi_k25", "lfm3_vl",
     "minicpmv4_6", "minicpmv4_7", "minimax_m3_vl", "molmo2", "muse_glimmer", "muse_spark", "nemotron_h_omni",
-    "perception_lm", "qwen2_5_omni_thinker", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe_thinker", "qwen3_vl_moe",
+    "perception_lm", "qwen2_5_omni_thinker", "qwen3_5_moe", "qwen3_omni_moe_thinker", "qwen3_vl_moe",
     "qwen4_exp", "video_llama_3", "video_llava",
 )  # fmt: skip
 IMAGES = (
     "aria", "aya_vision", "cohere2_vision", "deepseek_vl", "deepseek_vl_hybrid", "fast_vlm", "gemma3n",
-    "granite4_vision", "hunyuan_vl", "idefics2", "idefics3", "inkling2", "inkling_mm_model", "lfm2_vl", "llama4",
+    "granite4_vision", "hunyuan_vl", "idefics2", "idefics3", "inkling2", "inkling_mm_model", "llama4",
     "llava", "llava_next", "mistral3", "mistral_large4", "ovis2", "paligemma", "step3p7", "vipllava",
 )  # fmt: skip
 _CANNOT = {

@@ -91,6 +91,83 @@ RECIPES = (
     ),
 )  # fmt: skip
 
+
+def _late(family: str, name: str, kind: str, prompt: str) -> Recipe:
+    source = DOCS + kind
+    lines = {
+        "frames": Line(
+            "one by one; the vectors of all of them are those of the clip", "runner/kinds/late_interaction.py"
+        ),
+        "pixels": Line("process_images of the checkpoint's processor, PIL backend", source),
+        "captions": Line(f"process_queries: {prompt}", f"transformers: models/{kind}/processing_{kind}.py"),
+        "padding": Line("none: captions of as many tokens go together, zeros never match", source),
+        "score": Line("MaxSim: the sum over a caption's vectors of the best product", "arXiv:2407.01449, section 4.1"),
+        "vector": Line(128, f"transformers: models/{kind}/configuration_{kind}.py"),
+    }
+    return Recipe(family, (name,), lines, (kind,), reads_times=False, parity="tests/runner/test_late_interaction.py")
+
+
+LATE = (
+    _late("ColQwen2", "ColQwen2ForRetrieval", "colqwen2", "Query: , caption, ten padding tokens, line feed"),
+    _late("ColPali", "ColPaliForRetrieval", "colpali", "bos, Question: , caption, ten padding tokens, line feed"),
+    _late("ColModernVBERT", "ColModernVBertForRetrieval", "colmodernvbert", "caption, ten ends of utterance"),
+)
+# Of a folder that sentence-transformers saved as a MultiVectorEncoder.
+MULTI_VECTOR = Recipe(
+    "sentence-transformers multi-vector encoders",
+    (),
+    {
+        "captions": Line(
+            "queries: encode_query with the saved query prompt",
+            "https://sbert.net/docs/package_reference/multi_vector_encoder/index.html",
+        ),
+        "clips": Line(
+            "documents: encode_document, arrays with their true times; of image models the vectors of all frames",
+            "https://sbert.net/docs/package_reference/multi_vector_encoder/index.html",
+        ),
+        "score": Line("similarity_fn_name of the checkpoint: MaxSim, or its mean", "sentence_transformers.util.maxsim"),
+    },
+    parity="tests/runner/vlm/test_parity.py",
+    notes="parity over a Qwen3-VL inside",
+)
+
+
+def _remote(family: str, name: str, lines: dict[str, Line]) -> Recipe:
+    score = {"score": Line("cosine", lines["clips"].source)}
+    return Recipe(family, (name,), lines | score, reads_times=False, parity="tests/runner/test_remote_embedders.py")
+
+
+DEMO = "https://github.com/OpenGVLab/InternVideo (InternVideo2/multi_modality/demo/utils.py: frames2tensor)"
+SQUEEZED = Line("8 frames squeezed to 224 x 224, bilinear, ImageNet's mean and deviation", DEMO)
+LANGUAGEBIND = "https://github.com/PKU-YuanGroup/LanguageBind (languagebind/video/processing_video.py)"
+REMOTE = (
+    _remote(
+        "Cosmos-Embed1",
+        "CosmosEmbed1",
+        {
+            "clips": Line(
+                "8 frames through its processor: visual_proj", "https://huggingface.co/nvidia/Cosmos-Embed1-336p"
+            ),
+            "captions": Line(
+                "its processor, at most 128 tokens: text_proj",
+                "https://huggingface.co/nvidia/Cosmos-Embed1-336p/blob/refs%2Fpr%2F1/processor_config.json",
+            ),
+        },
+    ),
+    _remote("ViCLIP", "ViCLIP", {"clips": SQUEEZED, "captions": Line("a string, with model.tokenizer", DEMO)}),
+    _remote("InternVideo2", "InternVideo2_CLIP", {"clips": SQUEEZED, "captions": Line("a string: get_txt_feat", DEMO)}),
+    _remote(
+        "LanguageBind (video)",
+        "LanguageBindVideo",
+        {
+            "clips": Line(
+                "short side 224, the middle square; its random crop and mirroring are left out", LANGUAGEBIND
+            ),
+            "captions": Line("padded to 77 tokens", LANGUAGEBIND),
+        },
+    ),
+)
+
 # Of a folder with a modules.json, whatever the model inside.
 SENTENCE = Recipe(
     "sentence-transformers embedders",

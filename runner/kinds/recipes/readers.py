@@ -66,12 +66,13 @@ GENERATIVE = (
         "SmolVLM", "SmolVLMForConditionalGeneration", "smolvlm", times=f"{TEXT_TIMES}: Frame from 00:01, whole seconds"
     ),
     _generative("Gemma 3", "Gemma3ForConditionalGeneration", "gemma3", frames="as several images"),
+    _generative("LFM2-VL", "Lfm2VlForConditionalGeneration", "lfm2_vl", frames="as several images"),
     _generative(
         "Qwen3-VL-MoE", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", patches=2, parity=False,
         times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
     ),
     _generative(
-        "Qwen3.5", "Qwen3_5ForConditionalGeneration", "qwen3_5", patches=2, parity=False,
+        "Qwen3.5", "Qwen3_5ForConditionalGeneration", "qwen3_5", patches=2,
         times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
     ),
     _generative(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from video_contrast.runner.kinds.recipes.encoders import RECIPES, SENTENCE
+from video_contrast.runner.kinds.recipes.encoders import LATE, MULTI_VECTOR, RECIPES, REMOTE, SENTENCE
 from video_contrast.runner.kinds.recipes.readers import GENERATIVE, MATCHING, RERANKER
 from video_contrast.runner.kinds.recipes.recipe import Recipe
 from video_contrast.runner.kinds.source import ModelSource
 
-ALL = (*RECIPES, SENTENCE, *MATCHING, *GENERATIVE, RERANKER)
+ALL = (*RECIPES, SENTENCE, *LATE, MULTI_VECTOR, *REMOTE, *MATCHING, *GENERATIVE, RERANKER)
+SAVED = {"sentence_transformers": SENTENCE, "reranker": RERANKER, "late_interaction": MULTI_VECTOR}
 
 
 def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
@@ -17,8 +18,8 @@ def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
         source: the model.
         kind: the name of the kind that runs it.
     """
-    if kind in ("sentence_transformers", "reranker"):
-        return SENTENCE if kind == "sentence_transformers" else RERANKER
+    if kind in SAVED and (source.modules is not None or kind != "late_interaction"):
+        return SAVED[kind]
     named = (recipe for recipe in ALL if source.architecture and source.architecture in recipe.classes)
     typed = (recipe for recipe in ALL if source.model_type and source.model_type in recipe.model_types)
     return next(named, None) or next(typed, None)

@@ -22,6 +22,7 @@ from video_contrast.runner.locate import locate
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 GENERATIVE = [
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",
+    "qwen3_5", "lfm2_vl",
 ]  # fmt: skip
 RATE = 24.0  # of the file that the clip's frames were taken from, two a second
 
@@ -42,7 +43,7 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
     folder = tiny_vlm(name)
     model = AutoModelForImageTextToText.from_pretrained(folder).eval()
     processor = AutoProcessor.from_pretrained(folder)
-    images = [Image.fromarray(frame) for frame in clip.frames] if name == "gemma3" else []
+    images = [Image.fromarray(frame) for frame in clip.frames] if name in ("gemma3", "lfm2_vl") else []
     seen: list[dict[str, Any]] = [{"type": "image", "image": image} for image in images] or [{"type": "video"}]
     numbers = [round(time * RATE) for time in clip.times]
     metadata = VideoMetadata(
@@ -149,3 +150,31 @@ def test_rerankers(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFr
         for c in CAPTIONS
     ]
     parity.close("CrossEncoder", load(path).score(clip, CAPTIONS).scores, np.array(scores))
+
+
+def test_multi_vector_encoders(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames) -> None:
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Normalize, Transformer
+    from sentence_transformers.base.modules.dense import Dense
+
+    tokens = "token_embeddings"
+    torch.manual_seed(0)
+    dense = Dense(32, 16, bias=False, activation_function=None, module_input_name=tokens, module_output_name=tokens)
+    clips = [clip, ClipFrames(255 - clip.frames[:, :40], clip.times)]
+    for name, times, takes_video in (("qwen3_vl", clip.times, True), ("lfm2_vl", (), False)):
+        path = tmp_path / name
+        MultiVectorEncoder(
+            modules=[Transformer(str(tiny_vlm(name))), dense, Normalize(tokens)],
+            prompts={"query": "find: ", "document": ""},
+            similarity_fn_name="meanmaxsim",
+        ).save(str(path))
+        card = MultiVectorEncoder(str(path), device="cpu")
+        if takes_video:
+            metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(t * RATE) for t in times]}
+            videos = [{"array": one.frames, "video_metadata": metadata} for one in clips]
+            documents = card.encode_document(videos, processing_kwargs={"video": {"do_sample_frames": False}})
+        else:
+            pages = [card.encode_document([Image.fromarray(frame) for frame in one.frames]) for one in clips]
+            documents = [torch.cat(of_clip) for of_clip in pages]
+        scores = card.similarity(card.encode_query(CAPTIONS), documents).T
+        parity.close(f"MultiVectorEncoder of {name}", encoded(path, clips), scores.numpy())

@@ -1,0 +1,199 @@
+"""Late interaction (ColPali, ColQwen2, ColModernVBERT; multi-vector encoders of sentence-transformers).
+
+Clip and caption are many vectors each, and a score is their MaxSim. A model of images is shown the frames one by one,
+and the vectors of all of them together are those of the clip: a word may be matched in any frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from video_contrast.errors import UsageError
+from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.loading import explained, load_model, load_processor
+from video_contrast.runner.kinds.maxsim import maxsim, stacked
+from video_contrast.runner.kinds.sentence import (
+    NO_PROMPT,
+    PROMPT_TEXT,
+    PROMPT_VIDEO,
+    SAMPLED,
+    SentenceModel,
+    given_prompt,
+    loading_arguments,
+)
+from video_contrast.runner.kinds.video_metadata import metadata_of
+
+ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval")
+FRAMES_AT_ONCE = 8
+
+
+class ColEncoder(LateJoinEncoder):
+    """A transformers `Col...ForRetrieval`.
+
+    Args:
+        model: in evaluation mode.
+        processor: its processor, with `process_images` and `process_queries`.
+        prompt_text: before each caption, instead of the processor's `query_prefix`.
+    """
+
+    def __init__(self, model: Any, processor: Any, *, prompt_text: str | None = None) -> None:
+        self.model = model
+        self.processor = processor
+        self.vector_length = int(model.config.embedding_dim)
+        if prompt_text is not None:
+            processor.query_prefix = prompt_text
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The class that ran, its prompts, and how many numbers a vector has."""
+        return {
+            "class": type(self.model).__name__,
+            "prompt_text": self.processor.query_prefix,
+            "prompt_video": self.processor.visual_prompt_prefix,
+            "vector_length": self.vector_length,
+        }
+
+    def prepare(self, clip: ClipFrames) -> dict[str, Any]:
+        """The processor's arrays for the frames, all of one size, so that no padding stands among their tokens."""
+        from PIL import Image
+
+        arrays = self.processor.process_images(images=[Image.fromarray(frame) for frame in clip.frames])
+        return {name: value for name, value in arrays.items() if name != "labels"}
+
+    def encode_prepared(self, prepared: Sequence[dict[str, Any]]) -> np.ndarray:
+        """float32[N, V * D]: the vectors of all frames of a clip, one after the other."""
+        return stacked([self._vectors(arrays).reshape(1, -1) for arrays in prepared])
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, T * D]; captions of as many tokens go through the model together, so none is padded."""
+        tokens = [self.processor.process_queries(text=[text]) for text in texts]
+        groups: dict[int, list[int]] = {}
+        for n, arrays in enumerate(tokens):
+            groups.setdefault(arrays["input_ids"].shape[1], []).append(n)
+        rows: dict[int, np.ndarray] = {}
+        for members in groups.values():
+            arrays = {name: _concatenated([tokens[n][name] for n in members]) for name in tokens[members[0]]}
+            encoded = self._vectors(arrays).reshape(len(members), -1)
+            rows.update(zip(members, encoded, strict=True))
+        return stacked([rows[n][None] for n in range(len(texts))])
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M]: MaxSim."""
+        return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+        """The first caption and a frame as their tokens read, how many they are, and the shapes of the pixels."""
+        query = self.processor.process_queries(text=[captions[0]])["input_ids"][0]
+        prepared = self.prepare(clip)
+        decode = self.processor.tokenizer.decode
+        return super().rendered_input(clip, captions) | {
+            "prompt": decode(query),
+            "tokens": len(query),
+            "frame_tokens": int(prepared["input_ids"].shape[1]),
+            "frame_decoded": decode(prepared["input_ids"][0][-16:]),
+        }
+
+    def _vectors(self, arrays: dict[str, Any]) -> np.ndarray:
+        """float32[n, L, D] of inputs without padding."""
+        import torch
+
+        count = len(arrays["input_ids"])
+        parts = []
+        with torch.inference_mode():
+            for begin in range(0, count, FRAMES_AT_ONCE):
+                given = {name: value[begin : begin + FRAMES_AT_ONCE] for name, value in arrays.items()}
+                given = {
+                    name: value.to(self.model.device, self.model.dtype if value.is_floating_point() else None)
+                    for name, value in given.items()
+                }
+                parts.append(self.model(**given).embeddings.float().cpu())
+        return torch.cat(parts).numpy()
+
+
+class MultiVectorSentence(SentenceModel, LateJoinEncoder):
+    """A `sentence_transformers.MultiVectorEncoder` with text and video, or text and images."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it takes, its prompts, and its similarity."""
+        return super().facts | {"similarity": self.model.similarity_fn_name, "vector_length": self.vector_length}
+
+    @cached_property
+    def vector_length(self) -> int:  # type: ignore[override]  # an attribute of the contract
+        """How many numbers a vector has."""
+        return int(self.model.encode_query(["a"], show_progress_bar=False)[0].shape[-1])
+
+    def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
+        """float32[N, V * D]: a clip's vectors, or those of all its frames."""
+        if self.takes_video:
+            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in prepared]
+            return stacked(
+                [
+                    self._encode(self.model.encode_document, [video], self.prompt_video, processing_kwargs=SAMPLED)[0]
+                    for video in videos
+                ]
+            )
+        from PIL import Image
+
+        clips = []
+        for clip in prepared:
+            images = [Image.fromarray(frame) for frame in clip.frames]
+            frames = self._encode(self.model.encode_document, images, self.prompt_video)
+            clips.append(np.concatenate(frames, axis=1))
+        return stacked(clips)
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[M, T * D]; divided by the number of vectors where the similarity is their mean."""
+        rows = self._encode(self.model.encode_query, list(texts), self.prompt_text)
+        if self.model.similarity_fn_name == "meanmaxsim":
+            rows = [row / np.float32(row.shape[1] // self.vector_length) for row in rows]
+        return stacked(rows)
+
+    def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        """float32[N, M]: MaxSim."""
+        return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
+
+    def _encode(self, encode: Any, inputs: list[Any], prompt: str | None, **more: Any) -> list[np.ndarray]:
+        arrays = encode(
+            inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
+        )
+        return [np.asarray(one, np.float32).reshape(1, -1) for one in arrays]
+
+
+def _concatenated(tensors: Sequence[Any]) -> Any:
+    import torch
+
+    return torch.cat(list(tensors))
+
+
+@kind(
+    "late_interaction",
+    family="encoder",
+    summary="late interaction: many vectors of a clip and of a caption, joined by MaxSim",
+    architectures=ARCHITECTURES,
+    model_types=("colqwen2", "colpali", "colmodernvbert", "modules.json of a MultiVectorEncoder"),
+    tested=("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval", "MultiVectorEncoder"),
+    options=(PROMPT_TEXT, PROMPT_VIDEO),
+    requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
+)
+def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVectorSentence:
+    """Loads a `Col...ForRetrieval`, or a saved `MultiVectorEncoder`."""
+    if source.modules is not None:
+        from sentence_transformers import MultiVectorEncoder
+
+        with explained(source):
+            model = MultiVectorEncoder(str(source.path), **loading_arguments(settings))
+        return MultiVectorSentence(model.eval(), source.name, **settings.options)
+    if settings.options.get("prompt_video"):
+        raise UsageError(
+            f"--prompt-video: the prompt of images of {source.name} holds the image itself; leave the option "
+            f"out, or save the model with another visual_prompt_prefix ({NO_PROMPT} is no choice either)"
+        )
+    name = source.architecture if source.architecture in ARCHITECTURES else None
+    model = load_model(source, settings, name)
+    prompt = given_prompt(settings.options.get("prompt_text", ""))
+    return ColEncoder(model, load_processor(source, settings), prompt_text=prompt)
