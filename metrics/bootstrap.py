@@ -4,7 +4,9 @@ Clusters (source videos) are drawn with replacement, with all of their items. A 
 each cluster was drawn; totals over a draw are products with that row. The ends of an interval are percentiles. They are
 too near for few clusters, by as much as the normal distribution is narrower than Student's t: so their distance from
 the estimate is stretched by that factor, or, where only some values can be (medians), percentiles further out are taken
-(Hesterberg 2015, "What teachers should know about the bootstrap"). `benchmarks/coverage.py` shows how often they hold.
+(Hesterberg 2015, "What teachers should know about the bootstrap"). Student's t has two degrees of freedom less than
+there are clusters: ranks are skewed, and with one less intervals over five videos held in 91 % of simulations.
+`benchmarks/coverage.py` shows how often they hold.
 """
 
 from collections.abc import Callable, Iterator
@@ -219,7 +221,7 @@ def interval_of_samples(
         return no_interval(estimate, n_clusters)
     if smooth and defined.min() == defined.max():
         return no_interval(estimate, n_clusters)
-    quantile = float(stdtrit(n_clusters - 1, tail) * np.sqrt(n_clusters / (n_clusters - 1)))
+    quantile = float(stdtrit(n_clusters - 2, tail) * np.sqrt(n_clusters / (n_clusters - 1)))
     outside = tail if smooth else float(ndtr(quantile))
     ends = np.quantile(defined, [outside, 1 - outside])
     if smooth:

@@ -8,6 +8,7 @@ import numpy as np
 from video_contrast.metrics.checks import cluster_codes, vector
 
 ALPHA, POWER = 0.05, 0.8
+POINTS = 5.0  # the difference that power is computed for where none was seen
 
 
 def paired_power(
@@ -65,6 +66,24 @@ def paired_power(
         "detectable_with_more_items": reach * math.sqrt(floor) if total > n_clusters else None,
         "enough": n_clusters >= needed,
     }
+
+
+def pilot_power(change: Any, clusters: Any = None, *, points: float | None = None) -> dict[str, Any] | None:
+    """`paired_power` for the difference of `points`, else for that of the pilot (5 points where it has none).
+
+    Args:
+        change: `[n]`, second less first.
+        clusters: `[n]`, the source videos; None: items are independent.
+        points: the difference in percentage points.
+
+    Returns:
+        As of `paired_power`; None with one cluster, and where no item differs.
+    """
+    values = vector(change, "change")
+    if cluster_codes(clusters, len(values))[1] < 2 or not values.any():
+        return None
+    seen = abs(float(values.mean()))
+    return paired_power(values, clusters, difference=points / 100 if points else seen or POINTS / 100)
 
 
 def _components(values: Any, codes: Any, n_clusters: int) -> tuple[float, float]:

@@ -9,21 +9,29 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.metrics.power import ALPHA
 from video_contrast.rows import Layout
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ScoreRow
 
 Row = dict[str, Any]
+TestOptions = dict[str, Any]  # seed, points
 
 
 def compare_runs(
-    first: str | Path, second: str | Path, configs: Sequence[str] | None = None, *, seed: int = 0
+    first: str | Path,
+    second: str | Path,
+    configs: Sequence[str] | None = None,
+    *,
+    points: float | None = None,
+    seed: int = 0,
 ) -> list[Row]:
     """Compares two runs config by config and condition by condition, from their scores alone.
 
     Args:
         first, second: directories of finished runs of one set.
         configs: which; all that both have where None.
+        points: the difference for the power, in percentage points; the one that was seen where None.
         seed: of the signs that the test draws where it cannot be exact.
 
     Returns:
@@ -31,8 +39,8 @@ def compare_runs(
         "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once):
         `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with `low` and
         `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
-        `mcnemar_p` (multiple choice; items as independent), `n`, `n_clusters` (videos), `n_left_out` (items that one
-        run alone has).
+        `mcnemar_p` (multiple choice; items as independent), `power` (as of `metrics.power.pilot_power`), `n`,
+        `n_clusters` (videos), `n_left_out` (items that one run alone has).
 
     Raises:
         UsageError: a config that is not in both.
@@ -59,7 +67,7 @@ def compare_runs(
             if condition in run_2.conditions(config):
                 where = {"config": config, "condition": condition, "first_model": names[0], "second_model": names[1]}
                 compared = _retrieval if run_1.layout(config) == "retrieval" else _choice
-                rows += [where | row for row in compared(runs, config, condition, seed)]
+                rows += [where | row for row in compared(runs, config, condition, {"seed": seed, "points": points})]
     if not rows:
         raise VideoContrastError(f"{run_1.folder} and {run_2.folder} have no config and condition in common")
     tested = [row for row in rows if row["p_value"] is not None]
@@ -91,7 +99,7 @@ class _Run:
         return conditions
 
 
-def _choice(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
+def _choice(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
     """The row of all candidates, and one a kind of contrast where other candidates stand beside it."""
     from video_contrast.metrics.checks import choices
 
@@ -111,18 +119,17 @@ def _choice(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> 
     for row, name in enumerate(ids):
         kinds[row, : len(rows_1[name]["kinds"])] = rows_1[name]["kinds"]
     wrong = (kinds != "") & (np.arange(n_candidates) != labels[:, None])
-    items: dict[str, Any] = {"labels": labels, "clusters": clusters, "left_out": left_out, "seed": seed}
+    items: dict[str, Any] = {"labels": labels, "clusters": clusters, "left_out": left_out, **test}
     rows = [_choice_row("accuracy", tables, wrong, **items)]
     names = sorted(set(kinds[wrong]))
     for kind in names if len(names) > 1 else []:
         if kind != "random":
             rows.append(_choice_row(f"accuracy_{kind}", tables, wrong & (kinds == kind), **items))
-    return rows + _pair_rows(runs, config, condition, seed)
+    return rows + _pair_rows(runs, config, condition, test)
 
 
-def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
+def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
-    from video_contrast.metrics import paired_difference
     from video_contrast.metrics.group_score import SCORES, group_hits
     from video_contrast.runner.results import caption_matrix
 
@@ -145,8 +152,7 @@ def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) 
     result = []
     for score in SCORES:
         if all(score in run.run.metrics["configs"][config]["conditions"][condition] for run in runs):
-            first, second = hits[0][score], hits[1][score]
-            result.append(_row(score, (first, second), paired_difference(first, second, clusters, seed=seed), left_out))
+            result.append(_row(score, (hits[0][score], hits[1][score]), clusters, left_out=left_out, **test))
     return result
 
 
@@ -157,27 +163,24 @@ def _choice_row(
     *,
     labels: np.ndarray,
     clusters: np.ndarray,
-    left_out: int,
-    seed: int,
+    **options: Any,
 ) -> Row:
     """The true candidate against those in `among`, over the items that have one."""
-    from video_contrast.metrics import choice_ranks, mcnemar, paired_difference
+    from video_contrast.metrics import choice_ranks, mcnemar
 
     has = among.any(axis=1)
     first, second = (choice_ranks(scores[has], labels[has], among[has]) for scores in tables)
-    paired = paired_difference(first.hit(1), second.hit(1), clusters[has], seed=seed)
     # McNemar's test has no half right: a tie counts as wrong for both models.
     test = mcnemar(first.hit_bounds(1)[0], second.hit_bounds(1)[0])
     return {
-        **_row(figure, (first.hit(1), second.hit(1)), paired, left_out),
+        **_row(figure, (first.hit(1), second.hit(1)), clusters[has], **options),
         "mcnemar_p": test["p_value"],
         "only_first": test["only_first"],
         "only_second": test["only_second"],
     }
 
 
-def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) -> list[Row]:
-    from video_contrast.metrics import paired_difference
+def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
     from video_contrast.metrics.retrieval_counts import matrix_ranks
 
     a, b = (run.run.matrix(config, condition) for run in runs)
@@ -204,19 +207,25 @@ def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, seed: int) 
             one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(one_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(_row(f"{way} R@1", hits, paired_difference(hits[0], hits[1], groups, seed=seed), left_out))
+        result.append(_row(f"{way} R@1", hits, groups, left_out=left_out, **test))
     return result
 
 
-def _row(figure: str, hits: Sequence[np.ndarray], paired: dict[str, Any], left_out: int) -> Row:
+def _row(
+    figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int, seed: int, points: float | None
+) -> Row:
+    from video_contrast.metrics import paired_difference
+    from video_contrast.metrics.power import pilot_power
     from video_contrast.metrics.ranks import exact_mean
 
+    paired = paired_difference(hits[0], hits[1], clusters, seed=seed)
     return {
         "figure": figure,
         "first": exact_mean(hits[0]),
         "second": exact_mean(hits[1]),
         **{key: paired[key] for key in ("difference", "low", "high", "p_value", "n", "n_clusters")},
         "n_left_out": left_out,
+        "power": pilot_power(hits[1] - hits[0], clusters, points=points),
     }
 
 
@@ -240,6 +249,10 @@ def lines(rows: Sequence[Row]) -> list[str]:
     few = [row["n_clusters"] for row in rows if row["low"] is None]
     if few:
         table.append(f"no interval where there are fewer than five videos (here {min(few)})")
+    least = min(row["n_clusters"] for row in rows)
+    if 0.5 ** (least - 1) > ALPHA:
+        videos = f"{least} {'videos' if least > 1 else 'video'}"
+        table.append(f"at {videos} no difference can reach {ALPHA:g}: the least p-value is {0.5 ** (least - 1):.2g}")
     left = sum({(row["config"], row["condition"]): row["n_left_out"] for row in rows}.values())
     if left:
         table.append(f"{left} items were scored by one run alone and are left out")

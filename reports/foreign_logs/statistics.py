@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.metrics import Interval, cluster_bootstrap, holm, mcnemar, paired_difference, share_interval
-from video_contrast.metrics.power import paired_power
+from video_contrast.metrics.power import pilot_power
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import best_of
 from video_contrast.storage.run_folder import CLEAN
 
-POINTS = 5.0  # the difference that power is computed for where none was seen
 Row = dict[str, Any]
 
 
@@ -177,10 +176,6 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
     paired = paired_difference(values[0], values[1], clusters, seed=seed)
     several = clusters is not None and len(set(clusters)) < len(ids)
     alone = paired_difference(values[0], values[1], seed=seed) if several else {}
-    change = values[1] - values[0]
-    seen = abs(float(change.mean()))
-    difference = points / 100 if points else seen if seen > 0 else POINTS / 100
-    enough = len(ids if clusters is None else set(clusters)) > 1 and change.any()
     row: Row = {
         "config": a.task if a.task == b.task else f"{a.task} / {b.task}",
         "condition": CLEAN,
@@ -194,7 +189,7 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
         "independent_low": alone.get("low"),
         "independent_high": alone.get("high"),
         "independent_p_value": alone.get("p_value"),
-        "power": paired_power(change, clusters, difference=difference) if enough else None,
+        "power": pilot_power(values[1] - values[0], clusters, points=points),
     }
     if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
         test = mcnemar(values[0], values[1])
@@ -213,31 +208,3 @@ def _clusters(a: ForeignLog, b: ForeignLog, ids: Sequence[str]) -> list[str] | N
                 )
     named = a.clusters or b.clusters
     return [named[item] for item in ids] if named else None
-
-
-def power_lines(rows: Sequence[Row]) -> list[str]:
-    """A sentence a row: what its test can show, and both intervals where they differ.
-
-    Args:
-        rows: as of `compare_logs`.
-    """
-    lines = []
-    for row in rows:
-        if row["independent_low"] is not None and row["low"] is not None:
-            lines.append(
-                f"{row['config']}: by source video {row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], "
-                f"p {row['p_value']:.2g}; as if clips were independent [{row['independent_low']:+.3f}, "
-                f"{row['independent_high']:+.3f}], p {row['independent_p_value']:.2g}"
-            )
-        facts = row["power"]
-        if facts is None:
-            continue
-        points, floor = 100 * facts["difference"], facts["detectable_with_more_items"]
-        unit = "items" if floor is None else "source videos"
-        needed = f"{facts['clusters_needed']:,} {unit}"
-        text = f"{row['config']}: to tell {points:.1f} points apart (80 % power) you need {needed}"
-        if floor is not None and not facts["enough"]:
-            more = f"more items of these videos reach {100 * floor:.1f} points at best"
-            text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
-        lines.append(f"{text}; there are {facts['n_clusters']:,}, which show {100 * facts['detectable']:.1f} points")
-    return lines

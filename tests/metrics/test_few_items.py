@@ -29,9 +29,11 @@ def _hits(rng: np.random.Generator, n_clusters: int, items: int, p: float, corre
         (20, 4, 0.2),
         (50, 4, 0.2),
         (100, 2, 0.6),
+        (10, 20, 0.6),
+        (20, 20, 0.6),
     ],
 )
-@pytest.mark.parametrize("p", [0.5, 0.7, 0.9, 0.98])
+@pytest.mark.parametrize("p", [0.5, 0.7, 0.9, 0.95, 0.98])
 def test_intervals_of_shares_hold_the_truth(n_clusters: int, items: int, correlation: float, p: float) -> None:
     """In at least 92 % of trials; less the error of 400 trials (2.7 points are two standard errors)."""
     rng, clusters = np.random.default_rng(0), np.arange(n_clusters).repeat(items)

@@ -13,7 +13,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.metrics import cluster_standard_error, paired_difference
 from video_contrast.metrics.power import paired_power
 from video_contrast.reports.foreign_logs import read_logs
-from video_contrast.reports.foreign_logs.statistics import compare_logs, log_metrics, power_lines
+from video_contrast.reports.foreign_logs.statistics import compare_logs, log_metrics
+from video_contrast.reports.power import power_lines
 
 VIDEOS, PER_VIDEO = 40, 5
 SAMPLE = '{"doc_id": 0, "target": "A", "acc": 1}'
@@ -156,7 +157,7 @@ def test_intervals_by_video_stand_beside_those_of_independent_clips(tmp_path, ca
     width = numbers["accuracy_high"] - numbers["accuracy_low"]
     alone = numbers["accuracy_independent_high"] - numbers["accuracy_independent_low"]
     ratio = cluster_standard_error(values, videos) / cluster_standard_error(values)
-    assert width / alone == pytest.approx(ratio, rel=0.06) and ratio > 1.1
+    assert 1.1 < 0.97 * ratio < width / alone < 1.1 * ratio  # of few videos the error is uncertain too
     assert numbers["reported"] == pytest.approx(numbers["accuracy"])
     assert main(["table", str(path)]) == 0
     printed = capsys.readouterr().out

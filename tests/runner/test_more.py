@@ -12,7 +12,7 @@ import runner_set
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.compare import compare_runs
+from video_contrast.reports.compare import compare_runs, lines
 from video_contrast.reports.reproduce import NAMES, published
 from video_contrast.runner import score
 from video_contrast.runner.conditions import from_recipe, parse
@@ -98,6 +98,22 @@ def test_runs_that_cannot_be_compared_say_why(place: Path, tmp_path: Path) -> No
         compare_runs(place / "random", tmp_path / "run")
     with pytest.raises(UsageError, match="did you mean 'verb_mc'"):
         compare_runs(place / "random", place / "constant", ["verb_md"])
+
+
+def test_a_comparison_says_what_its_videos_can_show(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = compare_runs(place / "random", place / "constant", ["verb_mc"], points=20)
+    assert {row["power"]["difference"] for row in rows} == {0.2}
+    assert "can reach" not in "".join(lines([row | {"n_clusters": 6} for row in rows]))
+    runner_set.write(tmp_path / "set", n_clips=5)
+    for name in ("random", "constant"):
+        score(name, tmp_path / "set", "verb_mc", output=tmp_path / name, progress=False)
+    call = ["compare", str(tmp_path / "random"), str(tmp_path / "constant"), "--points", "10"]
+    assert main(call) == 0
+    shown = capsys.readouterr().out
+    assert "at 3 videos no difference can reach 0.05: the least p-value is 0.25" in shown
+    assert "to tell 10.0 points apart (80 % power) you need" in shown
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,7 @@ def compare(
     *,
     config: Configs = None,
     metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
-    points: Annotated[float | None, "of logs: the difference for the power; default: the one that is seen"] = None,
+    points: Annotated[float | None, "the difference for the power, in points; default: the one that is seen"] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
     quiet: Quiet = False,
@@ -32,16 +32,17 @@ def compare(
     from video_contrast.files import write_json
     from video_contrast.reports.compare import compare_runs, lines
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
-    from video_contrast.reports.foreign_logs.statistics import compare_logs, power_lines
+    from video_contrast.reports.foreign_logs.statistics import compare_logs
+    from video_contrast.reports.power import power_lines
+    from video_contrast.storage.run_folder import CLEAN
 
     if is_foreign(first) or is_foreign(second):
         rows = compare_logs(
             read_logs(first, metric), read_logs(second, metric), names_in(config), points=points, seed=seed
         )
-        text = [*lines(rows), *power_lines(rows)]
     else:
-        rows = compare_runs(first, second, names_in(config), seed=seed)
-        text = lines(rows)
+        rows = compare_runs(first, second, names_in(config), points=points, seed=seed)
+    text = [*lines(rows), *power_lines([row for row in rows if row["condition"] == CLEAN])]
     if as_json:
         print_json(rows)
     elif not quiet:

@@ -1,0 +1,34 @@
+"""Sentences below a comparison: what its test can show, and both intervals where clips are not independent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def power_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence a row: what its test can show, and both intervals where they differ.
+
+    Args:
+        rows: as of `compare_logs` or `compare_runs`.
+    """
+    lines = []
+    for row in rows:
+        several = any(row["config"] == other["config"] and row is not other for other in rows)
+        name = f"{row['config']}, {row['figure']}" if several else row["config"]
+        if row.get("independent_low") is not None and row["low"] is not None:
+            lines.append(
+                f"{name}: by source video {row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], "
+                f"p {row['p_value']:.2g}; as if clips were independent [{row['independent_low']:+.3f}, "
+                f"{row['independent_high']:+.3f}], p {row['independent_p_value']:.2g}"
+            )
+        facts = row["power"]
+        if facts is None:
+            continue
+        points, floor = 100 * facts["difference"], facts["detectable_with_more_items"]
+        unit = "items" if floor is None else "source videos"
+        needed = f"{facts['clusters_needed']:,} {unit}"
+        text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {needed}"
+        if floor is not None and not facts["enough"]:
+            more = f"more items of these videos reach {100 * floor:.1f} points at best"
+            text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
+        lines.append(f"{text}; there are {facts['n_clusters']:,}, which show {100 * facts['detectable']:.1f} points")
+    return lines
