@@ -20,7 +20,8 @@ class RunCounts:
         text_encodings: texts that went through the model.
         batches: forward passes of encoders.
         notes: what the user should know, each once.
-        broken: clip -> why it could not be read.
+        broken: clip -> why it could not be read, or is not shown whole.
+        unseen: edited clips of which the sampling does not show every segment.
     """
 
     decode: Counter = field(default_factory=Counter)
@@ -29,6 +30,7 @@ class RunCounts:
     batches: int = 0
     notes: list[str] = field(default_factory=list)
     broken: dict[Clip, str] = field(default_factory=dict)
+    unseen: set[Clip] = field(default_factory=set)
 
     def add(self, other: RunCounts) -> None:
         """Adds what another process did."""
@@ -38,3 +40,4 @@ class RunCounts:
         self.batches += other.batches
         self.notes += [note for note in other.notes if note not in self.notes]
         self.broken.update(other.broken)
+        self.unseen |= other.unseen

@@ -158,7 +158,10 @@ def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
 
 
 def _kept(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:
-    return tuple(n for n, item in enumerate(table.group.items) if item.clip not in missing)
+    """The items with scores; a group of edited clips is kept whole or not at all, for its captions are balanced."""
+    items = table.group.items
+    torn = {item.group for item in items if item.group and item.clip.segments and item.clip in missing}
+    return tuple(n for n, item in enumerate(items) if item.clip not in missing and item.group not in torn)
 
 
 def _columns(table: PlannedTable, kept: Sequence[int]) -> tuple[tuple[str, str, int], ...]:

@@ -13,7 +13,7 @@ from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.feed import feed
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.views import Sampling, View, held_bytes, views_of
-from video_contrast.video import Clip, Counter
+from video_contrast.video import Clip, Counter, UnseenEdit
 
 T = TypeVar("T")
 FRAMES_HELD = 4 << 30  # bytes; 91 views of a clip at 1920x1080 hold up to 1.9 GB
@@ -75,6 +75,8 @@ class ClipReader:
             yield from results
         except _BROKEN as error:
             self.counts.broken[clip] = str(error)
+            if isinstance(error, UnseenEdit):
+                self.counts.unseen.add(clip)
 
     def affordable_workers(self, clip: Clip, visuals: Sequence[Visual]) -> int:
         """How many threads hold no more than `FRAMES_HELD` bytes of frames, if all clips are like this one."""

@@ -37,7 +37,7 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
             clip = group.items[0].clip
             raise VideoContrastError(
                 f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
-                f"first: {missing.get(clip.video_path, 'unknown')}"
+                f"first: {missing.get(clip.name, 'unknown')}"
             )
     folder.begin()
     keep = job.options.keep_matrices
@@ -94,6 +94,7 @@ def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
+        **({"n_unseen": len(run.counts.unseen)} if run.counts.unseen else {}),
         **({"damaged": _damaged(run)} if job.sampling.accept_damaged else {}),
         "counters": {
             "frames_decoded": counts.decode.decoded,
@@ -147,10 +148,10 @@ def _model_counts(run: Run) -> dict[str, Any]:
 
 
 def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
-    """Video path -> why, of the clips without scores."""
-    reasons = {clip.video_path: why for clip, why in run.counts.broken.items()}
+    """Video path (the name of an edited clip) -> why, of the clips without scores."""
+    reasons = {clip.name: why for clip, why in run.counts.broken.items()}
     reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
-    return {clip.video_path: reasons.get(clip.video_path, "could not be read") for clip in scorer.missing}
+    return {clip.name: reasons.get(clip.name, "could not be read") for clip in scorer.missing}
 
 
 def _recipe(condition: Condition) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from video_contrast.video import Clip, Segment, pause
 Transition = Literal["varied", "gap", "cut", "fade"]
 # Words that a caption may begin with and that are written small inside a sentence.
 _SMALL = frozenset(
-    "a an the this that these those some someone somebody people person two three four five one many several there "
-    "man men woman women boy boys girl girls child children he she it they his her its their".split()  # noqa: SIM905  a quoted list is no easier to read
+    """a an the this that these those some someone somebody people person two three four five one many several there
+    man men woman women boy boys girl girls child children he she it they his her its their""".split()  # noqa: SIM905
 )
 _PAUSE = 0.5  # seconds at most
 _FADE = 0.5  # seconds at most
@@ -51,7 +51,7 @@ class EditOptions:
             raise UsageError(f"--items must be at least 1, not {self.items}")
 
 
-class LeftOut(Exception):  # noqa: N818  no error: a clip that an edit does not suit
+class LeftOut(Exception):
     """Why no group is made of some clips: a name that the build counts."""
 
 

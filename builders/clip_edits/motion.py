@@ -6,12 +6,12 @@ first to the last frame, as a share of all changes on the way, tells the same.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from video_contrast.video import Clip, footage_of
-import itertools
 
 FRAMES = 16
 SIDE = 64  # pixels of the longer side
@@ -61,7 +61,7 @@ def motion_of(root: Path, clip: Clip) -> Motion:
         return Motion(0.0, 0.0)
     start = np.zeros((*grey[0].shape, 2), np.float32)
     flows = np.stack(
-        [cv2.calcOpticalFlowFarneback(a, b, start.copy(), 0.5, 3, 9, 3, 5, 1.1, 0) for a, b in itertools.pairwise(grey)]
+        [cv2.calcOpticalFlowFarneback(a, b, start.copy(), 0.5, 3, 9, 3, 5, 1.1, 0) for a, b in pairwise(grey)]
     )
     levels = np.stack(grey).astype(np.float64)
     steps = np.abs(np.diff(levels, axis=0))

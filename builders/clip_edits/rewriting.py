@@ -19,8 +19,8 @@ _ANY = "..."
 _FARTHEST = 6  # words that may stand for "..."
 # Verbs of motion: the word behind them says where it goes, and going backwards it goes the other way.
 _MOTION = frozenset(
-    "go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin crouch bend travel "
-    "float drift drop march jog skate ski sail push pull carry drag swing tilt pan back slither dance scroll".split()  # noqa: SIM905  a quoted list is no easier to read
+    """go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin crouch bend travel
+    float drift drop march jog skate ski sail push pull carry drag swing tilt pan back slither dance scroll""".split()  # noqa: SIM905
 )
 _WAYS = {
     "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",

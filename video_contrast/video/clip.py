@@ -33,6 +33,11 @@ class Clip:
         return cls(row["video_id"], row["video_path"], row["start"], row["end"], segments_of(row))
 
     @property
+    def name(self) -> str:
+        """What it is called in records: its file, or the name of an edited clip."""
+        return self.video_id if self.segments else self.video_path
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """The files that it is made from, each once."""
         parts = (segment.video_path for segment in self.segments if segment.video_path)
