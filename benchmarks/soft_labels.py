@@ -116,6 +116,20 @@ def teacher_cosines(name: str, rows: Sequence[dict[str, Any]], encoders: dict[st
     return cosines(encoders[name], rows)
 
 
+class Remembered:
+    """A sentence encoder that meets the same captions under many seeds."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.name, self._encoder = encoder.name, encoder
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """float32[n, d]."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        self._vectors |= zip(new, self._encoder.encode(new) if new else (), strict=True)
+        return np.stack([self._vectors[text] for text in texts])
+
+
 class Words:
     """Captions as the text side of `Pairs` takes them: token ids, or what a frozen tower says, once a caption."""
 
@@ -240,13 +254,19 @@ class Experiment:
         self.words = Words(processor.tokenizer, tower if freeze == "both" else None)
         self.output, self.encoders, self.freeze = output, encoders, freeze
         self.train = list(scenes(DATA_SEED, "train", size["train"]))
-        self.videos = features(tower, self.train)
+        self.videos = self._features("train", tower, self.train)
         self.parts = {}
         for split in ("validation", "test"):
             chosen, candidates = with_questions(split, size[split])
-            self.parts[split] = Clips(chosen, features(tower, chosen), candidates)
+            self.parts[split] = Clips(chosen, self._features(split, tower, chosen), candidates)
         self.size = size
-        self.corpora: dict[tuple[str, int], list[dict[str, Any]]] = {}  # the last one
+        self.last: tuple[Any, list[dict[str, Any]], dict[str, list[list[float]]]] = (None, [], {})  # corpus, teachers
+
+    def _features(self, split: str, tower: Pairs, clips: Sequence[Scene]) -> torch.Tensor:
+        path = self.output / f"frames-{split}-{len(clips)}.npy"
+        if not path.exists():
+            np.save(path, features(tower, clips).numpy())
+        return torch.from_numpy(np.load(path))
 
     def answers(self, name: str, arm: Arm, split: str, *, epochs: int, seed: int) -> dict[str, list[float]]:
         """The answers of an arm trained on the corpus called `name`, from the output folder where they are known."""
@@ -264,12 +284,13 @@ class Experiment:
             return dict(read_json(path)["answers"])
         begin = time.process_time()
         both, true_negatives = CORPORA[name]
-        if (name, seed) not in self.corpora:
-            self.corpora = {(name, seed): corpus(self.train, both, true_negatives, seed)}
-        rows = self.corpora[name, seed]
+        if self.last[0] != (name, seed):
+            self.last = (name, seed), corpus(self.train, both, true_negatives, seed), {}
+        _, rows, teachers = self.last
         if arm.teacher is not None:
-            similar = teacher_cosines(arm.teacher, rows, self.encoders)
-            rows = [row | {"teacher": values} for row, values in zip(rows, similar, strict=True)]
+            if arm.teacher not in teachers:
+                teachers[arm.teacher] = teacher_cosines(arm.teacher, rows, self.encoders)
+            rows = [row | {"teacher": values} for row, values in zip(rows, teachers[arm.teacher], strict=True)]
         pairs = fitted(arm, rows, self.videos, words=self.words, freeze=self.freeze, epochs=epochs, seed=seed)
         found = answers(pairs, self.parts[split], self.words, self.size["gallery"] if split == "test" else 0)
         write_json(path, {"settings": settings, "answers": found})
@@ -324,18 +345,20 @@ def main() -> None:
     parser.add_argument("--freeze", choices=("vision", "both"), default="vision", help="towers that do not learn")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    encoders = {"encoder": load_encoder(asked.encoder, [])} if asked.encoder else {}
+    encoders = {"encoder": Remembered(load_encoder(asked.encoder, []))} if asked.encoder else {}
     asked.output.mkdir(parents=True, exist_ok=True)
     size = {name: getattr(asked, name) for name in ("train", "validation", "test", "gallery")}
     experiment = Experiment(asked.output, size, asked.freeze, encoders)
     teachers: dict[str, str | None] = {"lbl": None, "lgt, lsa": "lsa"}
     teachers |= {"lgt, encoder": "encoder"} if encoders else {}
     teachers |= {"lgt, truth": "truth"}
-    results: dict[str, Any] = {name: {} for name in CORPORA}
-    for name, (title, teacher) in product(CORPORA, teachers.items()):
-        arm = experiment.chosen(name, teacher)
-        runs = [experiment.answers(name, arm, "test", epochs=EPOCHS, seed=seed) for seed in SEEDS]
-        results[name][title] = (arm, runs)
+    results: dict[str, Any] = {}
+    for name in CORPORA:
+        arms = {title: experiment.chosen(name, teacher) for title, teacher in teachers.items()}
+        runs: dict[str, list[Any]] = {title: [] for title in arms}
+        for seed, title in product(SEEDS, arms):
+            runs[title].append(experiment.answers(name, arms[title], "test", epochs=EPOCHS, seed=seed))
+        results[name] = {title: (arms[title], runs[title]) for title in arms}
     print("\n".join(table(results)))
 
 

@@ -22,7 +22,8 @@ from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
-GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm")
+GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm", "set")
+MADE = ("shapes", "set")  # without words that are counted or captions that are tagged
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
@@ -34,7 +35,8 @@ class NegativeRecipe:
         actions, objects: negatives a caption, at most.
         generator: one of `GENERATORS`.
         seed: of every draw.
-        model, options: checkpoint of the generator, and its further options ("name=value,...").
+        model, options: checkpoint of the generator, and its further options ("name=value,..."); of "set" the folder
+            that `video-contrast generate` wrote.
         constraints, constraint_settings: names, and thresholds and models ("name=value,..."); None: the generator's.
         tagger: what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr...".
     """
@@ -53,7 +55,9 @@ class NegativeRecipe:
         """Raises a UsageError for a generator, constraint or option that does not exist."""
         if self.generator not in GENERATORS:
             raise unknown_name("generator", self.generator, GENERATORS)
-        if self.generator != "shapes":
+        if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
+            raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
+        if self.generator not in MADE:
             self.source("verb", list)
 
     def source(self, target: Literal["verb", "object"], corpus: Callable[[], Sequence[str]]) -> Any:
@@ -106,14 +110,18 @@ def negatives(
 
     settings = asdict(recipe) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
     settings["model"] = content(recipe.model)
-    if recipe.generator != "shapes":
+    if recipe.generator not in MADE:
         settings["tagger"] = tagger_name(recipe.tagger)
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")
     if path.exists() and record.exists() and read_json(record)["settings"] == settings:
         return pq.read_table(path).to_pylist(), read_json(record)["counts"]
     say(f"negatives: {len(rows)} clips, {recipe.actions} action and {recipe.objects} object captions each")
-    captions = _of_shapes(rows, recipe) if recipe.generator == "shapes" else _of_captions(rows, recipe, corpus)
+    captions = (
+        _of_shapes(rows, recipe) if recipe.generator == "shapes"
+        else _of_set(rows, recipe) if recipe.generator == "set"
+        else _of_captions(rows, recipe, corpus)
+    )  # fmt: skip
     if not any(row["negatives"] for row in captions):
         some = ", ".join(row["id"] for row in rows[:3])
         raise VideoContrastError(
@@ -181,19 +189,32 @@ def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dic
     return captions
 
 
+def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dict[str, Any]]:
+    """From a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
+    from video_contrast.storage import SetFolder
+
+    folder = SetFolder.open(str(recipe.model))
+    known: dict[tuple[str, str], Any] = {}
+    for config, split in folder.tables():
+        for row in folder.choice_rows(config, split):
+            known[row["video_id"], row["candidates"][row["label"]]] = row
+    captions = []
+    for row in rows:
+        for caption in row["captions"]:
+            item = known.get((row["video_id"], caption))
+            pairs = [] if item is None else [*zip(item["candidates"], item["kinds"], strict=True)]
+            actions = [text for text, kind in pairs if kind not in ("true", "object")][: recipe.actions]
+            objects = [text for text, kind in pairs if kind == "object"][: recipe.objects]
+            kinds = ["action"] * len(actions) + ["object"] * len(objects)
+            captions.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
+    return captions
+
+
 def _of_captions(rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Sequence[str]) -> list[dict[str, Any]]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
-    from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-    from video_contrast.builders.assembly.clip_contrasts import Attempt
     from video_contrast.builders.assembly.tag_cache import tag_cache
 
-    clips = [
-        CaptionedClip(
-            row["id"], row["video_id"], row["video_path"], captions=tuple(row["captions"]), cluster=row["video_id"]
-        )
-        for row in rows
-    ]
-    attempts = [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
+    attempts = attempts_of(rows)
     captions: list[dict[str, Any]] = [
         {"id": attempt.clip.id, "caption": attempt.caption, "negatives": [], "kinds": []} for attempt in attempts
     ]
@@ -203,27 +224,41 @@ def _of_captions(rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: S
     )
     with tag_cache():
         for target, kind, count in targets:
-            edited = _edited(recipe.source(target, lambda: corpus), attempts, count) if count else []
-            for row, texts in zip(captions, edited, strict=bool(count)):
-                row["negatives"] += texts
-                row["kinds"] += [kind] * len(texts)
+            edits = edits_of(recipe.source(target, lambda: corpus), attempts, count) if count else []
+            for row, of_caption in zip(captions, edits, strict=bool(count)):
+                row["negatives"] += [edit.text for edit in of_caption]
+                row["kinds"] += [kind] * len(of_caption)
     return captions
 
 
-def _edited(source: Any, attempts: Sequence[Any], count: int) -> list[list[str]]:
+def attempts_of(rows: Sequence[RetrievalRow]) -> list[Any]:
+    """Every caption of the rows, as generators of contrasts are asked for it."""
+    from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+    from video_contrast.builders.assembly.clip_contrasts import Attempt
+
+    clips = [
+        CaptionedClip(
+            row["id"], row["video_id"], row["video_path"], captions=tuple(row["captions"]), cluster=row["video_id"]
+        )
+        for row in rows
+    ]
+    return [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
+
+
+def edits_of(source: Any, attempts: Sequence[Any], count: int) -> list[list[Any]]:
     """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
     from video_contrast.builders.assembly.captioned_clip import normal
 
-    texts_of: list[dict[str, str]] = [{} for _ in attempts]  # by what they say
+    kept: list[dict[str, Any]] = [{} for _ in attempts]  # by what they say
     for again in range(PASSES):
-        open_ = [n for n, texts in enumerate(texts_of) if len(texts) < count]
-        edits, _ = source([_again(attempts[n], again) for n in open_]) if open_ else ([], {})
-        for n, proposals in zip(open_, edits, strict=True):
+        open_ = [n for n, edits in enumerate(kept) if len(edits) < count]
+        proposals, _ = source([_again(attempts[n], again) for n in open_]) if open_ else ([], {})
+        for n, proposed in zip(open_, proposals, strict=True):
             truths = attempts[n].clip.truths()
-            for edit in proposals:
-                if len(texts_of[n]) < count and normal(edit.text) not in truths:
-                    texts_of[n].setdefault(normal(edit.text), edit.text)
-    return [list(texts.values()) for texts in texts_of]
+            for edit in proposed:
+                if len(kept[n]) < count and normal(edit.text) not in truths:
+                    kept[n].setdefault(normal(edit.text), edit)
+    return [list(edits.values()) for edits in kept]
 
 
 def _again(attempt: Any, again: int) -> Any:

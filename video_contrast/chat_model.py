@@ -119,8 +119,8 @@ class ChatModel:
 
     def key(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
-        asked = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
-        return blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        request = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
+        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
         """One answer a conversation, in order: `{"text": str, "logprobs": [[token, log p], ...] or None}`.
@@ -136,13 +136,14 @@ class ChatModel:
             self.cost.stored += len(keys) - len(missing)
         if missing:
             with ThreadPoolExecutor(max_workers=max(1, self.concurrency)) as pool:
-                futures = [pool.submit(self._ask_one, key, [dict(m) for m in c]) for key, c in missing.items()]
+                futures = [pool.submit(self.ask_as, key, [dict(m) for m in c]) for key, c in missing.items()]
                 failures = [error for error in (future.exception() for future in futures) if error is not None]
             if failures:
                 raise failures[0]
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
-    def _ask_one(self, key: str, messages: list[dict[str, Any]]) -> None:
+    def ask_as(self, key: str, messages: list[dict[str, Any]]) -> None:
+        """Sends a request, stored or not, with retries, and keeps the answer under `key`."""
         from huggingface_hub.errors import OfflineModeIsEnabled
 
         for attempt in range(self.retries + 1):
@@ -161,9 +162,9 @@ class ChatModel:
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     where = self.endpoint or "Hugging Face Inference Providers"
-                    said = " ".join(str(error).split())[:200]
+                    reason = " ".join(str(error).split())[:200]
                     raise VideoContrastError(
-                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {said}; "
+                        f"{self.model} at {where} failed{tried}: {type(error).__name__}: {reason}; "
                         + (
                             f"answers so far are stored in {self.store.path}, run the same command again to go on"
                             if self.store.path is not None
@@ -184,11 +185,11 @@ class ChatModel:
 def _retry_after(error: Exception) -> float:
     """The seconds that a server asks to be left alone (`Retry-After`, a number or a date); 0 where it does not."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
-    if asked.isdigit():
-        return min(float(asked), LONGEST_WAIT)
+    header = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
+    if header.isdigit():
+        return min(float(header), LONGEST_WAIT)
     try:
-        wait = (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
+        wait = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
     except (TypeError, ValueError):  # no date, or one without a time zone
         return 0.0
     return min(max(wait, 0.0), LONGEST_WAIT)

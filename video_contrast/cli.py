@@ -26,7 +26,7 @@ COMMANDS = {
     "First": ("demo", "list"),
     "Sets": ("build", "check", "audit", "xray", "analyse", "annotate", "perturb", "export", "push"),
     "Scores": ("doctor", "score", "compare", "table", "report", "reproduce", "metrics"),
-    "Training": ("teach", "tune_t5", "vectors"),
+    "Training": ("generate", "teach", "tune_t5", "vectors"),
 }
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
 EXAMPLE = "video-contrast demo --output demo"

@@ -13,7 +13,8 @@ from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
 
 if TYPE_CHECKING:
-    from video_contrast.perturbations.contrast.pipeline import Pipeline
+    from video_contrast.perturbations.contrast.generators.local_chat import Chat
+    from video_contrast.perturbations.contrast.pipeline import OnReject, Pipeline
     from video_contrast.perturbations.contrast.target import Target
     from video_contrast.perturbations.contrast.verb import WordCounts
 
@@ -66,6 +67,8 @@ class VerbContrasts:
         num_proc: processes that count words.
         target: "verb" or "object".
         per_caption: how many contrasts of different verbs (things) a caption is asked for.
+        chat: answers in place of the chat model that the options name.
+        on_reject: told of every candidate that a constraint rejects.
     """
 
     training: Callable[[], Sequence[str]]
@@ -74,6 +77,8 @@ class VerbContrasts:
     num_proc: int = 1
     target: Literal["verb", "object"] = "verb"
     per_caption: int = 1
+    chat: "Chat | None" = None
+    on_reject: "OnReject | None" = None
 
     def __post_init__(self) -> None:
         """Unknown names are said before captions are counted or models are looked for.
@@ -123,6 +128,8 @@ class VerbContrasts:
         generator_options = _named(self.options.generator_options, "--generator-options")
         if self.options.generator_model is not None:
             generator_options["model"] = self.options.generator_model
+        if self.chat is not None:
+            generator_options["chat"] = self.chat
         return Pipeline(
             self.options.generator,
             self.options.constraint_names(),
@@ -132,6 +139,7 @@ class VerbContrasts:
             tagger=self.options.tagger,
             generator_options=generator_options,
             options=_named(self.options.constraint_options, "--constraint-options"),
+            on_reject=self.on_reject,
         )
 
     @cached_property

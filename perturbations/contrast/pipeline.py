@@ -1,7 +1,7 @@
 """Propose, then accept: the contrasts of many captions, with every rejection counted by its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from video_contrast.errors import UsageError
@@ -25,6 +25,7 @@ from video_contrast.seeds import Streams
 VERSION = "1"
 _ROUND = 2_000  # captions whose candidates are in memory at a time
 Outcome = tuple[list[Edit | None], Counter[str]]
+OnReject = Callable[[Original, Candidate, str, float | None], None]  # with the constraint's name and score
 
 
 class Pipeline:
@@ -39,6 +40,7 @@ class Pipeline:
         tagger, num_proc: for tagging (`language.tag`).
         generator_options: arguments of the generator, e.g. {"model": "t5-base", "k": 50}.
         options: thresholds, models and files of the constraints: the fields of their classes, and `device`.
+        on_reject: told of every candidate that a constraint rejects.
 
     Raises:
         UsageError: an unknown name, or something that was asked for and not given.
@@ -57,6 +59,7 @@ class Pipeline:
         num_proc: int = 1,
         generator_options: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
+        on_reject: OnReject | None = None,
     ) -> None:
         options = options or {}
         check_options(options)
@@ -71,6 +74,7 @@ class Pipeline:
             generator = make_generator(generator, target, counts=counts, device=device, options=generator_options or {})
         self.generator = generator
         self._seed, self._tagger, self._num_proc = seed, tagger, num_proc
+        self._on_reject = on_reject
 
     def run(
         self, captions: Sequence[str], ids: Sequence[str], siblings: Sequence[Sequence[str]] | None = None
@@ -250,6 +254,8 @@ class Pipeline:
                     scores[constraint.name] = round(verdict.score, 6)
                 if verdict.ok:
                     passed.append((place, candidate, scores))
+                elif self._on_reject is not None:
+                    self._on_reject(originals[place], candidate, constraint.name, verdict.score)
             counts[f"candidates:rejected:{constraint.name}"] += len(alive) - len(passed)
             alive = passed
         counts["candidates:accepted"] += len(alive)

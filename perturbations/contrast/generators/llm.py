@@ -25,6 +25,11 @@ _EXAMPLES = (
     ("two men [sit on] a bench in the park", ["stand on", "climb over", "paint", "carry"]),
     ("Jenko [lowers] his gun", ["raises", "drops", "cleans", "hides"]),
 )
+SCHEMA = {  # of an answer; servers that can are asked to keep to it (`structured`)
+    "type": "object",
+    "properties": {"replacements": {"type": "array", "items": {"type": "string"}}},
+    "required": ["replacements"],
+}
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _PHRASE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,3}")
 
@@ -42,8 +47,8 @@ class ChatGenerator:
         chat: something else with the methods of `chat.Chat`, in place of model and endpoint.
         device, workers, max_new_tokens: of the model run here, and of the endpoint's requests.
 
-    `invalid` counts the answers that were no JSON object with a list of replacements; `cost` what was asked and what
-    came from the store.
+    `invalid` counts the answers that do not fit `SCHEMA`, and `unreadable` holds them with their captions; `cost` says
+    what was asked and what came from the store.
     """
 
     draw = "uniform"
@@ -80,6 +85,7 @@ class ChatGenerator:
         self._chat, self._k = chat, k
         self.name = chat.model.rstrip("/").rpartition("/")[2]
         self.invalid = 0
+        self.unreadable: list[tuple[str, str]] = []  # caption and answer
 
     @property
     def cost(self) -> Cost:
@@ -92,9 +98,17 @@ class ChatGenerator:
         proposed = []
         for original, answer in zip(originals, answers, strict=True):
             replacements = parse(answer["text"])
-            self.invalid += replacements is None
+            if replacements is None:
+                self.invalid += 1
+                self.unreadable.append((original.caption, answer["text"]))
             proposed.append([fill(original, new) for new in (replacements or [])[: self._k]])
         return proposed
+
+    @staticmethod
+    def prompt_length(k: int = 10) -> int:
+        """Characters of a prompt without its caption, for estimates."""
+        answers = [example + json.dumps({"replacements": replacements}) for example, replacements in _EXAMPLES]
+        return len(_TASK.format(k=k)) + sum(map(len, answers))
 
     def _messages(self, original: Original) -> list[Message]:
         caption, phrase = original.caption, original.phrase

@@ -1,0 +1,335 @@
+"""Negatives for a training corpus: priced before they are made, made in parts, and kept with what was rejected.
+
+Every answer of a chat model is stored under what was asked before anything is made of it, and every part of the corpus
+is stored when it is done: the same call goes on where it stopped, and asks nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from video_contrast.builders.assembly.verb_contrasts import EditOptions
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json, write_json, write_text
+from video_contrast.options import Config, Seed, Split, with_options
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
+from video_contrast.seeds import digest, stream
+from video_contrast.storage import SetFolder
+from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, edits_of
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.contrast.candidate import Candidate, Original
+    from video_contrast.perturbations.contrast.generators.local_chat import Chat
+
+PART = 500  # clips
+BUILDER = "generated"
+CONFIG = "negatives_mc"
+LETTERS_A_TOKEN = 4  # of English, about
+ANSWER_TOKENS = 6  # a replacement in JSON, about
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(EditOptions):
+    """Which negatives of which captions, by whom, at what price."""
+
+    output: Annotated[Path, "folder of the set; the same call goes on in it"]
+    config: Config = "retrieval"
+    split: Split = "train"
+    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
+    generator: Annotated[Literal["llm", "lexical", "t5", "mlm"], "what proposes them"] = "llm"
+    endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
+    workers: Annotated[int, "requests in flight, each endpoint"] = 8
+    structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
+    price_in: Annotated[float | None, "price of a million tokens that are sent"] = None
+    price_out: Annotated[float | None, "price of a million tokens that come back"] = None
+    dry_run: Annotated[bool, "only say what would be asked and what it would cost"] = False
+    limit: Annotated[int | None, "only the first clips"] = None
+    seed: Seed = 0
+
+    def check(self) -> NegativeRecipe:
+        """The recipe of the negatives.
+
+        Raises:
+            UsageError: options that do not go together, or unknown names.
+        """
+        if self.endpoint and self.generator != "llm":
+            raise UsageError("--endpoint goes with --generator llm")
+        if self.generator == "llm" and not self.generator_model:
+            raise UsageError("--generator llm needs --generator-model: the model's name at the endpoint, or a folder")
+        if self.structured and not self.endpoint:
+            raise UsageError("--structured is asked of a server: give --endpoint")
+        if (self.price_in is None) != (self.price_out is None):
+            raise UsageError("give --price-in and --price-out together")
+        if self.workers < 1:
+            raise UsageError(f"--workers must be at least 1, not {self.workers}")
+        actions, objects = amounts(self.negatives)
+        recipe = NegativeRecipe(
+            actions,
+            objects,
+            generator=self.generator,
+            seed=self.seed,
+            model=self.generator_model,
+            options=self.generator_options,
+            constraints=self.constraints,
+            constraint_settings=self.constraint_options,
+            tagger=self.tagger,
+        )
+        recipe.check()
+        return recipe
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would ask of a chat model.
+
+    Attributes:
+        captions: of the corpus.
+        questions: distinct, at most: a caption is asked about again with another phrase where it got too few.
+        stored: of them, answered already.
+        tokens_in, tokens_out: of the others, about.
+        price: of them, where the prices of tokens are given.
+    """
+
+    captions: int
+    questions: int
+    stored: int
+    tokens_in: int
+    tokens_out: int
+    price: float | None
+
+    def __str__(self) -> str:
+        """One sentence."""
+        price = "" if self.price is None else f", at most about {self.price:.2f} by the given prices"
+        return (
+            f"{self.captions:,} captions: at most {self.questions:,} questions, {self.stored:,} answered already; the "
+            f"others send about {self.tokens_in:,} tokens and get about {self.tokens_out:,}{price}"
+        )
+
+
+class _Listener:
+    """Takes the place of a chat model, answers nothing, and remembers what would have been asked."""
+
+    def __init__(self, model: str) -> None:
+        from video_contrast.chat_model import Cost
+
+        self.model, self.cost = model, Cost()
+        self.questions: dict[str, list[Mapping[str, Any]]] = {}
+
+    def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+        """Empty answers."""
+        for messages in conversations:
+            self.questions.setdefault(json.dumps(list(messages), sort_keys=True), list(messages))
+        return [{"text": '{"replacements": []}', "logprobs": None} for _ in conversations]
+
+
+@with_options
+def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> dict[str, Any]:
+    """Writes a set of training captions, each with its negatives, and `rejected.jsonl` beside it.
+
+    Args:
+        dataset: folder of a set with captions.
+        say: told what it will cost, and what was made.
+
+    Returns:
+        `estimate` (None without a chat model); after the run also counts: "captions", "negatives", "captions with
+        none", "rejected", and `reasons` (reason -> rejected candidates).
+
+    Raises:
+        UsageError: options that do not go together.
+        VideoContrastError: the endpoints failed (what came is stored), or no negative passed the constraints.
+    """
+    recipe = request.check()
+    rows = SetFolder.open(dataset).retrieval_rows(request.config, request.split)[: request.limit]
+    corpus = [text for row in rows for text in row["captions"]]
+    chat = _chat(request, recipe)
+    estimate = _estimate(rows, recipe, corpus, chat=chat, request=request) if chat is not None else None
+    if estimate is not None:
+        say(str(estimate))
+    if request.dry_run:
+        return {"estimate": estimate}
+    settings = asdict(recipe) | {"corpus": digest(*corpus).hex(), "structured": request.structured}
+    captions: list[dict[str, Any]] = []
+    rejected: list[dict[str, Any]] = []
+    maker = _Maker(recipe, corpus, chat)
+    for number in range(0, len(rows), PART):
+        part = rows[number : number + PART]
+        key = digest(json.dumps(settings, sort_keys=True), *(row["id"] for row in part)).hex()
+        path = request.output / "parts" / f"{number // PART:05d}.json"
+        if not (path.exists() and read_json(path)["key"] == key):
+            write_json(path, {"key": key, **maker.part(part)})
+        stored = read_json(path)
+        captions += stored["captions"]
+        rejected += stored["rejected"]
+    if not any(caption["edits"] for caption in captions):
+        reasons = Counter(entry["reason"] for entry in rejected).most_common(3)
+        raise VideoContrastError(
+            f"{dataset}: no negative passed for any of {len(captions)} captions (rejected most: "
+            f"{', '.join(f'{reason} {count}' for reason, count in reasons) or 'nothing was proposed'})"
+        )
+    return {"estimate": estimate} | _write(rows, captions, rejected, request=request, source=str(dataset), chat=chat)
+
+
+def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
+    """The chat model: behind the endpoints, or here; None for generators without one."""
+    if request.generator != "llm":
+        return None
+    from video_contrast.chat_model import AnswerStore, ChatModel
+    from video_contrast.chat_pool import ChatPool
+    from video_contrast.perturbations.contrast.generators.llm import SCHEMA
+    from video_contrast.perturbations.contrast.generators.local_chat import LocalChat
+
+    model, store = str(request.generator_model), AnswerStore(request.output / "answers.jsonl")
+    if not request.endpoint:
+        return _Listener(model) if request.dry_run else LocalChat(model, store=store)
+    parameters: dict[str, Any] = {"max_tokens": 40 + 10 * recipe.actions, "temperature": 0.0, "seed": 0}
+    if request.structured:
+        parameters["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+    key = os.environ.get("OPENAI_API_KEY") or os.environ.get("HF_TOKEN") or None
+    endpoints = [
+        ChatModel(model, address, api_key=key, concurrency=request.workers, parameters=parameters)
+        for address in dict.fromkeys(request.endpoint)
+    ]
+    return ChatPool(endpoints, store)
+
+
+def _estimate(
+    rows: Sequence[RetrievalRow],
+    recipe: NegativeRecipe,
+    corpus: Sequence[str],
+    *,
+    chat: Any,
+    request: GenerateOptions,
+) -> Estimate:
+    listener = _Listener(chat.model)
+    source = recipe.source("verb", lambda: corpus)
+    source.chat = listener
+    for number in range(0, len(rows), PART):
+        edits_of(source, attempts_of(rows[number : number + PART]), recipe.actions)
+    key_of, store = getattr(chat, "key", None), getattr(chat, "store", None)
+    open_ = [
+        messages
+        for messages in listener.questions.values()
+        if key_of is None or store is None or store.get(key_of(messages)) is None
+    ]
+    letters = sum(len(str(message["content"])) for messages in open_ for message in messages)
+    tokens_in, tokens_out = letters // LETTERS_A_TOKEN, len(open_) * ANSWER_TOKENS * (recipe.actions + 1)
+    price = None
+    if request.price_in is not None and request.price_out is not None:
+        price = (tokens_in * request.price_in + tokens_out * request.price_out) / 1e6
+    questions = len(listener.questions)
+    return Estimate(len(corpus), questions, questions - len(open_), tokens_in, tokens_out=tokens_out, price=price)
+
+
+class _Maker:
+    """Makes the edits of a part of the corpus; words are counted and models loaded once."""
+
+    def __init__(self, recipe: NegativeRecipe, corpus: Sequence[str], chat: Chat | None) -> None:
+        targets: tuple[tuple[Literal["verb", "object"], int], ...] = (
+            ("verb", recipe.actions),
+            ("object", recipe.objects),
+        )
+        self._sources = [(recipe.source(target, lambda: corpus), count) for target, count in targets if count]
+        self._rejected: dict[str, dict[str, Any]] = {}
+        for source, _ in self._sources:
+            source.on_reject = self._reject
+        self._sources[0][0].chat = chat
+
+    def part(self, rows: Sequence[RetrievalRow]) -> dict[str, Any]:
+        """The edits of some clips' captions, and what was rejected, as JSON."""
+        from video_contrast.builders.assembly.tag_cache import tag_cache
+
+        attempts = attempts_of(rows)
+        captions: list[dict[str, Any]] = [
+            {"id": attempt.clip.id, "number": attempt.index, "caption": attempt.caption, "edits": [], "kinds": []}
+            for attempt in attempts
+        ]
+        self._rejected.clear()
+        with tag_cache():
+            for source, count in self._sources:
+                for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
+                    caption["edits"] += [edit.row() | {"text": edit.text} for edit in edits]
+                    caption["kinds"] += [source.kind] * len(edits)
+                unreadable = getattr(source.pipeline.generator, "unreadable", [])
+                for text, answer in unreadable:
+                    self._note(text, answer, "no JSON object with a list of replacements", None)
+                unreadable.clear()
+        return {"captions": captions, "rejected": list(self._rejected.values())}
+
+    def _reject(self, original: Original, candidate: Candidate, constraint: str, score: float | None) -> None:
+        self._note(original.caption, candidate.text, constraint, score)
+
+    def _note(self, caption: str, text: str, reason: str, score: float | None) -> None:
+        entry = {"caption": caption, "text": text, "reason": reason, "score": score}
+        self._rejected.setdefault(json.dumps(entry, sort_keys=True), entry)
+
+
+def _write(
+    rows: Sequence[RetrievalRow],
+    captions: Sequence[dict[str, Any]],
+    rejected: Sequence[dict[str, Any]],
+    *,
+    request: GenerateOptions,
+    source: str,
+    chat: Any,
+) -> dict[str, Any]:
+    """The set, the rejected candidates, and the counts."""
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+
+    clips = {row["id"]: row for row in rows}
+    items = list(_items(captions, clips, request.seed))
+    reasons = Counter(entry["reason"] for entry in rejected)
+    counts: dict[str, Any] = {
+        "captions": len(captions),
+        "negatives": sum(len(caption["edits"]) for caption in captions),
+        "captions with none": sum(not caption["edits"] for caption in captions),
+        "rejected": len(rejected),
+    }
+    facts: dict[str, Any] = {
+        "pretty_name": f"Negatives of {Path(source).name}",
+        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
+        "constraints, to train on. Video paths are those of that set.",
+        "sources": [f"captions of {Path(source).name}"],
+        "seed": request.seed,
+        "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},
+        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | dict(reasons)}},
+    }
+    write_set(BuiltSet(BUILDER, {CONFIG: {request.split: items}}, facts), request.output)
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in rejected]
+    write_text(request.output / "rejected.jsonl", "".join(f"{line}\n" for line in lines))
+    if chat is not None:
+        counts["cost"] = asdict(chat.cost)
+    return counts | {"reasons": dict(reasons.most_common())}
+
+
+def _items(
+    captions: Sequence[dict[str, Any]], clips: Mapping[str, RetrievalRow], seed: int
+) -> Iterator[MultipleChoiceRow]:
+    for caption in captions:
+        if not caption["edits"]:
+            continue
+        row = clips[caption["id"]]
+        edits = [{key: value for key, value in edit.items() if key != "text"} for edit in caption["edits"]]
+        texts = [edit["text"] for edit in caption["edits"]]
+        item = f"{caption['id']}-{caption['number']}"
+        label = int(stream("generated", seed, item).integers(len(texts) + 1))
+        columns = [(texts, caption["caption"]), (caption["kinds"], "true"), (edits, None)]
+        candidates, kinds, records = ([*rest[:label], own, *rest[label:]] for rest, own in columns)
+        yield multiple_choice_row(
+            id=item,
+            video_id=row["video_id"],
+            video_path=row["video_path"],
+            start=row["start"],
+            end=row["end"],
+            candidates=candidates,
+            label=label,
+            kinds=kinds,
+            edits=records,
+            cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
+        )

@@ -1,0 +1,131 @@
+"""Negatives for a training corpus: priced, resumed, shared out over endpoints, and stored with what was rejected."""
+# ruff: noqa: F811  (fixtures are imported and then named as arguments)
+
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+from contrast_models import TRAIN, Endpoint, online  # noqa: F401  a fixture
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.contrast.generators.llm import SCHEMA
+from video_contrast.rows import retrieval_row
+from video_contrast.storage import SetDraft
+from video_contrast.teacher.generation import GenerateOptions, generate
+from video_contrast.teacher.negatives import NegativeRecipe, negatives
+
+RULES = "has_verb,lemma,inflection"
+CLIPS = 12
+
+
+def answer(message):
+    if "dog" in message:
+        return "I would rather not."
+    return json.dumps({"replacements": ["running", "jumping in", "table"]})
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rows = [
+        retrieval_row(id=f"v{n}", video_id=f"v{n}", video_path=f"{n}.mp4", captions=[text, f"{text} today"])
+        for n, text in enumerate(TRAIN[: 9 * CLIPS : 9])
+    ]
+    draft = SetDraft(tmp_path / "corpus", "captions")
+    draft.add("retrieval", {"train": rows}, {})
+    draft.save()
+    return tmp_path / "corpus"
+
+
+def asked(output, *urls, **more):
+    return GenerateOptions(
+        output=output, generator_model="org/chat", endpoint=list(urls), constraints=RULES, tagger="hanta",
+        negatives="2-action", **more,
+    )  # fmt: skip
+
+
+def test_negatives_are_a_set_and_rejected_ones_have_their_reason(corpus, tmp_path, online):
+    said = []
+    with Endpoint(answer) as server:
+        result = generate(corpus, request=asked(tmp_path / "n", server.url), say=said.append)
+        questions = len(server.requests)
+    most = result["estimate"].questions
+    assert CLIPS <= questions <= most and f"at most {most} questions" in said[0]
+    rows = datasets.load_dataset(str(tmp_path / "n"), "negatives_mc", split="train")
+    assert len(rows) == result["captions"] - result["captions with none"] > 0
+    assert {kind for row in rows for kind in row["kinds"]} == {"true", "verb_llm"}
+    assert len({row["label"] for row in rows}) > 1
+    rejected = [json.loads(line) for line in (tmp_path / "n" / "rejected.jsonl").read_text().splitlines()]
+    assert "no JSON object with a list of replacements" in {entry["reason"] for entry in rejected}
+    words = {entry["reason"] for entry in rejected if "table" in entry["text"]}
+    assert words and words <= set(RULES.split(","))
+    assert result["rejected"] == len(rejected) == sum(result["reasons"].values())
+
+
+def test_a_dry_run_prices_and_asks_nothing(corpus, tmp_path, online):
+    said = []
+    with Endpoint(answer) as server:
+        options = asked(tmp_path / "n", server.url, dry_run=True, price_in=1.0, price_out=10.0)
+        estimate = generate(corpus, request=options, say=said.append)["estimate"]
+        assert not server.requests
+    assert estimate.captions == 2 * CLIPS and estimate.stored == 0 and "by the given prices" in said[0]
+    assert estimate.price == pytest.approx((estimate.tokens_in + 10 * estimate.tokens_out) / 1e6)
+    assert not (tmp_path / "n").exists()
+
+
+def test_an_interrupted_run_asks_nothing_twice_even_of_another_endpoint(corpus, tmp_path, online, monkeypatch):
+    monkeypatch.setattr("video_contrast.chat_model.time.sleep", lambda _: None)
+    monkeypatch.setattr("video_contrast.chat_model.RETRIED", ())
+    with Endpoint(answer, fail_after=5) as server, pytest.raises(VideoContrastError, match="run the same command"):
+        generate(corpus, request=asked(tmp_path / "n", server.url, workers=1))
+    with Endpoint(answer) as other:
+        result = generate(corpus, request=asked(tmp_path / "n", other.url))
+        assert result["estimate"].stored == 5
+        before = (tmp_path / "n" / "rejected.jsonl").read_bytes()
+        again = generate(corpus, request=asked(tmp_path / "n", other.url))
+        assert again["cost"]["requests"] == 0 and (tmp_path / "n" / "rejected.jsonl").read_bytes() == before
+    with Endpoint(answer) as whole:
+        generate(corpus, request=asked(tmp_path / "whole", whole.url))
+        assert len(whole.requests) == len(other.requests) + 5
+    tables = [next((tmp_path / name / "negatives_mc").glob("*.parquet")).read_bytes() for name in ("n", "whole")]
+    assert tables[0] == tables[1]
+
+
+def test_endpoints_share_the_questions_and_one_that_fails_is_left_out(corpus, tmp_path, online, monkeypatch):
+    monkeypatch.setattr("video_contrast.chat_model.RETRIED", ())
+    with Endpoint(answer) as one, Endpoint(answer) as two, Endpoint(answer, fail_after=0) as broken:
+        result = generate(corpus, request=asked(tmp_path / "n", one.url, two.url, broken.url, workers=1))
+        assert one.requests and two.requests
+        assert result["cost"]["requests"] == len(one.requests) + len(two.requests)
+
+
+def test_a_server_is_asked_for_the_schema(corpus, tmp_path, online):
+    with Endpoint(answer) as server:
+        generate(corpus, request=asked(tmp_path / "n", server.url, structured=True, limit=1))
+        assert server.requests[0][1]["response_format"]["value"] == SCHEMA
+
+
+def test_training_reads_what_was_generated(corpus, tmp_path):
+    options = GenerateOptions(output=tmp_path / "n", generator="lexical", tagger="hanta", negatives="3-action")
+    result = generate(corpus, request=options)
+    rows = [retrieval_row(id="v0", video_id="v0", video_path="0.mp4", captions=[TRAIN[0], "never seen"])]
+    recipe = NegativeRecipe(3, 0, generator="set", model=str(tmp_path / "n"))
+    recipe.check()
+    captions, counts = negatives(rows, recipe, Path(tmp_path / "store"), corpus=[])
+    assert captions[0]["negatives"] and captions[1]["negatives"] == [] and counts["captions with none"] == 1
+    assert result["estimate"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"generator": "lexical", "endpoint": ["http://localhost:1"]}, "goes with --generator llm"),
+        ({}, "needs --generator-model"),
+        ({"generator_model": "m", "structured": True}, "give --endpoint"),
+        ({"generator_model": "m", "price_in": 1.0}, "together"),
+        ({"generator_model": "m", "negatives": "many"}, "10-action"),
+    ],
+)
+def test_bad_options_are_one_sentence(tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        GenerateOptions(output=tmp_path, **options).check()

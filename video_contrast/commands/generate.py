@@ -1,0 +1,40 @@
+"""`video-contrast generate DATASET --output OUT`: negatives for a training corpus, priced before they are made."""
+
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.commands.command import Command
+from video_contrast.options import Flag
+from video_contrast.teacher.generation import GenerateOptions
+
+
+def commands() -> list[Command]:
+    """The command `generate`."""
+    return [Command("generate", generate, "video-contrast generate sets/mine --generator lexical --output negatives")]
+
+
+def generate(
+    folder: Annotated[Path, "folder of a set with captions", Flag("DATASET")],
+    *,
+    request: GenerateOptions,
+) -> None:
+    """Write negatives for a training corpus: priced first, resumable, constrained; what was rejected stays beside."""
+    from video_contrast.teacher.generation import generate as run
+
+    result = run(folder, request=request)
+    if request.dry_run:
+        if result["estimate"] is None:
+            print(f"--generator {request.generator} asks no chat model: nothing to pay")
+        return
+    print(f"{result['negatives']:,} negatives of {result['captions']:,} captions in {request.output}")
+    if result["captions with none"]:
+        print(f"captions without any: {result['captions with none']:,}")
+    if result["rejected"]:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in result["reasons"].items())
+        print(f"rejected, with their reasons in rejected.jsonl: {reasons}")
+    if "cost" in result:
+        cost = result["cost"]
+        print(
+            f"asked {cost['requests']:,} (stored already {cost['stored']:,}, sent again {cost['retries']:,}): "
+            f"{cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out"
+        )
