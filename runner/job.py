@@ -10,7 +10,7 @@ from video_contrast.runner.conditions import Condition
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.kinds.recipes.table import recipe_of
-from video_contrast.runner.locate import signature
+from video_contrast.runner.locate import files_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
@@ -122,7 +122,7 @@ def model_facts(job: Job, model: Any) -> dict[str, Any]:
         "kind": job.kind.name,
         "kind_version": job.kind.version,
         "options": job.kind_options,
-        "files": signature(job.source.path) if job.source.path else {},
+        "files": files_of(job.source),
         **({"recipe": recipe.record()} if recipe else {}),
         **model.facts,
     }

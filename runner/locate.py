@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.runner import adapters
 from video_contrast.runner.kinds.base import ModelSource
 
 WEIGHTS = (".safetensors", ".bin", ".pt", ".npz", ".npy", ".parquet")
@@ -61,6 +63,8 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
         return ModelSource(name, path, revision=revision or digest_of(path))
     if not path.is_dir():
         raise UsageError(f"{option} {name}: no such folder")
+    if adapters.is_adapter(path):
+        return _adapted(name, path, revision, option)
     config: dict[str, Any] = {}
     modules = None
     if (path / "modules.json").exists():
@@ -70,6 +74,20 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
     elif modules is None and not (path / "precomputed.json").exists():
         raise UsageError(f"{option} {name}: the folder {path} has no config.json, so it is not a saved model")
     return ModelSource(name, path, config, modules, revision=revision or digest_of(path))
+
+
+def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
+    """The base that the adapters name, with the adapters."""
+    wanted = adapters.base_of(path)
+    try:
+        base = locate(wanted, option=f"{option} {name}: its base")
+    except VideoContrastError as error:
+        raise type(error)(f"{error} (named in {path / adapters.CONFIG})") from error
+    if base.adapter is not None:
+        raise UsageError(f"{option} {name} adapts {wanted}, which is itself a folder of adapters; merge that one first")
+    adapters.check_base(path, base, base.revision)
+    both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
+    return replace(base, name=name, revision=both, adapter=path)
 
 
 def _from_hub(name: str, revision: str | None, option: str) -> Path:
@@ -133,6 +151,12 @@ def signature(path: Path) -> dict[str, list[int]]:
         stat = file.stat()
         found[file.relative_to(path).as_posix() if path.is_dir() else file.name] = [stat.st_size, stat.st_mtime_ns]
     return found
+
+
+def files_of(source: ModelSource) -> dict[str, list[int]]:
+    """`signature` of a model's files, those of its adapters included; {} of a model without files."""
+    adapter = signature(source.adapter) if source.adapter else {}
+    return (signature(source.path) if source.path else {}) | {f"adapter/{name}": size for name, size in adapter.items()}
 
 
 def digest_of(path: Path) -> str:

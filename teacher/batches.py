@@ -9,6 +9,30 @@ from video_contrast.errors import UsageError
 from video_contrast.seeds import stream
 
 
+class Batches:
+    """Batches of caption numbers for a data loader: each time they are gone through is the next epoch.
+
+    The library's samplers draw from a state that goes on; here an epoch's order is a function of seed and epoch alone,
+    so a run that is resumed in any epoch, by any number of processes, has the batches that it would have had.
+
+    Args:
+        clips, groups, size, seed: as of `batches`.
+        epoch: the first one.
+    """
+
+    def __init__(
+        self, clips: Sequence[int], groups: Sequence[str] | None, size: int, *, epoch: int = 0, seed: int = 0
+    ) -> None:
+        self.clips, self.groups, self.size, self.epoch, self.seed = clips, groups, size, epoch, seed
+
+    def __len__(self) -> int:
+        return -(-len(self.clips) // self.size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        epoch, self.epoch = self.epoch, self.epoch + 1
+        return _an_epoch(self.clips, self.groups, self.size, epoch, self.seed)
+
+
 def batches(
     clips: Sequence[int], groups: Sequence[str] | None, size: int, epochs: int, seed: int
 ) -> Iterator[list[int]]:
@@ -28,11 +52,17 @@ def batches(
     [[0, 2], [3, 1]]
     """
     for epoch in range(epochs):
-        order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
-        if groups is not None:
-            order = _side_by_side(order, clips, groups)
-        for begin in range(0, len(order), size):
-            yield order[begin : begin + size]
+        yield from _an_epoch(clips, groups, size, epoch, seed)
+
+
+def _an_epoch(
+    clips: Sequence[int], groups: Sequence[str] | None, size: int, epoch: int, seed: int
+) -> Iterator[list[int]]:
+    order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
+    if groups is not None:
+        order = _side_by_side(order, clips, groups)
+    for begin in range(0, len(order), size):
+        yield order[begin : begin + size]
 
 
 def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:

@@ -17,7 +17,11 @@ BASE = "temporal-plain"
 CLIPS, VALIDATION = 1600, 100
 SCENES_A_CLIP = 0.5375  # where reversals are added
 CONFIGS = ("counterfactual_mc", "retrieval", "random_mc", "antonym_mc", "verb_mc", "gender_mc", "object_mc", "role_mc")
-RECIPE: dict[str, Any] = {"epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "evaluate_every": 100, "patience": 0}
+# The towers are tiny and their pretraining was short: rates and temperature of their own, not those of CLIP.
+RECIPE: dict[str, Any] = {
+    "epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "head_learning_rate": 1e-3, "warm_up": 0.05,
+    "weight_decay": 0.02, "temperature": 0.05, "evaluate_every": 100, "patience": 0,
+}  # fmt: skip
 # column -> config and key of the runner's metrics
 COLUMNS = {
     "RCAD R@1": ("counterfactual_mc", "R@1"),

@@ -9,7 +9,11 @@ from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Seed, VideoRoot
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
+LORA = "LoRA (needs peft)"
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
+RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-3 in the LoRA paper (arXiv:2106.09685, table 12)
+HEAD_FACTOR = 10.0  # X-CLIP (arXiv:2208.02816, 4.1): what the towers did not bring learns ten times as fast
+TEMPERATURE = 0.05  # of models without a logit scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +27,7 @@ class DataOptions:
     validation: Annotated[str, "split to stop by; if absent, a tenth of the clips"] = "validation"
     video_root: VideoRoot = None
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
+    accept_damaged: Annotated[bool, "learn from damaged videos all the same"] = False
     store: Annotated[Path | None, "what is made once; default: OUTPUT/store. Runs may share it"] = None
 
 
@@ -31,9 +36,24 @@ class NegativeOptions(EditOptions):
     """The negative captions, and the teacher that compares them with the true ones."""
 
     PANEL: ClassVar[str] = TEXT
+    preset: Annotated[Literal["none", "paper"], "paper: the RCAD paper's; what you give goes first"] = "none"
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
-    generator: Annotated[Literal["auto", "shapes", "lexical", "t5", "mlm", "llm"], "auto: fits the set"] = "auto"
+    generator: Annotated[
+        Literal["auto", "shapes", "lexical", "t5", "mlm", "llm", "set"], "auto: fits the set; set: of `generate`"
+    ] = "auto"
     encoder: Annotated[str, "the teacher: lsa, or a sentence encoder"] = "lsa"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoraOptions:
+    """Adapters in place of the weights."""
+
+    PANEL: ClassVar[str] = LORA
+    lora_rank: Annotated[int, "rank of the adapters; 0: the weights learn"] = 0
+    lora_alpha: Annotated[float | None, "their scale; default: twice the rank"] = None
+    lora_dropout: Annotated[float, "within the adapters", Flag(python_only=True)] = 0.0
+    lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated"] = "all-linear"
+    merge: Annotated[bool, "save the merged model, not the adapters"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +62,20 @@ class TrainingOptions:
 
     PANEL: ClassVar[str] = HOW
     objective: Annotated[Literal["lbl", "lgt"], "labels or soft logits"] = "lbl"
-    temperature: Annotated[float, "of the model's similarities"] = 0.05
+    temperature: Annotated[float | None, "of the similarities; default: the model's own"] = None
+    logit_scale: Annotated[Literal["frozen", "learned"], "whether the model's own temperature learns"] = "frozen"
     teacher_temperature: Annotated[float, "of the teacher's (lgt)"] = 0.01
     contrast: Annotated[float, "weight of the in-batch term; 0: none"] = 1.0
     freeze: Annotated[Literal["none", "vision", "text", "both"], "frozen towers"] = "none"
     epochs: Annotated[int, "passes over the captions"] = 5
     batch_size: Annotated[int, "clips a batch, all processes"] = 32
     accumulate: Annotated[int, "batches a step"] = 1
-    learning_rate: Annotated[float, "highest learning rate", Flag(former=("rate",))] = 5e-4
-    warm_up: Annotated[float, "share of the steps until it is reached", Flag(python_only=True)] = 0.05
-    weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.02
+    learning_rate: Annotated[float | None, "highest; default: 1e-5, or 2e-4 (LoRA)", Flag(former=("rate",))] = None
+    text_learning_rate: Annotated[float | None, "of the text tower; default: the same"] = None
+    head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times"] = None
+    warm_up: Annotated[float, "share of the steps until it is reached"] = 0.1
+    weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.05
+    gradient_checkpointing: Annotated[bool, "less memory, a third more time"] = False
     evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
     patience: Annotated[int, "validations without gain; 0: any"] = 5
     dtype: Annotated[
@@ -63,32 +87,55 @@ class TrainingOptions:
 
     def check(self) -> None:
         """Raises a UsageError that names the first option that is out of range."""
-        for name in ("temperature", "teacher_temperature", "learning_rate", "epochs", "batch_size", "accumulate"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"--{name.replace('_', '-')} must be above 0, not {getattr(self, name)}")
-        for name in ("contrast", "evaluate_every", "patience"):
-            if getattr(self, name) < 0:
+        above = ("temperature", "teacher_temperature", "learning_rate", "epochs", "batch_size", "accumulate")
+        for name in above:
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UsageError(f"--{name.replace('_', '-')} must be above 0, not {value}")
+        for name in ("contrast", "evaluate_every", "patience", "text_learning_rate", "head_learning_rate"):
+            if (getattr(self, name) or 0) < 0:
                 raise UsageError(f"--{name.replace('_', '-')} must not be negative, not {getattr(self, name)}")
+        if not 0 <= self.warm_up < 1:
+            raise UsageError(f"--warm-up must be a share of the steps, at least 0 and below 1, not {self.warm_up}")
+        if self.logit_scale == "learned" and self.temperature is not None:
+            raise UsageError("--logit-scale learned starts from the model's own temperature; leave out --temperature")
         if self.dtype == "float16":
             import torch
 
             if not torch.cuda.is_available():
                 raise UsageError("--dtype float16 needs a GPU; on a CPU give bfloat16 or float32")
 
-    @property
-    def mixed_precision(self) -> str:
-        """The precision in accelerate's words."""
-        return next(word for word, dtype in PRECISIONS.items() if dtype == self.dtype)
+    def rates(self, *, lora: bool) -> dict[str, float]:
+        """The highest learning rates: of the "vision" tower, of the "text" tower, and of the "head" after them."""
+        rate = self.learning_rate or (LORA_RATE if lora else RATE)
+        text = rate if self.text_learning_rate is None else self.text_learning_rate
+        factor = 1.0 if lora else HEAD_FACTOR
+        head = factor * rate if self.head_learning_rate is None else self.head_learning_rate
+        return {"vision": rate, "text": text, "head": head}
 
     def record(self) -> dict[str, Any]:
-        """The options as `settings.json` keeps them, under the names that it always had."""
-        values = {field.name: getattr(self, field.name) for field in fields(TrainingOptions)}
-        del values["dtype"]
-        return values | {"rate": values.pop("learning_rate"), "precision": self.mixed_precision}
+        """The options as `settings.json` keeps them."""
+        return {field.name: getattr(self, field.name) for field in fields(TrainingOptions)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeachOptions(TrainingOptions, NegativeOptions, DataOptions):
+class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     """All options of `teach`."""
 
     group: Annotated[str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW)] = None
+    report_to: Annotated[
+        Literal["none", "tensorboard", "trackio", "wandb"], "tracker of losses and validations", Flag(panel=HOW)
+    ] = "none"
+
+    def check(self) -> None:
+        """As of the training, and whether LoRA's options fit."""
+        super().check()
+        if self.lora_rank < 0:
+            raise UsageError(f"--lora-rank must not be negative, not {self.lora_rank}")
+        if not self.lora_rank and (self.merge or self.lora_alpha is not None):
+            raise UsageError("--merge and --lora-alpha need --lora-rank N")
+
+    def record(self) -> dict[str, Any]:
+        """The options as `settings.json` keeps them."""
+        lora = {field.name: getattr(self, field.name) for field in fields(LoraOptions)}
+        return super().record() | {"accept_damaged": self.accept_damaged} | (lora if self.lora_rank else {})

@@ -12,6 +12,7 @@ from torch import distributed, nn
 from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.teacher.options import TEMPERATURE
 
 FREEZE = {"none": (), "vision": ("vision",), "text": ("text",), "both": ("vision", "text")}
 HEADS = {"vision": "visual_projection", "text": "text_projection"}
@@ -53,6 +54,19 @@ class Pairs(nn.Module):
                 "give vision or text"
             )
 
+    def save_memory(self) -> None:
+        """The towers compute their activations again where gradients need them (gradient checkpointing).
+
+        Raises:
+            UsageError: a model that cannot.
+        """
+        if not getattr(self.model, "supports_gradient_checkpointing", False):
+            raise UsageError(f"--gradient-checkpointing: {type(self.model).__name__} has no support for it")
+        if hasattr(self.model, "activation_checkpointing_enable"):  # its name from transformers 5.20 on
+            self.model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+        else:
+            self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+
     def train(self, mode: bool = True) -> "Pairs":
         """As of any module; frozen towers stay in evaluation mode, so that they always give what is stored."""
         super().train(mode)
@@ -66,7 +80,7 @@ class Pairs(nn.Module):
         texts: Mapping[str, torch.Tensor] | torch.Tensor,
         own: torch.Tensor,
         everyone: torch.Tensor | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Cosines of B clips with captions of their own, and of all clips with all captions.
 
         Args:
@@ -77,14 +91,31 @@ class Pairs(nn.Module):
                 for the clips of this process.
 
         Returns:
-            float[B, K], and float[N, N], the same in every process.
+            float[B, K]; float[N, N], the same in every process; and the model's own temperature.
         """
         video_rows, text_rows = self.videos(videos), self.texts(texts)
         own_cosines = self.join(video_rows, text_rows[own])
         text_rows = text_rows[: len(video_rows)]
         if everyone is not None:
             video_rows, text_rows = (_Gathered.apply(part)[everyone] for part in (video_rows, text_rows))
-        return own_cosines, self.join(video_rows, text_rows)
+        return own_cosines, self.join(video_rows, text_rows), self.temperature()
+
+    def temperature(self) -> torch.Tensor:
+        """The model's own: the inverse of its logit scale, a scalar; `TEMPERATURE` where it has none."""
+        parameter = self.scale
+        if parameter is None:
+            return torch.tensor(TEMPERATURE)
+        parameter = parameter.float().reshape(())
+        return parameter if hasattr(self.model, "temperature") else torch.exp(-parameter)
+
+    @property
+    def scale(self) -> nn.Parameter | None:
+        """The parameter that holds the model's temperature: `logit_scale`, or `temperature` (ALIGN)."""
+        return (
+            getattr(self.model, "logit_scale", None)
+            if hasattr(self.model, "logit_scale")
+            else getattr(self.model, "temperature", None)
+        )
 
     def videos(self, inputs: torch.Tensor) -> torch.Tensor:
         """float[B, D] of pixels, or of the output of the vision tower."""

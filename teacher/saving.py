@@ -1,4 +1,4 @@
-"""What a training keeps in its folder: states to go on from, its settings, and its learning curves."""
+"""What a training keeps in its folder: checkpoints to go on from, its settings, and its learning curves."""
 
 import csv
 import shutil
@@ -6,51 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from video_contrast.errors import UsageError
 from video_contrast.files import atomic_path, read_json, write_json
 
+WHOLE = "whole.json"
 
-def save(
-    accelerator: Any, weights: dict[str, Any], output: Path, state: dict[str, Any], curves: list[dict[str, float]]
-) -> None:
-    """Saves the step under its own name; the former one goes only when this one is whole.
 
-    Args:
-        accelerator: knows model, optimizer, schedule and random states.
-        weights: of the model, kept as the best if the state says so.
-        output: the run's folder.
-        state, curves: where the training stands.
-    """
-    accelerator.wait_for_everyone()
-    former = newest(output)
-    folder = output / "state" / f"step-{state['step']:07d}"
-    accelerator.save_state(str(folder))
-    if accelerator.is_main_process:
-        if state["best_step"] == state["step"]:
-            with atomic_path(output / "best.pt") as temporary:
-                torch.save(weights, temporary)
-        write_curves(output / "curves.csv", curves)
-        finite = {key: (None if value == float("inf") else value) for key, value in state.items()}
-        write_json(folder / "progress.json", {"state": finite, "curves": curves})
-        if former and former != folder:
-            shutil.rmtree(former)
-    accelerator.wait_for_everyone()
+def mark_whole(folder: Path) -> None:
+    """Marks a checkpoint that every process has written its part of."""
+    write_json(folder / WHOLE, {"step": step_of(folder)})
 
 
 def newest(output: Path) -> Path | None:
-    """The last state that was saved whole: `progress.json` is written last."""
-    whole = sorted((output / "state").glob("step-*/progress.json"))
-    return whole[-1].parent if whole else None
+    """The last checkpoint that was saved whole."""
+    whole = [path.parent for path in (output / "state").glob(f"checkpoint-*/{WHOLE}")]
+    return max(whole, key=step_of, default=None)
 
 
-def load(accelerator: Any, folder: Path) -> tuple[dict[str, Any], list[dict[str, float]]]:
-    """Goes back to a saved state; returns where the training stood."""
-    accelerator.load_state(str(folder))
-    kept = read_json(folder / "progress.json")
-    state = kept["state"]
-    return state | {"best_loss": float("inf") if state["best_loss"] is None else state["best_loss"]}, kept["curves"]
+def drop_broken(output: Path) -> None:
+    """Removes checkpoints whose saving was broken off."""
+    for folder in (output / "state").glob("checkpoint-*"):
+        if not (folder / WHOLE).exists():
+            shutil.rmtree(folder)
+
+
+def step_of(folder: Path) -> int:
+    """The step of a checkpoint."""
+    return int(folder.name.rpartition("-")[2])
 
 
 def same_run(output: Path, whole: dict[str, Any]) -> None:
@@ -76,13 +58,28 @@ def same_run(output: Path, whole: dict[str, Any]) -> None:
         raise UsageError(f"{output} holds a run with other settings: {'; '.join(other)}; give another --output")
 
 
-def write_curves(path: Path, curves: Sequence[dict[str, float]]) -> None:
+def curves(state: Any) -> list[dict[str, float]]:
+    """The learning curves in a trainer's state: of each validation its figures, and the losses since the one before."""
+    points: dict[int, dict[str, float]] = {}
+    for entry in state.log_history:
+        point = points.setdefault(entry["step"], {"step": entry["step"]})
+        for name, value in entry.items():
+            if name.startswith("eval_"):
+                point["validation_" + name.removeprefix("eval_")] = value
+            elif name in ("lbl", "lgt", "contrast"):
+                point[f"train_{name}"] = value
+            elif name in ("grad_norm", "learning_rate"):
+                point[name] = value
+    return [point for point in points.values() if "validation_loss" in point]
+
+
+def write_curves(path: Path, points: Sequence[dict[str, float]]) -> None:
     """The learning curves as csv."""
     with atomic_path(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as handle:
-        names = sorted({name for point in curves for name in point} - {"step"})
+        names = sorted({name for point in points for name in point} - {"step"})
         writer = csv.DictWriter(handle, fieldnames=["step", *names])
         writer.writeheader()
-        writer.writerows(curves)
+        writer.writerows(points)
 
 
 def plot_curves(output: Path) -> None:
@@ -100,8 +97,12 @@ def plot_curves(output: Path) -> None:
             left.plot([p["step"] for p in points], [p[name] for p in points], label=name.replace("_", " "))
     left.set(xlabel="step", ylabel="loss")
     left.legend(frameon=False, fontsize=8)
-    right.plot([p["step"] for p in points], [p["validation_accuracy"] for p in points])
-    right.set(xlabel="step", ylabel="caption above all its negatives")
+    for name in points[0]:
+        if name == "validation_accuracy" or name.endswith(" R@1") or name in ("validation_action", "validation_object"):
+            label = name.removeprefix("validation_").replace("accuracy", "RCAD R@1")
+            right.plot([p["step"] for p in points], [p[name] for p in points], label=label)
+    right.set(xlabel="step", ylabel="validation clips")
+    right.legend(frameon=False, fontsize=8)
     figure.tight_layout()
     with atomic_path(output / "curves.png") as temporary:
         figure.savefig(temporary, dpi=110)

@@ -41,33 +41,55 @@ class FrameStore:
 
 
 def open_store(
-    path: Path, rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, *, progress: bool = True
+    path: Path,
+    rows: Sequence[RetrievalRow],
+    root: Path,
+    images: Any,
+    frames: int,
+    *,
+    accept_damaged: bool = False,
+    progress: bool = True,
 ) -> FrameStore:
-    """The store of these rows, made on first use.
+    """The store of these rows, made on first use; videos that were replaced under the same name are another store.
 
     Args:
-        path: where the file begins: `PATH-KEY.npy`; what it holds is recorded beside it.
+        path: where the file begins: `PATH-KEY.npy`; what it holds is recorded beside it, and the digests of the videos
+            in `videos.json` of its folder, so that unchanged ones are not read again.
         rows: of a retrieval set.
         root: where `video_path` starts.
         images: the model's image processor.
         frames: frames a clip, sampled as the runner does.
+        accept_damaged: take frames of damaged videos as the decoder makes them.
+        progress: show a bar.
 
     Raises:
         VideoContrastError: no clip could be read; the message names the first that failed.
         UsageError: the processor does not give pictures.
     """
-    parts = [digest(row["video_path"], row["start"], row["end"]).hex()[:12] for row in rows]
-    key = digest(2, str(root.resolve()), frames, str(images.to_dict()), *parts).hex()
+    known = _contents(path.parent / "videos.json", rows, root)
+    parts = [digest(known[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
+    key = digest(3, frames, str(images.to_dict()), "damaged" if accept_damaged else "", *parts).hex()
     scale, offset = _affine(images)
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
     if not (path.exists() and record.exists() and read_json(record)["key"] == key):
-        clips = _clips(rows, root, images, frames)
+        clips = _clips(rows, root, images, frames, accept_damaged=accept_damaged)
         missing = _fill(path, clips, len(rows), progress)
         write_json(record, {"key": key, "unread": missing, "clips": len(rows)})
     store = np.load(path, mmap_mode="r")
     missing = {int(number): why for number, why in read_json(record)["unread"].items()}
     return FrameStore(store, missing, key, scale=scale, offset=offset)
+
+
+def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
+    """Video path -> sha256 of its file, or why it cannot be read."""
+    from video_contrast.runner.video_files import contents
+
+    at = str(root.resolve())
+    everything = read_json(path) if path.exists() else {}
+    found = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, everything.get(at, {}))
+    write_json(path, everything | {at: {**everything.get(at, {}), **found}})
+    return {name: str(known.get("sha256") or known["error"]) for name, known in found.items()}
 
 
 def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -110,13 +132,13 @@ def _fill(path: Path, clips: Iterator[np.ndarray | VideoContrastError], count: i
 
 
 def _clips(
-    rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int
+    rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, *, accept_damaged: bool
 ) -> Iterator[np.ndarray | VideoContrastError]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
 
     def clip(row: RetrievalRow) -> np.ndarray | VideoContrastError:
         try:
-            return _clip(row, root, images, frames)
+            return _clip(row, root, images, frames, accept_damaged=accept_damaged)
         except VideoContrastError as error:
             return error
 
@@ -126,10 +148,11 @@ def _clips(
             yield from pool.map(clip, rows[begin : begin + 16 * workers])
 
 
-def _clip(row: RetrievalRow, root: Path, images: Any, frames: int) -> np.ndarray:
+def _clip(row: RetrievalRow, root: Path, images: Any, frames: int, *, accept_damaged: bool) -> np.ndarray:
     video = resolve_under(root, row["video_path"])
     index = index_of(video)
-    pictures = decode(video, index.sample(index.span(row["start"], row["end"]), frames).tolist())
+    wanted = index.sample(index.span(row["start"], row["end"]), frames).tolist()
+    pictures = decode(video, wanted, accept_damaged=accept_damaged)
     plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
     values = images(images=list(pictures), return_tensors="np", **plain)
     pixels = np.asarray(values["pixel_values"])

@@ -1,24 +1,39 @@
-"""LLM-teacher training: one loop over stored frames and stored negatives, with accelerate.
+"""LLM-teacher training on `transformers.Trainer`: losses and batches are ours, the loop is the library's.
 
-Everything that is drawn at random is a pure function of (seed, epoch), so a killed run goes on from its last saved
-step with exactly the batches and the numbers that it would have had.
+Ours, in the trainer's own places, and why:
+
+- the batches (`batches.Batches`, `feed.collate`): contrastive losses are of the whole batch, so every process goes
+  through the same batches and takes its share, instead of drawing batches of its own; an epoch's order is a function of
+  seed and epoch;
+- `compute_loss`: the losses, with the rows of all processes gathered (`pairs.Pairs`);
+- `evaluate`: see `evaluation`;
+- `training_step`: a gradient that is no number ends the run before it is stepped;
+- what a checkpoint holds: what learns, and nothing of a frozen base; `whole.json` is written last, so that a checkpoint
+  that was broken off is never gone on from.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from tqdm import tqdm
+from torch.utils.data import DataLoader
+from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers.trainer_callback import PrinterCallback, TrainerState
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import digest
 from video_contrast.teacher import saving
-from video_contrast.teacher.batches import batches
+from video_contrast.teacher.batches import Batches
+from video_contrast.teacher.evaluation import Measured, measure
 from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
+
+LARGEST_SCALE = float(np.log(100))  # CLIP (arXiv:2103.00020, 2.5): logits are scaled by at most 100
+WEIGHTS = "model.safetensors"
 
 
 def train(
@@ -29,6 +44,8 @@ def train(
     *,
     options: TrainingOptions,
     output: Path,
+    lora: bool = False,
+    report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
@@ -39,193 +56,398 @@ def train(
         tokens: captions and a device to the text tower's arguments.
         train_part, validation: what to learn from, and what to stop by.
         options: what the result depends on.
-        output: the run's folder: `state` (to resume from), `best.pt`, `curves.csv`.
+        output: the run's folder: `state` (checkpoints to resume from), `curves.csv`.
+        lora: whether adapters learn in place of the weights.
+        report_to: a tracker that transformers knows.
         stop_after: stop after so many steps as if killed there (for tests).
         progress: show a bar.
 
     Returns:
-        steps, best step, validation loss and accuracy there, whether it stopped early.
+        steps, best step, validation loss and accuracy there, whether it stopped early; "before" and "after", what the
+        model did on the validation clips (`Measured`).
 
     Raises:
-        UsageError: a setting is out of range, or there are too few captions for one step.
+        UsageError: a setting is out of range.
         VideoContrastError: a loss or its gradient was not a number; the message names the batch, and the last saved
             state is kept.
     """
-    from accelerate.utils import set_seed
-
     options.check()
-    accelerator = _accelerator(options)
-    device = accelerator.device
-    set_seed(int.from_bytes(digest("teach", options.seed)[:4], "little"))
-    per_epoch = -(-len(train_part.clips) // options.batch_size)
-    total = options.epochs * per_epoch // options.accumulate
-    if not total:
-        raise UsageError(
-            f"{len(train_part.clips)} captions give {options.epochs * per_epoch} batches, fewer than one step of "
-            f"--accumulate {options.accumulate}"
-        )
     pairs = Pairs(model, options.freeze)
-    optimizer = torch.optim.AdamW(
-        parameter_groups(model, options.weight_decay), lr=options.learning_rate, betas=(0.9, 0.98), eps=1e-6
+    if options.gradient_checkpointing:
+        pairs.save_memory()
+    _choose_temperature(pairs, options)
+    steps = -(-len(train_part.clips) // options.batch_size)
+    total = options.epochs * -(-steps // options.accumulate)
+    saved = saving.newest(output)
+    trainer = TeachTrainer(
+        pairs,
+        tokens,
+        train_part,
+        validation,
+        options=options,
+        arguments=_arguments(options, output, total, report_to=report_to, progress=progress),
+        rates=options.rates(lora=lora),
+        epoch=saving.step_of(saved) * options.epochs // total if saved else 0,
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, total, options.warm_up))
-    pairs, optimizer = accelerator.prepare(pairs, optimizer)
-    accelerator.register_for_checkpointing(schedule)
-    state: dict[str, Any] = {"step": 0, "best_step": 0, "best_loss": float("inf"), "best_accuracy": 0.0, "stale": 0}
-    curves: list[dict[str, float]] = []
-    if saved := saving.newest(output):
-        state, curves = saving.load(accelerator, saved)
-    done = state["step"] * options.accumulate
-    since = state["step"]
-    sums: dict[str, torch.Tensor] = {}
+    trainer.add_callback(_LastStep())
+    if options.patience:
+        trainer.add_callback(EarlyStoppingCallback(options.patience))
+    if stop_after is not None:
+        trainer.add_callback(_StopAfter(stop_after))
+    if not progress:
+        trainer.remove_callback(PrinterCallback)
+    before = trainer.measure()
+    state = TrainerState.load_from_json(str(saved / "trainer_state.json")) if saved else None
+    if state is None or not (state.global_step >= total or _stale(state) >= (options.patience or np.inf)):
+        trainer.train(resume_from_checkpoint=str(saved) if saved else None)
+        state = trainer.state
+    elif state.best_model_checkpoint:  # as it was left: the best weights, and no step more
+        trainer.restore(output / "state" / f"checkpoint-{state.best_global_step}")
+    trainer.accelerator.wait_for_everyone()
+    best = next((point for point in saving.curves(state) if point["step"] == state.best_global_step), {})
+    early = bool(options.patience) and _stale(state, trainer) >= options.patience and state.global_step < total
+    return {
+        "step": state.global_step,
+        "best_step": state.best_global_step or 0,
+        "best_loss": best.get("validation_loss"),
+        "best_accuracy": best.get("validation_accuracy", 0.0),
+        "total": total,
+        "stopped_early": early,
+        "finished": early or state.global_step >= total,
+        "before": before,
+        "after": trainer.measure(),
+    }
 
-    def position() -> str:
-        return f"batch {number} (step {state['step']}"
 
-    def stopped() -> bool:
-        return bool(options.patience) and state["stale"] >= options.patience
+class TeachTrainer(Trainer):
+    """`transformers.Trainer` for clips, captions and their negatives; the module says what is ours and why.
 
-    pairs.train()
-    bar = tqdm(total=total, initial=state["step"], desc=f"teach {options.objective}", disable=not progress)
-    for number, picked in enumerate(
-        batches(train_part.clips, train_part.groups, options.batch_size, epochs=options.epochs, seed=options.seed)
-    ):
-        if number < done:
-            continue
-        if state["step"] >= total or stopped():
-            break
-        batch = collate(
-            train_part, picked, tokens, device, process=accelerator.process_index, processes=accelerator.num_processes
-        )
-        with accelerator.accumulate(pairs):
-            parts, _ = _losses(pairs, batch, options)
-            loss = sum(parts.values())
-            if not bool(torch.isfinite(loss.detach())):
-                raise _no_number("loss", position(), batch, output)
-            accelerator.backward(loss)
-            if accelerator.sync_gradients:
-                norm = accelerator.clip_grad_norm_(pairs.parameters(), 1.0)
-                # with fp16 an overflow is usual: the scaler leaves the step out
-                if options.dtype != "float16" and not bool(torch.isfinite(norm)):
-                    raise _no_number("gradient", position(), batch, output)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+    Args:
+        pairs: the model.
+        tokens: captions and a device to the text tower's arguments.
+        part, validation: what to learn from, and what to stop by.
+        options: of the training.
+        arguments: of the library.
+        rates: the highest learning rate of each part of the model (`TrainingOptions.rates`).
+        epoch: the first one that is gone through.
+    """
+
+    _keys_to_ignore_on_save = None
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        tokens: Tokenizer,
+        part: Part,
+        validation: Part,
+        *,
+        options: TrainingOptions,
+        arguments: TrainingArguments,
+        rates: dict[str, float],
+        epoch: int,
+    ) -> None:
+        groups = parameter_groups(pairs.model, options.weight_decay, rates)
+        optimizer = torch.optim.AdamW(groups, lr=rates["vision"], betas=(0.9, 0.98), eps=1e-6)
+        self.options, self.tokens, self.part, self.validation = options, tokens, part, validation
+        self.first_epoch = epoch
+        self.sums: dict[str, torch.Tensor] = {}
+        super().__init__(
+            pairs.to(arguments.device), arguments, train_dataset=range(len(part.clips)), eval_dataset=validation,
+            optimizers=(optimizer, None),
+        )  # fmt: skip
+
+    def get_train_dataloader(self) -> DataLoader:
+        """The same batches for every process, of which `collate` takes the process's share."""
+        options, here = self.options, self.accelerator
+
+        def share(picked: list[int]) -> dict[str, Batch]:
+            device, count = here.device, here.num_processes
+            return {
+                "batch": collate(self.part, picked, self.tokens, device, process=here.process_index, processes=count)
+            }
+
+        clips, groups = self.part.clips, self.part.groups
+        batches = Batches(clips, groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
+        # a generator of its own: the loader draws a number that it does not use from the global one otherwise
+        own = torch.Generator()
+        return DataLoader(_Numbers(len(clips)), batch_sampler=batches, collate_fn=share, generator=own)  # type: ignore[arg-type]
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """The sum of the losses of a batch, checked."""
+        batch = inputs["batch"]
+        cosines, square, temperature = model(batch.videos, batch.texts, batch.own, batch.everyone)
+        parts = losses(cosines, square, temperature, batch, self.options)
+        loss = sum(parts.values())
+        if not bool(torch.isfinite(loss.detach())):  # type: ignore[union-attr]  # there is at least one term
+            raise self._no_number("loss", batch)
         for name, value in parts.items():
-            sums[name] = sums.get(name, 0.0) + value.detach()
-        if not accelerator.sync_gradients:
-            continue
-        schedule.step()
-        state["step"] += 1
-        bar.update(1)
-        if state["step"] == total or (options.evaluate_every and state["step"] % options.evaluate_every == 0):
-            validated = _validate(accelerator, pairs, tokens, part=validation, options=options)
-            if not np.isfinite(validated["validation_loss"]):
-                raise _no_number("validation loss", position(), batch, output)
-            count = options.accumulate * (state["step"] - since)
-            means = {f"train_{name}": float(accelerator.reduce(sums[name], "mean")) / count for name in sorted(sums)}
-            curves.append({"step": state["step"], **means, **validated})
-            sums, since = {}, state["step"]
-            state["stale"] += 1
-            accuracy, loss = validated["validation_accuracy"], validated["validation_loss"]
-            # By accuracy first: with a fixed temperature the loss of labels rises while more captions are told apart.
-            if (accuracy, -loss) > (state["best_accuracy"], -state["best_loss"]):
-                state |= {"stale": 0, "best_step": state["step"], "best_loss": loss, "best_accuracy": accuracy}
-            saving.save(accelerator, model.state_dict(), output, state, curves)
-            bar.set_postfix(
-                loss=f"{validated['validation_loss']:.3f}", accuracy=f"{validated['validation_accuracy']:.3f}"
+            self.sums[name] = self.sums.get(name, 0.0) + value.detach() / self.current_gradient_accumulation_steps
+        return (loss, cosines) if return_outputs else loss
+
+    def training_step(self, model: Any, inputs: dict[str, Batch], num_items_in_batch: Any = None) -> torch.Tensor:
+        """The library's, and a check of the gradients before they are used."""
+        loss = super().training_step(model, inputs, num_items_in_batch)
+        # with fp16 an overflow is usual: the scaler leaves the step out
+        if self.accelerator.sync_gradients and self.options.dtype != "float16":
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), float("inf"))
+            if not bool(torch.isfinite(norm)):
+                raise self._no_number("gradient", inputs["batch"])
+        return loss
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """The library's, with each term of the loss beside their sum."""
+        if "loss" in logs:
+            steps = self.state.global_step - self._logged
+            for name, value in sorted(self.sums.items()):
+                logs[name] = float(self.accelerator.reduce(value, "mean")) / max(1, steps)
+            self.sums, self._logged = {}, self.state.global_step
+        super().log(logs, start_time)
+
+    def train(self, resume_from_checkpoint: Any = None, **given: Any) -> Any:
+        """The library's."""
+        self._logged = saving.step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
+        return super().train(resume_from_checkpoint=resume_from_checkpoint, **given)
+
+    def measure(self) -> Measured:
+        """The model, as it is now, on the validation clips."""
+        options = self.options
+
+        def terms(cosines: Any, square: Any, temperature: Any, batch: Batch) -> dict[str, torch.Tensor]:
+            return losses(cosines, square, temperature, batch, options)
+
+        with self.accelerator.autocast():
+            return measure(
+                self.model, self.validation, self.tokens, terms, batch_size=options.batch_size, seed=options.seed,
+                device=self.accelerator.device,
+            )  # fmt: skip
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        """The figures of `measure`, logged under the library's names."""
+        measured = self.measure()
+        if not np.isfinite(measured.loss):
+            raise self._no_number("validation loss", None)
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in measured.figures().items()}
+        metrics[f"{metric_key_prefix}_choice"] = measured.choice
+        self.log(dict(metrics))
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    def restore(self, folder: Path) -> None:
+        """The weights of a checkpoint."""
+        from safetensors.torch import load_file
+
+        result = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
+        absent = sorted(set(result.missing_keys) & {name for name, _ in _kept(self.model)})
+        if absent or result.unexpected_keys:
+            raise VideoContrastError(
+                f"{folder} is not a checkpoint of this run ({(absent or result.unexpected_keys)[0]}); give another "
+                "--output"
             )
-        if stop_after is not None and state["step"] >= stop_after:
-            break
-    bar.close()
-    accelerator.wait_for_everyone()
-    best = output / "best.pt"
-    if best.exists():
-        model.load_state_dict(torch.load(best, map_location="cpu", weights_only=True))
-    early = stopped() and state["step"] < total
-    return {**state, "total": total, "stopped_early": early, "finished": early or state["step"] >= total}
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        from safetensors.torch import save_file
+
+        if self.args.should_save:
+            folder = Path(output_dir or self.args.output_dir)
+            folder.mkdir(parents=True, exist_ok=True)
+            tensors = {name: value.detach().contiguous() for name, value in _kept(self.model)}
+            save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        self.accelerator.wait_for_everyone()
+        if self.args.should_save:
+            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            saving.write_curves(Path(self.args.output_dir).parent / "curves.csv", saving.curves(self.state))
+            saving.mark_whole(folder)
+        self.accelerator.wait_for_everyone()
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        self.restore(Path(resume_from_checkpoint))
+
+    def _load_best_model(self) -> None:
+        self.restore(Path(self.state.best_model_checkpoint))
+
+    def _no_number(self, what: str, batch: Batch | None) -> VideoContrastError:
+        saved = saving.newest(Path(self.args.output_dir).parent)
+        kept = f"the last good state is in {saved}" if saved else "nothing was saved yet"
+        clips = f", clips {', '.join(batch.names[:5])} ..." if batch else ""
+        return VideoContrastError(
+            f"the {what} is not a number after step {self.state.global_step}{clips}; {kept}; try a lower "
+            "--learning-rate or --dtype float32"
+        )
 
 
-def _losses(pairs: Any, batch: Batch, options: TrainingOptions) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-    """The terms of the loss, and float[B, 1 + k], the cosines of each clip with its caption and its negatives."""
-    cosines, square = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
+class _Numbers(torch.utils.data.Dataset):
+    """Caption numbers: what a batch holds is put together by the collation."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, number: int) -> int:
+        return number
+
+
+class _LastStep(TrainerCallback):
+    """The last step is validated and saved, and a learned logit scale stays in its bounds."""
+
+    def on_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        scale = getattr(given["model"].model, "logit_scale", None)
+        if scale is not None and scale.requires_grad:
+            with torch.no_grad():
+                scale.clamp_(0.0, LARGEST_SCALE)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        if state.global_step >= state.max_steps:
+            control.should_log = control.should_evaluate = control.should_save = True
+        return control
+
+
+class _StopAfter(TrainerCallback):
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        control.should_training_stop |= state.global_step >= self.steps
+        return control
+
+
+def losses(
+    cosines: torch.Tensor,
+    square: torch.Tensor,
+    temperature: torch.Tensor,
+    batch: Batch,
+    options: TrainingOptions,
+) -> dict[str, torch.Tensor]:
+    """The terms of the loss of a batch.
+
+    Args:
+        cosines: float[B, 1 + k], of each clip with its caption and its negatives.
+        square: float[N, N], of all clips with all captions.
+        temperature: the model's own, for where the options give none.
+        batch: which rows count, and how much.
+        options: objective, temperatures, weight of the in-batch term.
+    """
+    given: torch.Tensor | float = temperature if options.temperature is None else options.temperature
     own, mask = cosines[: batch.count], batch.mask[: batch.count]
     if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
         term = cosines.sum() * 0.0
     elif options.objective == "lbl":
-        term = label_loss(own, options.temperature, mask) * batch.weight
+        term = label_loss(own, given, mask) * batch.weight
     else:
         target = batch.teacher[: batch.count]
-        loss = logit_loss(own, target, options.temperature, options.teacher_temperature, mask=mask)
-        term = loss * batch.weight
-    terms: dict[str, torch.Tensor] = {options.objective: term}
+        term = logit_loss(own, target, given, options.teacher_temperature, mask=mask) * batch.weight
+    terms = {options.objective: term}
     if options.contrast:
-        terms["contrast"] = options.contrast * contrast_loss(square, options.temperature, batch.same)
-    return terms, own
+        terms["contrast"] = options.contrast * contrast_loss(square, given, batch.same)
+    return terms
 
 
-@torch.no_grad()
-def _validate(
-    accelerator: Any, pairs: Any, tokens: Tokenizer, *, part: Part, options: TrainingOptions
-) -> dict[str, float]:
-    """Loss, and the share of captions with negatives that score above all of them (ties count half).
+def parameter_groups(model: Any, weight_decay: float, rates: dict[str, float] | None = None) -> list[dict[str, Any]]:
+    """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
-    A caption without a negative says nothing about the model: it has a loss (the in-batch term), but no accuracy.
-
-    The batches are drawn, always the same ones: in the set's own order, the captions of one clip stand together and
-    the in-batch term would have few others to tell them from. The processes share the batches out; their sums make
-    every process stop at the same step.
+    Args:
+        model: a dual encoder or X-CLIP.
+        weight_decay: of matrices.
+        rates: the learning rates of the "vision" tower, of the "text" tower and of the "head": what is neither a tower
+            nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no rate of their own.
     """
-    pairs.eval()
-    alone = accelerator.unwrap_model(pairs)  # processes may have different numbers of batches
-    sums = torch.zeros(3, device=accelerator.device)
-    drawn = list(batches(part.clips, None, options.batch_size, epochs=1, seed=options.seed))
-    for picked in drawn[accelerator.process_index :: accelerator.num_processes]:
-        batch = collate(part, picked, tokens, accelerator.device)
-        parts, own = _losses(alone, batch, options)
-        true, rest = own[:, 0], own[:, 1:].masked_fill(~batch.mask[:, 1:], -2.0)
-        best = rest.amax(1) if rest.shape[1] else torch.full_like(true, -2.0)
-        told_apart = (true > best).float() + 0.5 * (true == best).float()
-        with_negatives = batch.mask[: len(own), 1:].any(1).float()
-        sums += torch.stack(
-            [sum(parts.values()) * batch.count, (told_apart * with_negatives).sum(), with_negatives.sum()]
-        )
-    pairs.train()
-    loss, right, captions = accelerator.reduce(sums, "sum").tolist()
-    return {"validation_loss": loss / len(part.clips), "validation_accuracy": right / captions if captions else 0.0}
+    members: dict[tuple[str, bool], list[Any]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            side = _side(name) if rates else ""
+            members.setdefault((side, parameter.ndim >= 2), []).append(parameter)
+    return [
+        {
+            "params": parameters,
+            "weight_decay": weight_decay if matrices else 0.0,
+            **({"lr": rates[side]} if rates else {}),
+        }
+        for (side, matrices), parameters in sorted(members.items(), key=lambda item: (item[0][0], not item[0][1]))
+    ]
 
 
-def _no_number(what: str, position: str, batch: Batch, output: Path) -> VideoContrastError:
-    saved = saving.newest(output)
-    where = f"the last good state is in {saved}" if saved else "nothing was saved yet"
-    return VideoContrastError(
-        f"the {what} is not a number at {position}, clips {', '.join(batch.names[:5])} ...); {where}; "
-        "try a lower --learning-rate or --dtype float32"
-    )
+def _side(name: str) -> str:
+    """The part of the model that a parameter belongs to: "vision", "text" or "head"."""
+    first = name.partition(".")[0]
+    if first in ("vision_model", "visual_projection", "logit_scale", "logit_bias", "temperature"):
+        return "vision"
+    return "text" if first in ("text_model", "text_projection") else "head"
 
 
-def _accelerator(options: TrainingOptions) -> Any:
-    from accelerate import Accelerator, DistributedDataParallelKwargs
-    from accelerate.state import AcceleratorState
+def _kept(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
+    """What a checkpoint holds: the parameters that learn, and the buffers that are saved with a model."""
+    for name, parameter in pairs.named_parameters():
+        if parameter.requires_grad:
+            yield name, parameter
+    saved = pairs.state_dict().keys()
+    yield from ((name, value) for name, value in pairs.named_buffers() if name in saved)
 
+
+def _choose_temperature(pairs: Pairs, options: TrainingOptions) -> None:
+    learned = options.logit_scale == "learned"
+    if learned and pairs.scale is None:
+        raise UsageError(f"--logit-scale learned: {type(pairs.model).__name__} has no logit scale")
+    if pairs.scale is not None:
+        pairs.scale.requires_grad_(learned)
+
+
+def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
+    """Validations in a row without gain, as the library's early stopping counts them."""
+    if trainer is not None:
+        for callback in trainer.callback_handler.callbacks:
+            if isinstance(callback, EarlyStoppingCallback) and trainer.state is state:
+                return callback.early_stopping_patience_counter
+    kept: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})
+    kept = kept[-1] if isinstance(kept, list) else kept
+    return int(kept.get("attributes", {}).get("early_stopping_patience_counter", 0))
+
+
+def _arguments(
+    options: TrainingOptions, output: Path, total: int, *, report_to: str, progress: bool
+) -> TrainingArguments:
+    from accelerate.state import AcceleratorState, PartialState
+
+    PartialState(cpu=not torch.cuda.is_available())
     AcceleratorState._reset_state()  # a training earlier in this process may have had another precision
-    return Accelerator(
-        mixed_precision=options.mixed_precision,
+    every = min(options.evaluate_every or total, total)
+    arguments = TrainingArguments(
+        output_dir=str(output / "state"),
+        run_name=output.name,
+        num_train_epochs=options.epochs,
+        per_device_train_batch_size=options.batch_size,
         gradient_accumulation_steps=options.accumulate,
-        cpu=not torch.cuda.is_available(),
-        # an X-CLIP whose prompts add nothing has layers that no loss reaches
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
+        lr_scheduler_type="cosine",
+        warmup_steps=round(options.warm_up * total),
+        max_grad_norm=1.0,
+        bf16=options.dtype == "bfloat16",
+        fp16=options.dtype == "float16",
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        logging_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="choice",
+        greater_is_better=True,
+        restore_callback_states_from_checkpoint=True,
+        logging_nan_inf_filter=False,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        ddp_find_unused_parameters=True,  # an X-CLIP whose prompts add nothing has layers that no loss reaches
+        accelerator_config={"use_configured_state": True},  # the processes that wait for the first one's negatives
+        use_cpu=not torch.cuda.is_available(),
+        seed=int.from_bytes(digest("teach", options.seed)[:4], "little"),
+        report_to=[report_to],
+        disable_tqdm=not progress,
     )
-
-
-def parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
-    """The parameters that learn, for an optimizer: matrices with weight decay, the others without."""
-    learning = [p for p in model.parameters() if p.requires_grad]
-    decayed, plain = ([p for p in learning if (p.ndim >= 2) == is_matrix] for is_matrix in (True, False))
-    return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}]
-
-
-def _rate(step: int, total: int, warm_up: float) -> float:
-    rising = max(1, round(warm_up * total))
-    if step < rising:
-        return (step + 1) / rising
-    return 0.5 * (1 + float(np.cos(np.pi * (step - rising) / max(1, total - rising)))) + 0.01
+    arguments._n_gpu = min(1, arguments.n_gpu)  # several GPUs are for `torchrun`, not for threads of one process
+    return arguments

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
 
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
@@ -44,6 +45,8 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
     model, found = loaded if isinstance(loaded, tuple) else (loaded, {})
     _refuse_random_weights(source, model, found)
+    if source.adapter is not None:
+        model = merged(model, source.adapter)
     if not settings.device_map:
         model = model.to(settings.device)
     return model.eval()

@@ -18,6 +18,7 @@ class ModelSource:
         config: its config.json, {} where there is none.
         modules: its modules.json (sentence-transformers), None where there is none.
         revision: commit on the Hub, or a digest of the folder's files.
+        adapter: folder of the adapters (LoRA) that are added to it; None where there are none.
     """
 
     name: str
@@ -25,6 +26,7 @@ class ModelSource:
     config: Mapping[str, Any] = field(default_factory=dict)
     modules: list[Any] | None = None
     revision: str = ""
+    adapter: Path | None = None
 
     @property
     def architecture(self) -> str:

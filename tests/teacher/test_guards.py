@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import teacher_set
 import tiny_models
@@ -12,6 +13,7 @@ from teacher_set import SETTINGS
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach, training
+from video_contrast.teacher.evaluation import Hits, Measured
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
@@ -89,22 +91,22 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_are_lost(tmp_path
     net, processor, _ = load_checkpoint("temporal-plain")
     before = {name: value.clone() for name, value in net.state_dict().items()}
     net.visual_projection.weight.register_hook(lambda gradient: gradient * float("nan"))
-    with pytest.raises(VideoContrastError, match=r"the gradient is not a number at batch 0 \(step 0, clips c\d"):
+    with pytest.raises(VideoContrastError, match=r"the gradient is not a number after step 0, clips c\d"):
         _train(tmp_path, net, processor, _part(4, 2))
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
 
 
 def test_weights_that_a_step_blew_up_are_not_saved(tmp_path: Path) -> None:
     net, processor, _ = load_checkpoint("temporal-plain")
-    with pytest.raises(VideoContrastError, match=r"loss is not a number at batch 0 .*a lower --learning-rate"):
+    with pytest.raises(VideoContrastError, match=r"loss is not a number after step 1; .*a lower --learning-rate"):
         _train(tmp_path, net, processor, _part(4, 2), learning_rate=1e30, evaluate_every=1)
-    assert not (tmp_path / "state").exists() and not (tmp_path / "best.pt").exists()
+    assert not list((tmp_path / "state").glob("checkpoint-*"))
 
 
-def test_more_batches_a_step_than_there_are_is_said(tmp_path: Path) -> None:
+def test_the_last_step_of_a_pass_takes_the_batches_that_are_left(tmp_path: Path) -> None:
     net, processor, _ = load_checkpoint("temporal-plain")
-    with pytest.raises(UsageError, match=r"8 captions give 1 batches, fewer than one step of --accumulate 2"):
-        _train(tmp_path, net, processor, _part(4, 2), accumulate=2)
+    result = _train(tmp_path, net, processor, _part(4, 2), accumulate=2, epochs=3)
+    assert result["step"] == result["total"] == 3
 
 
 def test_validation_batches_hold_captions_of_different_clips(tmp_path: Path) -> None:
@@ -133,12 +135,14 @@ def test_a_caption_without_negatives_is_not_counted_as_right(tmp_path: Path) -> 
 def test_the_best_step_tells_most_captions_apart_and_of_those_has_the_lowest_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    validations = iter([(0.5, 1.0), (0.7, 3.0), (0.7, 2.0), (0.6, 0.1), (0.6, 0.1)])
+    validations = iter([(0.5, 1.0), (0.5, 1.0), (0.7, 3.0), (0.7, 2.0), (0.6, 0.1), (0.6, 0.1), (0.7, 2.0)])
 
-    def validated(*_: Any, **__: Any) -> dict[str, float]:
-        return dict(zip(("validation_accuracy", "validation_loss"), next(validations), strict=True))
+    def measured(*_: Any, **__: Any) -> Measured:  # before the training, then each step, then of the best
+        accuracy, loss = next(validations)
+        right = np.arange(10) < 10 * accuracy
+        return Measured(loss, {"RCAD R@1": Hits(right.astype(float), [str(n) for n in range(10)])}, 1.5)
 
-    monkeypatch.setattr(training, "_validate", validated)
+    monkeypatch.setattr(training, "measure", measured)
     net, processor, _ = load_checkpoint("temporal-plain")
     result = _train(tmp_path, net, processor, _part(3, 8), epochs=4, evaluate_every=1, patience=2)
     assert (result["best_step"], result["best_accuracy"], result["best_loss"]) == (3, 0.7, 2.0)

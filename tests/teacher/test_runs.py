@@ -159,7 +159,7 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place: Path) -> None:
                 run(place, "killed")
             finally:
                 os._exit(1)
-        state = place / "killed" / "state" / f"step-{step:07d}"
+        state = place / "killed" / "state" / f"checkpoint-{step}"
         until = time.monotonic() + 60
         while not state.exists() and time.monotonic() < until:
             time.sleep(0.001)
@@ -186,18 +186,21 @@ def test_a_loss_that_is_no_number_keeps_the_last_state_and_the_run_can_go_on(
 
     with monkeypatch.context() as patch:
         patch.setattr(training, "label_loss", broken)
-        with pytest.raises(VideoContrastError, match=r"at batch 2 \(step 2, clips clip\d+.*state[/\\]step-0000002"):
+        with pytest.raises(VideoContrastError, match=r"after step 2, clips clip\d+.*state[/\\]checkpoint-2;"):
             run(place, "nan")
     assert run(place, "nan")["step"] == 4
     for name in ("model/model.safetensors", "curves.csv"):
         assert (place / "nan" / name).read_bytes() == (place / "first" / name).read_bytes(), name
 
 
-def test_a_state_that_was_not_saved_whole_is_not_used(place: Path, tmp_path: Path) -> None:
-    for step in (1, 2):
-        (tmp_path / "state" / f"step-{step:07d}").mkdir(parents=True)
-    (tmp_path / "state" / "step-0000001" / "progress.json").write_text("{}")
-    assert saving.newest(tmp_path) == tmp_path / "state" / "step-0000001"
+def test_a_checkpoint_that_was_not_saved_whole_is_not_used(tmp_path: Path) -> None:
+    for step in (9, 10, 11):
+        (tmp_path / "state" / f"checkpoint-{step}").mkdir(parents=True)
+    for step in (9, 10):
+        saving.mark_whole(tmp_path / "state" / f"checkpoint-{step}")
+    assert saving.newest(tmp_path) == tmp_path / "state" / "checkpoint-10"
+    saving.drop_broken(tmp_path)
+    assert not (tmp_path / "state" / "checkpoint-11").exists()
 
 
 # Generators, teachers

@@ -1,12 +1,22 @@
 """`video-contrast teach`: LLM-teacher training of a checkpoint, or its demonstration on the shapes world."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
+
+AFTER = "Before and after"  # heading of the help
+
+
+class Fell(VideoContrastError):
+    """A figure fell by more than was allowed."""
+
+    exit_code = 3
 
 
 def commands() -> list[Command]:
@@ -19,26 +29,90 @@ def teach(
     model: Annotated[str, "Hub id, folder or packaged checkpoint", Flag(panel=DATA)] = "",
     dataset: Annotated[str, "folder or Hub id of a set with a retrieval config", Flag(panel=DATA)] = "",
     demo: Annotated[bool, "base, lbl and lgt on the shapes world; one table", Flag(panel=DATA)] = False,
+    dry_run: Annotated[bool, "counts, tokens, price and time; trains nothing", Flag(panel=DATA)] = False,
+    price: Annotated[str | None, "dollars for a million tokens: PROMPT,ANSWER", Flag(panel=DATA)] = None,
+    evaluate_on: Annotated[
+        str | None, "set whose test split is scored; default: --dataset; none", Flag(panel=AFTER)
+    ] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=AFTER)] = None,
     request: TeachOptions,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
+    if tolerance is not None and not 0 <= tolerance <= 1:
+        raise UsageError(f"--tolerance must be a share from 0 to 1, not {tolerance}")
     if demo:
-        from video_contrast.teacher import demo as shapes_demo
-
-        usual = as_record(TeachOptions(output=request.output, seed=request.seed))
-        given = [name for name, value in as_record(request).items() if value != usual[name]]
-        given += [name for name, value in (("model", model), ("dataset", dataset)) if value]
-        if flags := [f"--{name.replace('_', '-')}" for name in given]:
-            raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
-        print(shapes_demo.run(request.output, seed=request.seed))
+        _demo(request, {"model": model, "dataset": dataset, "dry_run": dry_run, "tolerance": tolerance is not None})
         return
     if not model or not dataset:
         raise UsageError("teach needs --model and --dataset (or --demo)")
+    if dry_run:
+        from video_contrast.teacher.dry_run import dry_run as plan
+
+        print("\n".join(_planned(plan(model, dataset, request, price))))
+        return
     from video_contrast.teacher.run import teach as run
 
     result = run(model, dataset, request=request)
-    if result["main"]:
-        print(_summary(result, request.output))
+    on = dataset if evaluate_on is None else evaluate_on
+    rows = [*result["validation"], *(_scored(model, on, result, request) if on != "none" else [])]
+    if not result["main"]:
+        return
+    from video_contrast.files import write_json, write_text
+    from video_contrast.teacher.gate import fallen, table
+
+    print(_summary(result, request.output))
+    print(f"\n{table(rows)}\n")
+    write_json(request.output / "before_after.json", rows)
+    write_text(request.output / "before_after.md", table(rows) + "\n")
+    if tolerance is not None and (lost := fallen(rows, tolerance)):
+        named = ", ".join(f"{row['config']} {row['figure']} by {-row['difference']:.3f}" for row in lost)
+        raise Fell(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")
+
+
+def _demo(request: TeachOptions, others: dict[str, Any]) -> None:
+    from video_contrast.teacher import demo
+
+    usual = as_record(TeachOptions(output=request.output, seed=request.seed))
+    given = [name for name, value in as_record(request).items() if value != usual[name]]
+    given += [name for name, value in others.items() if value]
+    if flags := [f"--{name.replace('_', '-')}" for name in given]:
+        raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
+    print(demo.run(request.output, seed=request.seed))
+
+
+def _scored(model: str, dataset: str, result: dict[str, Any], request: TeachOptions) -> list[dict[str, Any]]:
+    """The multiple-choice and retrieval configs of a set's test split, scored before and after and compared."""
+    from video_contrast import api
+    from video_contrast.reports.compare import compare_runs
+
+    configs = _tests(dataset)
+    if not configs:
+        return []
+    runs = {}
+    for name, source in (("before", model), ("after", result["model"])):
+        runs[name] = request.output / "scores" / name
+        api.score(
+            source, dataset, configs, output=runs[name], split="test", frames=request.frames,
+            video_root=request.video_root, accept_damaged=request.accept_damaged, progress=False,
+        )  # fmt: skip
+    return compare_runs(runs["before"], runs["after"], seed=request.seed) if result["main"] else []
+
+
+def _tests(dataset: str) -> list[str]:
+    """The configs that have a split of clips that nothing was learned from."""
+    from video_contrast.storage import SetFolder
+
+    if not Path(dataset).exists():
+        return []
+    folder = SetFolder.open(dataset)
+    return [config for config in folder.configs if "test" in folder.splits(config)]
+
+
+def _planned(facts: dict[str, Any]) -> list[str]:
+    left_out = facts.pop("left out")
+    lines = [f"{name:18} {value}" for name, value in facts.items()]
+    lines.append(f"{'left out':18} {len(left_out)} clips")
+    return lines + [f"  {name}: {reason}" for name, reason in left_out.items()]
 
 
 def _summary(result: dict[str, Any], output: Path) -> str:
@@ -51,5 +125,5 @@ def _summary(result: dict[str, Any], output: Path) -> str:
     ]
     if any(result["encoded"].values()):
         lines.append("frozen towers encoded " + ", ".join(f"{n} {name}" for name, n in result["encoded"].items() if n))
-    lines.append(f"checkpoint: {result['model']}   curves: {output / 'curves.csv'}")
+    lines.append(f"model: {result['model']}   curves: {output / 'curves.csv'}   table: {output / 'before_after.md'}")
     return "\n".join(lines)

@@ -1,0 +1,224 @@
+"""What a model does on the validation clips: the loss, retrieval, random options, and each kind of negative.
+
+The library's evaluation loop is not used: it puts outputs of single samples together, while retrieval needs every clip
+against every caption, and the in-batch term whole batches.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from video_contrast.seeds import Streams
+from video_contrast.teacher.batches import batches
+from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
+from video_contrast.teacher.pairs import Pairs
+
+GALLERY = 1000  # clips that retrieval is measured among, at most
+RANDOM = 4  # captions of other clips beside the true one
+CLIPS_AT_A_TIME = 16
+Terms = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Batch], dict[str, torch.Tensor]]
+
+
+@dataclass(frozen=True)
+class Hits:
+    """One figure: what each item contributes.
+
+    Attributes:
+        values: float64[n], 1 right, 0 wrong, between them on a tie.
+        clusters: the video of each item.
+    """
+
+    values: npt.NDArray[np.float64]
+    clusters: list[str]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model on the validation clips.
+
+    Attributes:
+        loss: mean of the training's loss.
+        hits: figure -> hits. "retrieval t2v R@1" and "retrieval v2t R@1"; "random options" (the caption against four of
+            other clips); "RCAD R@1" (above all its negatives; only captions that have negatives), and the same against
+            each kind of negatives alone ("action", "object").
+        mean_rank: of the caption among its negatives; None where no caption has any.
+    """
+
+    loss: float
+    hits: dict[str, Hits]
+    mean_rank: float | None
+
+    @property
+    def accuracy(self) -> float:
+        """The share of captions with negatives that are above all of them; 0 where none has any."""
+        hits = self.hits.get("RCAD R@1")
+        return float(hits.values.mean()) if hits else 0.0
+
+    @property
+    def choice(self) -> float:
+        """By which checkpoints are compared: `accuracy`, and of equals the lower loss.
+
+        With a fixed temperature the loss of labels rises while more captions are told apart, so it only decides between
+        equal accuracies: it moves the value by less than a quarter of a caption.
+        """
+        hits = self.hits.get("RCAD R@1")
+        return self.accuracy + 1 / (4 * (len(hits.values) if hits else 1) * (1 + self.loss))
+
+    def figures(self) -> dict[str, float]:
+        """All figures by name."""
+        means = {name: float(hits.values.mean()) for name, hits in self.hits.items() if name != "RCAD R@1"}
+        rank = {} if self.mean_rank is None else {"RCAD mean rank": self.mean_rank}
+        return {"loss": self.loss, "accuracy": self.accuracy, **rank, **means}
+
+
+@torch.no_grad()
+def measure(
+    pairs: Pairs, part: Part, tokens: Tokenizer, terms: Terms, *, batch_size: int, seed: int, device: Any = "cpu"
+) -> Measured:
+    """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
+
+    Args:
+        pairs: the model, on `device`.
+        part: clips and captions with their negatives.
+        tokens: captions and a device to the text tower's arguments.
+        terms: the terms of the loss, of `Pairs.forward`'s outputs and the batch.
+        batch_size: captions in a batch.
+        seed: of the batches. In the set's own order the captions of one clip stand together and the in-batch term would
+            have few others to tell them from.
+        device: where the model is.
+    """
+    from accelerate import PartialState
+    from accelerate.utils import gather_object
+
+    here = PartialState()
+    was_training = pairs.training
+    pairs.eval()
+    drawn = list(enumerate(batches(part.clips, None, batch_size, epochs=1, seed=seed)))
+    gallery = set(sorted(set(part.clips))[:GALLERY])
+    found = [
+        _batch(pairs, part, picked, tokens, terms=terms, number=number, gallery=gallery, device=device)
+        for number, picked in drawn[here.process_index :: here.num_processes]
+    ]
+    if here.num_processes > 1:
+        found = sorted(gather_object(found), key=lambda one: one["number"])
+    pairs.train(was_training)
+    loss = sum(one["loss"] for one in found) / len(part.clips)
+    if not np.isfinite(loss):
+        return Measured(float(loss), {}, None)
+    own: dict[int, npt.NDArray[np.float32]] = {}
+    clips: dict[int, npt.NDArray[np.float32]] = {}
+    texts: dict[str, npt.NDArray[np.float32]] = {}
+    for one in found:  # of equal clips and captions the first row counts, whoever encoded it
+        own |= one["own"]
+        clips |= {key: row for key, row in one["clips"].items() if key not in clips}
+        texts |= {key: row for key, row in one["texts"].items() if key not in texts}
+    hits, mean_rank = _told_apart(part, own)
+    return Measured(float(loss), _retrieved(pairs, part, clips, texts, device) | hits, mean_rank)
+
+
+def _batch(
+    pairs: Pairs,
+    part: Part,
+    picked: list[int],
+    tokens: Tokenizer,
+    *,
+    terms: Terms,
+    number: int,
+    gallery: set[int],
+    device: Any,
+) -> dict[str, Any]:
+    batch = collate(part, picked, tokens, device)
+    videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
+    own = pairs.join(videos, texts[batch.own])
+    square = pairs.join(videos, texts[: len(videos)])
+    loss = sum(terms(own, square, pairs.temperature(), batch).values())
+    rows, words, scores = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
+    sizes = batch.mask.sum(1).tolist()
+    return {
+        "number": number,
+        "loss": float(loss) * len(picked),
+        "own": {n: scores[place, : sizes[place]] for place, n in enumerate(picked)},
+        "clips": {part.clips[n]: rows[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
+        "texts": {part.rows[n]["caption"]: words[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
+    }
+
+
+def _told_apart(part: Part, own: dict[int, npt.NDArray[np.float32]]) -> tuple[dict[str, Hits], float | None]:
+    """The caption against all its negatives and against each kind of them, where there are any."""
+    from video_contrast.metrics import choice_ranks
+
+    kinds = sorted({kind for row in part.rows for kind in row.get("kinds", ())})
+    hits: dict[str, Hits] = {}
+    mean_rank = None
+    for name in ("RCAD R@1", *kinds):
+        tables, clusters = [], []
+        for number, row in enumerate(part.rows):
+            of_kind = [name in ("RCAD R@1", kind) for kind in row.get("kinds") or ["RCAD R@1"] * len(row["negatives"])]
+            if any(of_kind):
+                tables.append(own[number][[0, *(1 + place for place, there in enumerate(of_kind) if there)]])
+                clusters.append(_video(row))
+        if not tables:
+            continue
+        scores = np.full((len(tables), max(map(len, tables))), -np.inf)
+        for place, table in enumerate(tables):
+            scores[place, : len(table)] = table
+        among = np.isfinite(scores)
+        among[:, 0] = False
+        ranks = choice_ranks(scores, np.zeros(len(tables), np.int64), among)
+        hits[name] = Hits(ranks.hit(1), clusters)
+        if name == "RCAD R@1":
+            mean_rank = float(ranks.expected.mean())
+    return hits, mean_rank
+
+
+def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Any], texts: dict[str, Any], device: Any) -> dict[str, Hits]:
+    """Retrieval both ways, and each caption against four of other clips."""
+    from video_contrast.metrics import choice_ranks, matrix_ranks
+
+    order = sorted(clips)
+    place = {clip: row for row, clip in enumerate(order)}
+    numbers = sorted((n for n, clip in enumerate(part.clips) if clip in place), key=lambda n: place[part.clips[n]])
+    if len(order) < 2:
+        return {}
+    columns = {text: column for column, text in enumerate(texts)}
+    every = torch.from_numpy(np.stack(list(texts.values()))).to(device)
+    distinct = np.concatenate(list(_joined(pairs, np.stack([clips[clip] for clip in order]), every, device)))
+    rows = np.array([place[part.clips[n]] for n in numbers])
+    column = np.array([columns[part.rows[n]["caption"]] for n in numbers])
+    similarities = distinct[:, column]
+    both = matrix_ranks(similarities, rows)
+    videos = [_video(part.rows[n]) for n in numbers]
+    video_of = dict(zip(rows.tolist(), videos, strict=True))
+    hits = {
+        "retrieval t2v R@1": Hits(both.text_to_video.hit(1), videos),
+        "retrieval v2t R@1": Hits(both.video_to_text.hit(1), [video_of[int(row)] for row in both.videos]),
+    }
+    streams, scores, clusters = Streams(), [], []
+    for at, n in enumerate(numbers):
+        rng = streams.at("teach random options", part.rows[n]["id"], part.rows[n]["caption"])
+        others = [
+            other
+            for other in dict.fromkeys(rng.integers(len(numbers), size=16 * RANDOM).tolist())
+            if videos[other] != videos[at] and column[other] != column[at]
+        ][:RANDOM]
+        if len(others) == RANDOM:
+            scores.append(similarities[rows[at], [at, *others]])
+            clusters.append(videos[at])
+    if scores:
+        ranks = choice_ranks(np.stack(scores), np.zeros(len(scores), np.int64))
+        hits["random options"] = Hits(ranks.hit(1), clusters)
+    return hits
+
+
+def _joined(pairs: Pairs, videos: Any, texts: torch.Tensor, device: Any) -> Iterator[npt.NDArray[np.float32]]:
+    for begin in range(0, len(videos), CLIPS_AT_A_TIME):
+        block = torch.from_numpy(videos[begin : begin + CLIPS_AT_A_TIME]).to(device)
+        yield pairs.join(block, texts).cpu().numpy()
+
+
+def _video(row: dict[str, Any]) -> str:
+    return str(row.get("video_id", row["id"]))

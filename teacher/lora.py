@@ -1,0 +1,59 @@
+"""LoRA by peft: small adapters learn in place of the weights, and are saved as the library saves them, or merged."""
+
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError
+from video_contrast.runner.adapters import check_peft, write_base
+from video_contrast.teacher.options import LoraOptions
+from video_contrast.teacher.pairs import FREEZE
+
+
+def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
+    """Puts adapters into the model's layers; nothing else learns.
+
+    Args:
+        net: a dual encoder or X-CLIP; its layers are replaced in place.
+        base: its name or folder, as `score` finds it.
+        options: rank, scale, dropout and layers.
+        freeze: the towers that get none ("none", "vision", "text", "both").
+
+    Returns:
+        peft's model around `net`, which saves the adapters.
+
+    Raises:
+        UsageError: peft is absent or too old, or the model has no such layers.
+    """
+    check_peft("--lora-rank")
+    from peft import LoraConfig, get_peft_model
+
+    targets: Any = options.lora_targets
+    if targets != "all-linear":
+        targets = [name.strip() for name in targets.split(",")]
+    towers = [f"{side}_model" for side in FREEZE[freeze]]
+    config = LoraConfig(
+        r=options.lora_rank,
+        lora_alpha=options.lora_alpha or 2 * options.lora_rank,
+        lora_dropout=options.lora_dropout,
+        target_modules=targets,
+        exclude_modules=rf"(.*\.)?({'|'.join(towers)})\..*" if towers else None,
+        base_model_name_or_path=str(Path(base).resolve()) if Path(base).is_dir() else base,
+    )
+    try:
+        model = get_peft_model(net, config)
+    except ValueError as error:
+        raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error
+    model.peft_config["default"].base_model_name_or_path = config.base_model_name_or_path
+    return model
+
+
+def save_adapters(model: Any, folder: Path, digest: str) -> None:
+    """Writes the adapter folder: `adapter_config.json`, `adapter_model.safetensors`, and what their base was.
+
+    Args:
+        model: peft's.
+        folder: where to.
+        digest: of the base's files.
+    """
+    model.save_pretrained(folder)
+    write_base(folder, digest)

@@ -1,0 +1,267 @@
+"""`teach` from the outside: presets, dry runs, trackers, temperatures, rates, the table before and after, the gate."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import teacher_set
+import tiny_models
+import torch
+from teacher_set import SETTINGS
+
+from video_contrast.cli import main
+from video_contrast.errors import UsageError
+from video_contrast.teacher import gate, run, teach, training
+from video_contrast.teacher.evaluation import Hits
+from video_contrast.teacher.options import TeachOptions
+from video_contrast.teacher.presets import with_preset
+from video_contrast.teacher.store import open_store
+from video_contrast.teacher.trackers import check_tracker
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("repair")
+    teacher_set.write(root / "set", train=9, validation=6)
+    tiny_models.clip(root / "clip")
+    return root
+
+
+def taught(place: Path, name: str, **changed: Any) -> dict[str, Any]:
+    settings = SETTINGS | {"store": place / "store"} | changed
+    return teach(settings.pop("model", place / "clip"), place / "set", output=place / name, **settings)
+
+
+def flags(place: Path, name: str, *more: str) -> list[str]:
+    return [
+        "teach", "--model", str(place / "clip"), "--dataset", str(place / "set"), "--output", str(place / name),
+        "--epochs", "1", "--batch-size", "6", "--frames", "4", "--negatives", "5-action", "--tagger", "hanta",
+        "--store", str(place / "store"), *more,
+    ]  # fmt: skip
+
+
+# What is learned, and how fast
+
+
+def test_each_part_of_the_model_has_its_rate(tmp_path: Path) -> None:
+    net = run.load_checkpoint(tiny_models.xclip(tmp_path / "xclip"))[0]
+    options = TeachOptions(output=tmp_path, learning_rate=1e-5, text_learning_rate=2e-6)
+    groups = training.parameter_groups(net, 0.05, options.rates(lora=False))
+    rate_of = {id(p): group["lr"] for group in groups for p in group["params"]}
+    decay_of = {id(p): group["weight_decay"] for group in groups for p in group["params"]}
+    parameters = dict(net.named_parameters())
+    assert set(rate_of) == {id(p) for p in parameters.values()}
+    for name, parameter in parameters.items():
+        side = name.partition(".")[0]
+        expected = {"vision_model": 1e-5, "visual_projection": 1e-5, "text_model": 2e-6, "text_projection": 2e-6}
+        assert rate_of[id(parameter)] == expected.get(side, 1e-5 if side == "logit_scale" else 1e-4), name
+        assert decay_of[id(parameter)] == (0.05 if parameter.ndim >= 2 else 0.0), name
+
+
+def test_the_defaults_suit_pretrained_towers_and_adapters(tmp_path: Path) -> None:
+    usual = TeachOptions(output=tmp_path)
+    assert usual.rates(lora=False) == {"vision": 1e-5, "text": 1e-5, "head": pytest.approx(1e-4)}
+    assert usual.rates(lora=True) == {"vision": 2e-4, "text": 2e-4, "head": 2e-4}
+
+
+def test_the_models_own_temperature_is_used_and_learns_on_request(place: Path) -> None:
+    start = run.load_checkpoint(place / "clip")[0].logit_scale.detach()
+    for name, value in (("frozen", "frozen"), ("learned", "learned")):
+        taught(place, name, logit_scale=value, learning_rate=1e-2)
+    frozen, learned = (run.load_checkpoint(place / name / "model")[0].logit_scale for name in ("frozen", "learned"))
+    assert torch.equal(frozen, start) and not torch.equal(learned, start)
+    given = taught(place, "given", temperature=float(torch.exp(-start)), learning_rate=1e-2)
+    own = json.loads((place / "frozen" / "result.json").read_text())
+    assert given["best_loss"] == pytest.approx(own["best_loss"], rel=1e-4)
+    with pytest.raises(UsageError, match="leave out --temperature"):
+        taught(place, "both", logit_scale="learned", temperature=0.05)
+
+
+def test_gradient_checkpointing_changes_no_number(place: Path) -> None:
+    one = taught(place, "plain", learning_rate=1e-3)
+    other = taught(place, "saving", learning_rate=1e-3, gradient_checkpointing=True)
+    assert other["best_loss"] == pytest.approx(one["best_loss"], rel=1e-5)
+
+
+def test_a_checkpoint_whose_config_names_another_class_is_trained_as_it_is_scored(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "clip", tmp_path / "clip4clip")
+    config = json.loads((place / "clip" / "config.json").read_text())
+    for architectures in (["CLIP4Clip"], None, ["CLIPVisionModelWithProjection"]):
+        (tmp_path / "clip4clip" / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
+        assert type(run.load_checkpoint(tmp_path / "clip4clip")[0]).__name__ == "CLIPModel"
+    assert taught(place, str(tmp_path / "run"), model=tmp_path / "clip4clip", stop_after=1)["step"] == 1
+
+
+# Validation
+
+
+def test_validation_has_retrieval_random_options_and_each_kind(place: Path) -> None:
+    result = taught(place, "kinds", negatives="3-action-2-object", generator="lexical")
+    rows = {row["figure"]: row for row in result["validation"]}
+    assert {"retrieval t2v R@1", "retrieval v2t R@1", "random options", "RCAD R@1", "action"} <= set(rows)
+    assert rows["random options"]["n"] == rows["retrieval t2v R@1"]["n"] == 12
+    for row in rows.values():
+        assert row["difference"] == pytest.approx(row["second"] - row["first"])
+        assert row["first_low"] <= row["first"] <= row["first_high"] and 0 <= row["p_holm"] <= 1
+    header = (place / "kinds" / "curves.csv").read_text().splitlines()[0]
+    assert "validation_retrieval v2t R@1" in header and "validation_action" in header
+
+
+def test_retrieval_of_the_validation_is_what_the_runner_measures(place: Path, tmp_path: Path) -> None:
+    import video_contrast
+
+    result = taught(place, "same", learning_rate=1e-3)
+    scored = video_contrast.score(
+        place / "clip", place / "set", ["retrieval"], split="validation", frames=4, output=tmp_path, progress=False
+    ).metrics["configs"]["retrieval"]["conditions"]["clean"]
+    rows = {row["figure"]: row["first"] for row in result["validation"]}
+    assert rows["retrieval v2t R@1"] == pytest.approx(scored["v2t_R@1"], abs=0.17)
+    assert rows["retrieval t2v R@1"] == pytest.approx(scored["t2v_R@1"], abs=0.09)
+
+
+# The gate
+
+
+def test_the_gate_names_what_fell_and_passes_what_did_not() -> None:
+    clusters = [str(n) for n in range(20)]
+    before = {"a": Hits(np.ones(20), clusters), "b": Hits(np.zeros(20), clusters)}
+    after = {"a": Hits(np.r_[np.zeros(15), np.ones(5)], clusters), "b": Hits(np.ones(20), clusters)}
+    rows = gate.paired_rows(before, after, "validation")
+    assert [row["figure"] for row in gate.fallen(rows, 0.5)] == ["a"]
+    assert gate.fallen(rows, 0.75) == []
+    assert rows[0]["p_value"] < 0.001 and rows[0]["low"] < -0.75 < rows[0]["high"]
+    assert "| validation | a | 1.000" in gate.table(rows)
+
+
+def test_the_command_ends_with_the_table_and_with_code_3_where_something_fell(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(flags(place, "gate", "--tolerance", "1")) == 0
+    printed = capsys.readouterr().out
+    assert "| measured on | figure | before | after |" in printed and "random options" in printed
+    assert json.loads((place / "gate" / "before_after.json").read_text())
+    monkeypatch.setattr(gate, "fallen", lambda rows, tolerance: rows[:1])
+    assert main(flags(place, "gate", "--tolerance", "0.01")) == 3
+    assert "figures fell by more than 0.01: validation " in capsys.readouterr().err
+    assert main(flags(place, "gate", "--tolerance", "5")) == 2
+
+
+def test_the_test_split_is_scored_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import video_contrast
+
+    sizes = {"items": 6, "gallery": 4, "train": 12, "validation": 4}
+    dataset = video_contrast.build("shapes", ["retrieval", "antonym_mc"], output=tmp_path / "set", **sizes)
+    given = ["--model", "bag-of-frames", "--dataset", str(dataset), "--output", str(tmp_path / "run"), "--epochs", "1"]
+    assert main(["teach", *given, "--batch-size", "12"]) == 0
+    rows = json.loads((tmp_path / "run" / "before_after.json").read_text())
+    assert {row["config"] for row in rows} == {"validation", "retrieval", "antonym_mc"}
+    assert "| antonym_mc | accuracy |" in capsys.readouterr().out
+
+
+# Presets, dry runs, trackers
+
+
+def test_the_papers_preset_gives_way_to_what_is_given(tmp_path: Path) -> None:
+    paper = with_preset(TeachOptions(output=tmp_path, preset="paper", batch_size=64))
+    assert (paper.negatives, paper.generator, paper.objective, paper.batch_size) == ("10-action", "mlm", "lgt", 64)
+    assert "perplexity" not in str(paper.constraints) and "word_vectors" not in str(paper.constraints)
+    served = with_preset(
+        TeachOptions(output=tmp_path, preset="paper", generator_model="m", generator_options="endpoint=http://x/v1")
+    )
+    assert (served.generator, served.generator_model) == ("llm", "m")
+    assert with_preset(TeachOptions(output=tmp_path)) == TeachOptions(output=tmp_path)
+
+
+def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    served = ["--preset", "paper", "--generator-model", "m", "--generator-options", "endpoint=http://localhost:9/v1"]
+    assert main(flags(place, "dry", "--dry-run", "--price", "1,2", *served)) == 0
+    printed = capsys.readouterr().out
+    facts = {line[:18].strip(): line[18:].strip() for line in printed.splitlines()}
+    assert facts["clips, train"] == "9" and facts["captions, train"] == "18" and facts["steps"] == "3"
+    assert int(facts["questions"]) == 3 * 30 and float(facts["price"]) > 0 and float(facts["seconds a step"]) > 0
+    assert facts["left out"] == "0 clips" and not (place / "dry").exists()
+    assert main(flags(place, "dry", "--dry-run", "--price", "cheap")) == 2
+
+
+def test_unreadable_videos_are_named_before_negatives_are_made(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(place / "set", tmp_path / "set")
+    (tmp_path / "set" / "clips" / "02.mp4").unlink()
+    elsewhere = tmp_path / "elsewhere.mp4"
+    (tmp_path / "set" / "clips" / "03.mp4").rename(elsewhere)
+    (tmp_path / "set" / "clips" / "03.mp4").symlink_to(elsewhere)  # the user's own link: followed
+    asked: list[str] = []
+
+    def made(rows: Any, *_: Any, **__: Any) -> Any:
+        asked.extend(row["id"] for row in rows)
+        raise RuntimeError("no further")
+
+    monkeypatch.setattr(run, "negatives", made)
+    settings = SETTINGS | {"progress": True}
+    with pytest.raises(RuntimeError, match="no further"):
+        teach(place / "clip", tmp_path / "set", output=tmp_path / "run", **settings)
+    assert "clip2: " in capsys.readouterr().out
+    assert "clip2" not in asked and "clip3" in asked
+
+
+def test_a_tracker_writes_what_the_library_writes(place: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
+    taught(place, "tracked", report_to="tensorboard")
+    assert list((place / "tracked" / "state").rglob("events.out.tfevents.*"))
+
+
+def test_a_tracker_that_is_absent_or_has_no_credentials_is_said(
+    place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import importlib.util
+
+    found: Any = object()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "tensorboard" else found)
+    with pytest.raises(UsageError, match="--report-to tensorboard: the package tensorboard is not installed"):
+        taught(place, str(tmp_path / "run"), report_to="tensorboard")
+    assert not (tmp_path / "run").exists()
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with pytest.raises(UsageError, match="--report-to wandb: no credentials; run `wandb login`"):
+        check_tracker("wandb")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    check_tracker("wandb")
+    check_tracker("none")
+
+
+# The frame store
+
+
+def test_a_replaced_video_gives_new_frames(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "set" / "clips", tmp_path / "clips")
+    images = run.load_checkpoint(place / "clip")[1].image_processor
+    rows: Any = [{"id": "a", "video_path": "clips/00.mp4", "start": None, "end": None}]
+    given = {"frames": 4, "progress": False}
+    before = np.array(open_store(tmp_path / "s" / "f", rows, tmp_path, images, **given).frames)
+    shutil.copy(tmp_path / "clips" / "05.mp4", tmp_path / "clips" / "00.mp4")
+    after = np.array(open_store(tmp_path / "s" / "f", rows, tmp_path, images, **given).frames)
+    assert not np.array_equal(before, after)
+
+
+def test_damaged_videos_are_learned_from_on_request(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    data = bytearray((place / "set" / "clips" / "00.mp4").read_bytes())
+    begin = data.index(b"mdat") + 4
+    for at in range(begin + 60, len(data) - 8, 7):
+        if data[at : at + 4] == b"moov" or b"moov" in data[at - 8 : at + 12]:
+            break
+        data[at] ^= 0x55
+    (tmp_path / "clips" / "00.mp4").write_bytes(data)
+    shutil.copy(place / "set" / "clips" / "01.mp4", tmp_path / "clips" / "01.mp4")
+    images = run.load_checkpoint(place / "clip")[1].image_processor
+    rows: Any = [{"id": str(n), "video_path": f"clips/{n:02d}.mp4", "start": None, "end": None} for n in range(2)]
+    given = {"frames": 4, "progress": False}
+    refused = open_store(tmp_path / "s" / "f", rows, tmp_path, images, **given)
+    assert "damaged" in refused.missing[0] and 1 not in refused.missing
+    accepted = open_store(tmp_path / "s" / "f", rows, tmp_path, images, accept_damaged=True, **given)
+    assert not accepted.missing
