@@ -1,12 +1,14 @@
-"""`video-contrast annotate write|judge|result|space`: pages on which people write and judge contrasts."""
+"""`video-contrast annotate write|judge|result|space|siblings|siblings-result`: pages on which people write, judge and
+read contrasts.
+"""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from video_contrast.commands.command import Command, Group
-from video_contrast.console import AsJson
+from video_contrast.console import AsJson, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
 
@@ -47,6 +49,12 @@ def commands() -> list[Command | Group]:
         Command("annotate write", write, f"{name} write sets/shapes --output written.jsonl"),
         Command("annotate result", result, f"{name} result sets/shapes --votes votes.jsonl"),
         Command("annotate space", space, f"{name} space sets/shapes --output judge-space"),
+        Command("annotate siblings", siblings, f"{name} siblings sets/shapes/verb_mc:50 --output reading"),
+        Command(
+            "annotate siblings-result",
+            siblings_result,
+            f"{name} siblings-result votes-ann.tsv votes-bob.tsv --reading reading",
+        ),
     ]
 
 
@@ -109,6 +117,66 @@ def space(
             video_root=items.video_root,
         )
     )
+
+
+def siblings(
+    sources: Annotated[list[str], "what is read: [NAME=]FOLDER/CONFIG[:COUNT], each a config of a set"],
+    *,
+    output: Annotated[Path, "folder of the page (page.html) and of its key (pairs.jsonl: not for readers)"],
+    split: Split = "test",
+    again: Annotated[int, "how many of the first pairs are shown again at the end"] = 0,
+    seed: Seed = 0,
+) -> None:
+    """Write one HTML page: shuffled pairs of any sets, two votes a pair (natural? false?), the sources not shown."""
+    from video_contrast.reports.annotate.siblings import PAGE, Source, write_reading
+
+    facts = write_reading([Source.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again))
+    print(f"{output / PAGE}: {facts['pairs']} pairs, for readers to open from disk")
+    for name, n in facts["sources"].items():
+        print(f"  {n} of {name}")
+
+
+def siblings_result(
+    votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
+    *,
+    reading: Annotated[Path | None, "folder of the page, which knows the sources (of files that readers saved)"] = None,
+    output: Annotated[Path | None, "write all votes as one table without captions"] = None,
+    markdown: Annotated[bool, "print the table in markdown"] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what readers of pairs voted: shares a source, and how far the readers agree."""
+    from video_contrast.reports.annotate import siblings_result as read
+
+    if reading is None:
+        if len(votes) > 1:
+            raise UsageError("files of several readers need --reading FOLDER, which knows the sources of the pairs")
+        rows, again = read.read_votes(votes[0]), {}
+    else:
+        rows, again = read.merge(reading, votes)
+    result = {**read.results(rows), "again": again}
+    if output is not None:
+        read.write_votes(rows, output)
+    if as_json:
+        print_json(result)
+    elif markdown:
+        print("\n".join(read.markdown(result)))
+    else:
+        _print_reading(result)
+
+
+def _print_reading(result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from video_contrast.reports.annotate.siblings_result import COLUMNS, agreement_lines, table_cells
+
+    table = Table("source", "reader", box=box.SIMPLE)
+    for name in ("pairs", *(name for name, _, _ in COLUMNS)):
+        table.add_column(name, justify="right")
+    for cells in table_cells(result):
+        table.add_row(*cells)
+    print_table(table)
+    print("\n".join(["shares in percent; [95 % interval over clips]", *agreement_lines(result)]))
 
 
 def _serve(task: Literal["judge", "write"], dataset: Path, *, items: Items, server: Server, people: int) -> None:

@@ -1,0 +1,200 @@
+"""A page on which people read pairs of captions without knowing their source: original, edited, two votes a pair.
+
+`write_reading` shuffles pairs of any sets and writes a folder: `page.html`, which readers open from disk and which
+knows no source, and `pairs.jsonl`, which says where each pair comes from and stays with the organiser.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import write_text
+from video_contrast.rows import MultipleChoiceRow
+from video_contrast.seeds import digest, stream
+from video_contrast.storage import open_set
+
+PAGE, KEY = "page.html", "pairs.jsonl"
+# What a reader votes: question -> key, name, explanation (the standard by which the shipped votes were made).
+QUESTIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "wording": (
+        ("g", "natural", "a person could plausibly write it; faults of the original are forgiven"),
+        ("o", "odd", "grammatical and picturable, but a person would hardly write it"),
+        ("b", "broken", "syntax, agreement or word class is wrong, or it cannot be pictured"),
+    ),
+    "truth": (
+        ("f", "surely false", "a viewer would call it wrong of the clip if the original is true"),
+        ("m", "maybe true", "could well hold at the same time: goes together, follows, another detail"),
+        ("t", "same", "says practically the same"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A config of a set, of which pairs are read.
+
+    Attributes:
+        name: in the results.
+        folder, config: of the set.
+        count: how many of its pairs; None for all.
+    """
+
+    name: str
+    folder: Path
+    config: str
+    count: int | None = None
+
+    @classmethod
+    def of(cls, text: str) -> "Source":
+        """Reads `[NAME=]FOLDER/CONFIG[:COUNT]`.
+
+        Raises:
+            UsageError: it has another form; the message shows one that works.
+
+        >>> Source.of("ours=sets/mine/verb_mc:150")
+        Source(name='ours', folder=PosixPath('sets/mine'), config='verb_mc', count=150)
+        """
+        match = re.fullmatch(r"(?:([^=/\\]+)=)?(.+)[/\\]([\w-]+?)(?::(\d+))?", text)
+        if match is None or match[4] == "0":
+            raise UsageError(f"{text!r} must be [NAME=]FOLDER/CONFIG[:COUNT], such as ours=sets/mine/verb_mc:150")
+        name, folder, config, count = match.groups()
+        name = name or f"{Path(folder).name}/{config}"
+        if "+" in name or "\t" in name:
+            raise UsageError(f"{name!r}: the name of a source must not hold + or tabs")
+        return cls(name, Path(folder), config, int(count) if count else None)
+
+
+@dataclass
+class Pair:
+    """An original and an edited caption, of one source or of several that made the same.
+
+    Attributes:
+        original, edited: what readers see.
+        clip: id of the video.
+        sources: names of the sources.
+    """
+
+    original: str
+    edited: str
+    clip: str
+    sources: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Names the pair in votes; says nothing of its source."""
+        return digest("sibling-pair", self.original, self.edited).hex()[:16]
+
+
+def write_reading(
+    sources: Sequence[Source], output: str | Path, *, split: str = "test", seed: int = 0, again: int = 0
+) -> dict[str, Any]:
+    """Draws pairs of the sources, shuffles them, and writes the page and the key.
+
+    Args:
+        sources: of which the pairs are.
+        output: the folder; a key that is there already is kept if it would be the same, else refused.
+        split: of all sets.
+        seed: of the samples and of the order.
+        again: how many of the first pairs are shown once more at the end, to measure each reader against themselves.
+
+    Returns:
+        `pairs`, and how many of each source.
+
+    Raises:
+        UsageError: two sources of one name, a source without a pair, or another reading in the folder.
+    """
+    if len({source.name for source in sources}) < len(sources):
+        raise UsageError("two sources have the same name: give each its own (NAME=FOLDER/CONFIG)")
+    pairs = _mixed(sources, split, seed)
+    order = stream("sibling-pairs", seed).permutation(len(pairs))
+    pairs = [pairs[n] for n in order]
+    root = Path(output)
+    lines = [
+        {"number": n, "pair": pair.id, "clip": pair.clip, "source": "+".join(pair.sources)}
+        | {"original": pair.original, "edited": pair.edited}
+        for n, pair in enumerate(pairs, 1)
+    ]
+    key = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    if (root / KEY).is_file() and (root / KEY).read_text(encoding="utf-8") != key:
+        raise UsageError(f"{root} holds another reading, whose votes would be lost: give another --output")
+    root.mkdir(parents=True, exist_ok=True)
+    write_text(root / KEY, key)
+    write_text(root / PAGE, page(pairs, again=min(again, len(pairs))))
+    return {"pairs": len(pairs), "sources": {s.name: sum(s.name in p.sources for p in pairs) for s in sources}}
+
+
+def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
+    """The page as one HTML file that needs no network and holds no source.
+
+    Args:
+        pairs: in the order in which they are shown.
+        again: how many of the first are shown once more at the end.
+    """
+    import jinja2
+
+    name = digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12]
+    data = {
+        "reading": name,
+        "pairs": [[pair.id, pair.original, pair.edited] for pair in pairs],
+        "again": again,
+        "questions": {question: [list(answer) for answer in answers] for question, answers in QUESTIONS.items()},
+    }
+    # Captions are strangers' text: "<" never stands in the script as such.
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    template = files("video_contrast.reports.annotate").joinpath("siblings.html.jinja").read_text(encoding="utf-8")
+    return jinja2.Environment(autoescape=True).from_string(template).render(data=text, questions=QUESTIONS)
+
+
+def _mixed(sources: Sequence[Source], split: str, seed: int) -> list[Pair]:
+    """The pairs of all sources, equal ones once, in an order that does not depend on the sources' order."""
+    pairs: dict[tuple[str, str], Pair] = {}
+    for source in sources:
+        rows = open_set(source.folder).choice_rows(source.config, split)
+        drawn = [pair for pair in (_pair(row, seed) for row in rows) if pair is not None]
+        if not drawn:
+            raise UsageError(f"{source.folder} {source.config}: no item has an edited caption to read")
+        if source.count is not None and source.count > len(drawn):
+            raise UsageError(f"{source.name}: {source.count} pairs are asked for, the set has {len(drawn)}")
+        places = stream("sibling-draw", seed, source.name).permutation(len(drawn))[: source.count]
+        for place in sorted(places):
+            pair = drawn[place]
+            pairs.setdefault((pair.original, pair.edited), pair).sources.append(source.name)
+    for pair in pairs.values():
+        pair.sources = list(dict.fromkeys(pair.sources))
+    return [pairs[texts] for texts in sorted(pairs)]
+
+
+def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
+    """The true caption and one edited candidate; None where all others are captions of other videos."""
+    true = row["candidates"][row["label"]]
+    edited = [
+        text
+        for text, kind in zip(row["candidates"], row["kinds"], strict=True)
+        if kind not in ("true", "random") and text != true
+    ]
+    if not edited:
+        return None
+    chosen = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
+    return Pair(" ".join(str(true).split()), " ".join(str(chosen).split()), str(row["video_id"]))
+
+
+def read_key(folder: str | Path) -> dict[str, dict[str, str]]:
+    """The key of a reading: pair -> its number, clip and source.
+
+    Raises:
+        UsageError: there is no reading in the folder.
+        VideoContrastError: the key is broken.
+    """
+    path = Path(folder) / KEY
+    if not path.is_file():
+        raise UsageError(f"{folder}: no {KEY} there; give the folder that `annotate siblings` wrote")
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        return {line["pair"]: {name: str(line[name]) for name in ("number", "clip", "source")} for line in lines}
+    except (ValueError, KeyError, TypeError) as error:
+        raise VideoContrastError(f"{path}: not the key of a reading: {error}") from error

@@ -1,0 +1,257 @@
+"""What readers of pairs said: shares a source with intervals, and how far the readers agree.
+
+Readers' own files (`save` on the page) hold a vote a pair; with the reading's folder they become one file of votes:
+`set, number, source, clip, wording_1, truth_1, wording_2, ...`, which holds no captions and can be published.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import write_text
+from video_contrast.metrics.interval import share_interval
+from video_contrast.reports.annotate.siblings import QUESTIONS, read_key
+
+Row = dict[str, str]
+# Columns of the table: name, and the votes (wording, truth) that count; None for any.
+COLUMNS: tuple[tuple[str, str | None, str | None], ...] = (
+    ("natural", "g", None),
+    ("odd", "o", None),
+    ("broken", "b", None),
+    ("surely false", None, "f"),
+    ("maybe true", None, "m"),
+    ("same", None, "t"),
+    ("natural and surely false", "g", "f"),
+)
+ALL = "all"  # the line of all readers of a source
+
+
+def read_votes(path: str | Path) -> list[Row]:
+    """The rows of a file of votes of all readers (tab-separated; lines that begin with "#" say what it is).
+
+    Raises:
+        UsageError: no such file.
+        VideoContrastError: a column is missing, or a vote is none of the letters; names the line.
+    """
+    rows = _table(Path(path))
+    for number, row in rows:
+        if "source" not in row or "wording_1" not in row:
+            raise VideoContrastError(f"{path}, line {number}: the columns source, wording_1 and truth_1 are needed")
+        for reader in readers_of([row]):
+            _checked(path, number, row.get(f"wording_{reader}", ""), row.get(f"truth_{reader}", ""))
+    return [row for _, row in rows]
+
+
+def merge(folder: str | Path, votes: Sequence[str | Path]) -> tuple[list[Row], dict[str, dict[str, float]]]:
+    """One row a pair from the files that readers saved.
+
+    Args:
+        folder: the reading's (`write_reading`).
+        votes: one file a reader.
+
+    Returns:
+        The rows in the order of the page, and for each reader who read pairs twice the share of equal votes a question.
+
+    Raises:
+        UsageError: no such file or reading.
+        VideoContrastError: a vote of a pair that is not in this reading, or no vote at all; names the line.
+    """
+    key = read_key(folder)
+    rows = {
+        pair: {"set": Path(folder).resolve().name, "number": f["number"], "source": f["source"], "clip": f["clip"]}
+        for pair, f in key.items()
+    }
+    repeated: dict[str, dict[str, float]] = {}
+    for reader, path in enumerate(votes, 1):
+        first, second = _own_votes(Path(path), key)
+        for pair, row in rows.items():
+            row |= dict(zip((f"wording_{reader}", f"truth_{reader}"), first.get(pair, ("", "")), strict=True))
+        both = [pair for pair in second if pair in first]
+        if both:
+            repeated[str(reader)] = {
+                question: sum(first[pair][n] == second[pair][n] for pair in both) / len(both)
+                for n, question in enumerate(QUESTIONS)
+            } | {"pairs": len(both)}
+    return sorted(rows.values(), key=lambda row: int(row["number"])), repeated
+
+
+def write_votes(rows: Sequence[Row], path: str | Path) -> Path:
+    """Writes rows as a file of votes."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, delimiter="\t", lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    head = "# Votes on pairs, read without their sources. Wording: g natural, o odd, b broken. "
+    return write_text(path, head + "Truth: f surely false, m maybe true, t the same.\n" + text.getvalue())
+
+
+def readers_of(rows: Sequence[Row]) -> list[str]:
+    """Numbers of the readers, in order."""
+    names = {name.removeprefix("wording_") for row in rows for name in row if name.startswith("wording_")}
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def results(rows: Sequence[Row]) -> dict[str, Any]:
+    """Everything that votes say, JSON-able.
+
+    Args:
+        rows: of `read_votes` or `merge`.
+
+    Returns:
+        `sources`: source -> reader ("all" for all together, where there are several) -> `pairs`, and each column's
+        share with its 95 % interval over clips (None below five clips); `agreement`: question -> "1, 2" (two readers)
+        -> `equal`, `kappa` (None where all votes are one answer) and `pairs`.
+
+    Raises:
+        VideoContrastError: no vote.
+    """
+    readers = readers_of(rows)
+    several_sets = len({row.get("set", "") for row in rows}) > 1
+    of_source: dict[str, list[Row]] = {}
+    for row in rows:
+        for source in dict.fromkeys(row["source"].split("+")):
+            of_source.setdefault(f"{row['set']}: {source}" if several_sets else source, []).append(row)
+    sources = {}
+    for source, own in sorted(of_source.items()):
+        by_reader = {reader: _shares(own, [reader]) for reader in readers}
+        if len(readers) > 1:
+            by_reader[ALL] = _shares(own, readers)
+        sources[source] = {reader: shares for reader, shares in by_reader.items() if shares["pairs"]}
+    sources = {source: shares for source, shares in sources.items() if shares}
+    if not sources:
+        raise VideoContrastError("there is no vote yet")
+    return {"sources": sources, "agreement": {question: _agreement(rows, question, readers) for question in QUESTIONS}}
+
+
+def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
+    """Cohen's kappa of two readers; None where chance alone would make them agree.
+
+    >>> cohen_kappa("ggbo", "gbbo")
+    0.6363636363636364
+    """
+    one, two = Counter(first), Counter(second)
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+    expected = sum(one[vote] * two[vote] for vote in one) / len(first) ** 2
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def markdown(result: Mapping[str, Any]) -> list[str]:
+    """The table in markdown and the lines of agreement."""
+    lines = [
+        f"| source | reader | pairs | {' | '.join(name for name, _, _ in COLUMNS)} |",
+        "|" + "---|" * (3 + len(COLUMNS)),
+    ]
+    lines += [f"| {' | '.join(cells)} |" for cells in table_cells(result)]
+    return [*lines, "", *agreement_lines(result)]
+
+
+def table_cells(result: Mapping[str, Any]) -> list[list[str]]:
+    """The table's cells: percent, and the 95 % interval of the last column."""
+    cells = []
+    for source, by_reader in result["sources"].items():
+        for reader, shares in by_reader.items():
+            percents = [f"{100 * shares[name]['share']:.0f}" for name, _, _ in COLUMNS]
+            last = shares[COLUMNS[-1][0]]
+            if last["low"] is not None:
+                percents[-1] += f" [{100 * last['low']:.0f}, {100 * last['high']:.0f}]"
+            cells.append([source.replace("|", "\\|"), reader, str(shares["pairs"]), *percents])
+    return cells
+
+
+def agreement_lines(result: Mapping[str, Any]) -> list[str]:
+    """How far readers agree, one line a question and two readers, and each reader with themselves."""
+    lines = []
+    for question, by_two in result["agreement"].items():
+        for two, facts in by_two.items():
+            kappa = "not defined" if facts["kappa"] is None else f"{facts['kappa']:.2f}"
+            lines.append(
+                f"{question}: readers {two} gave {100 * facts['equal']:.0f} % equal votes on {facts['pairs']} pairs, "
+                f"Cohen's kappa {kappa}"
+            )
+    for reader, facts in result.get("again", {}).items():
+        shares = ", ".join(f"{question} {100 * facts[question]:.0f} %" for question in QUESTIONS)
+        lines.append(f"reader {reader} read {facts['pairs']:.0f} pairs again and voted as before: {shares}")
+    return lines
+
+
+def _shares(rows: Sequence[Row], readers: Sequence[str]) -> dict[str, Any]:
+    """The share of votes in each column; the interval goes over clips."""
+    votes = [(_vote(row, reader), row["clip"]) for row in rows for reader in readers]
+    votes = [(vote, clip) for vote, clip in votes if all(vote)]
+    shares: dict[str, Any] = {"pairs": sum(any(all(_vote(row, reader)) for reader in readers) for row in rows)}
+    for name, wording, truth in COLUMNS if votes else ():
+        hits = [wording in (None, vote[0]) and truth in (None, vote[1]) for vote, _ in votes]
+        found = share_interval([float(hit) for hit in hits], [clip for _, clip in votes])
+        known = found.low == found.low
+        shares[name] = {
+            "share": found.estimate,
+            "low": found.low if known else None,
+            "high": found.high if known else None,
+        }
+    return shares
+
+
+def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found = {}
+    for one, other in combinations(readers, 2):
+        votes = [(row.get(f"{question}_{one}", ""), row.get(f"{question}_{other}", "")) for row in rows]
+        votes = [(first, second) for first, second in votes if first and second]
+        if votes:
+            found[f"{one}, {other}"] = {
+                "equal": sum(first == second for first, second in votes) / len(votes),
+                "kappa": cohen_kappa([first for first, _ in votes], [second for _, second in votes]),
+                "pairs": len(votes),
+            }
+    return found
+
+
+def _vote(row: Row, reader: str) -> tuple[str, str]:
+    return row.get(f"wording_{reader}") or "", row.get(f"truth_{reader}") or ""
+
+
+def _own_votes(path: Path, key: Mapping[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+    """The votes of one reader's file: those of the first look, and those of the second."""
+    looks: dict[str, dict[str, tuple[str, str]]] = {"1": {}, "2": {}}
+    for number, row in _table(path):
+        if not {"pair", "look", "wording", "truth"} <= set(row):
+            raise VideoContrastError(f"{path}, line {number}: the columns pair, look, wording and truth are needed")
+        if row["pair"] not in key:
+            raise VideoContrastError(f"{path}, line {number}: pair {row['pair']} is not in this reading")
+        _checked(path, number, row["wording"], row["truth"])
+        looks.get(row["look"], looks["1"])[row["pair"]] = row["wording"], row["truth"]
+    if not looks["1"]:
+        raise VideoContrastError(f"{path}: holds no vote")
+    return looks["1"], looks["2"]
+
+
+def _table(path: Path) -> list[tuple[int, Row]]:
+    """The rows of a tab-separated file with their line numbers."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file of votes")
+    lines = [
+        (number, line.split("\t"))
+        for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not lines:
+        raise VideoContrastError(f"{path}: holds no vote")
+    header = lines[0][1]
+    for number, cells in lines[1:]:
+        if len(cells) != len(header):
+            raise VideoContrastError(f"{path}, line {number}: {len(cells)} cells, the header names {len(header)}")
+    return [(number, dict(zip(header, cells, strict=True))) for number, cells in lines[1:]]
+
+
+def _checked(path: str | Path, number: int, wording: str, truth: str) -> None:
+    for vote, question in ((wording, "wording"), (truth, "truth")):
+        letters = [letter for letter, _, _ in QUESTIONS[question]]
+        if vote and vote not in letters:
+            raise VideoContrastError(f"{path}, line {number}: {question} is {vote!r}, not one of {', '.join(letters)}")
+    if bool(wording) != bool(truth):
+        raise VideoContrastError(f"{path}, line {number}: wording and truth must both be given, or neither")
