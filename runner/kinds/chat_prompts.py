@@ -82,16 +82,10 @@ class ChatPrompts:
 
     def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         """The processor's inputs for one question about a clip; None asks without a video."""
-        from transformers.video_utils import VideoMetadata
-
         text = self._question_text(clip, question)
         given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
         if clip is not None and self.takes_video:
-            given |= {
-                "videos": [clip.frames],
-                "do_sample_frames": False,
-                "video_metadata": [VideoMetadata(**metadata_of(clip))],
-            }
+            given |= self._video(clip)
         elif clip is not None:
             given["images"] = [list(clip.frames)]
         # The chat template already begins with the model's own first token where it has one.
@@ -105,6 +99,24 @@ class ChatPrompts:
             for name, value in batch.items()
         }
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
+
+    def _video(self, clip: ClipFrames) -> dict[str, Any]:
+        """What the processor is told of a clip: its frames as they are, their times, and the limit of their pixels."""
+        from transformers.video_utils import VideoMetadata
+
+        metadata = metadata_of(clip)
+        given: dict[str, Any] = {
+            "videos": [clip.frames],
+            "do_sample_frames": False,
+            "video_metadata": [VideoMetadata(**metadata)],
+        }
+        # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils did in training.
+        if getattr(self.processor.video_processor, "cap_pixels_per_frame", False) is None:
+            given["cap_pixels_per_frame"] = True
+        # Omni processors take the rate from here, and believe in two frames a second where it is not given.
+        if hasattr(self.processor, "position_id_per_seconds"):
+            given["fps"] = metadata["fps"]
+        return given
 
     def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again.

@@ -30,6 +30,13 @@ def check_torchvision() -> None:
         ) from error
 
 
+# Whole speaking models, of which only the part that reads and writes is loaded.
+THINKERS = {
+    "qwen2_5_omni": "Qwen2_5OmniThinkerForConditionalGeneration",
+    "qwen3_omni_moe": "Qwen3OmniMoeThinkerForConditionalGeneration",
+}
+
+
 @kind(
     "generative",
     family="pair",
@@ -57,10 +64,14 @@ def check_torchvision() -> None:
         "InternVLForConditionalGeneration",
         "SmolVLMForConditionalGeneration",
         "Gemma3ForConditionalGeneration",
+        "Qwen3_5ForConditionalGeneration",
+        "Lfm2VlForConditionalGeneration",
+        "Qwen2_5OmniThinkerForConditionalGeneration",
     ),
+    version="2",
 )
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
-    """Loads the model as `AutoModelForImageTextToText`."""
+    """Loads the model as `AutoModelForMultimodalLM`; of a speaking model its thinker."""
     check_torchvision()
     given = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
     import transformers
@@ -70,6 +81,5 @@ def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
         processor = transformers.AutoProcessor.from_pretrained(
             source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
         )
-    return GenerativeScorer(
-        load_model(source, settings, "AutoModelForImageTextToText"), processor, ScoringOptions(**given)
-    )
+    name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
+    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**given))

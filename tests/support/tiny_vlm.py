@@ -301,6 +301,42 @@ def lfm2_vl(folder: Path) -> Path:
     return save(t.Lfm2VlForConditionalGeneration(config), processor, folder)
 
 
+def qwen2_5_omni(folder: Path) -> Path:
+    """A Qwen2.5-Omni, as published: the thinker inside the whole model, which does not speak here."""
+    import transformers as t
+
+    tok = tokenizer(
+        image_token="<|image_pad|>", video_token="<|video_pad|>", audio_token="<|audio_pad|>",
+        vision_bos_token="<|vision_start|>", vision_eos_token="<|vision_end|>", audio_bos_token="<|audio_start|>",
+        audio_eos_token="<|audio_end|>",
+    )  # fmt: skip
+    at = tok.convert_tokens_to_ids
+    rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
+    thinker = t.Qwen2_5OmniThinkerConfig(
+        text_config=text_config(len(tok), rope_parameters=rope),
+        vision_config={
+            "depth": 2, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2, "hidden_size": 32,
+            "intermediate_size": 48, "out_hidden_size": 32, "fullatt_block_indexes": [1], "window_size": 56,
+        },
+        audio_config={
+            "d_model": 32, "encoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 32, "output_dim": 32,
+            "num_mel_bins": 16,
+        },
+        image_token_index=at("<|image_pad|>"), video_token_index=at("<|video_pad|>"),
+        audio_token_index=at("<|audio_pad|>"), audio_start_token_id=at("<|audio_start|>"),
+        audio_end_token_id=at("<|audio_end|>"), vision_start_token_id=at("<|vision_start|>"),
+        vision_end_token_id=at("<|vision_end|>"),
+    )  # fmt: skip
+    size = {"shortest_edge": 28 * 28, "longest_edge": 56 * 56}
+    processor = t.Qwen2_5OmniProcessor(
+        t.Qwen2VLImageProcessor(size=size), t.Qwen2VLVideoProcessor(size=size),
+        t.WhisperFeatureExtractor(feature_size=16), tok,
+        chat_template=chat("<|vision_start|><|video_pad|><|vision_end|>", "<image>"),
+    )  # fmt: skip
+    config = t.Qwen2_5OmniConfig(thinker_config=thinker.to_dict(), enable_audio_output=False)
+    return save(t.Qwen2_5OmniForConditionalGeneration(config), processor, folder)
+
+
 def _reader(size: int, **more: Any) -> dict[str, Any]:
     return {
         "vocab_size": size, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
@@ -385,5 +421,6 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "smolvlm": smolvlm,
     "gemma3": gemma3,
     "lfm2_vl": lfm2_vl,
+    "qwen2_5_omni": qwen2_5_omni,
     **MATCHING,
 }

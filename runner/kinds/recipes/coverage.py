@@ -31,7 +31,7 @@ VIDEO = (
     "cohere_compass", "cosmos3_edge", "dots3_note", "ernie4_5_vl_moe", "exaone4_5", "gemma4", "gemma4_unified",
     "glm46v", "glm4v", "glm4v_moe", "glm5_next", "glmga", "hyperclovax_vision_v2", "kimi_k25", "lfm3_vl",
     "minicpmv4_6", "minicpmv4_7", "minimax_m3_vl", "molmo2", "muse_glimmer", "muse_spark", "nemotron_h_omni",
-    "perception_lm", "qwen2_5_omni_thinker", "qwen3_5_moe", "qwen3_omni_moe_thinker", "qwen3_vl_moe",
+    "perception_lm", "qwen3_5_moe", "qwen3_omni_moe", "qwen3_omni_moe_thinker", "qwen3_vl_moe",
     "qwen4_exp", "video_llama_3", "video_llava",
 )  # fmt: skip
 IMAGES = (
@@ -60,9 +60,7 @@ _CANNOT = {
     "its images are tokens of a codebook, one image at a time": ("chameleon", "emu3", "janus"),
     "denoises its answer in blocks, so no next token has a probability": ("diffusion_gemma",),
     "answers in actions, proteins or judgements": ("pi0", "evolla", "shieldgemma2"),
-    "is the whole of a speaking model, without a forward pass; save its thinker": (
-        "qwen2_5_omni", "qwen3_omni_moe", "cosmos3_omni",
-    ),
+    "is the whole of a speaking model, without a forward pass": ("cosmos3_omni",),
     "its prompt numbers its images, which its chat template does not": ("phi4_multimodal",),
     "is the text part of another model": ("mistral4",),
 }  # fmt: skip

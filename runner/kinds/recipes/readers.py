@@ -13,7 +13,7 @@ TEXT_TIMES = "times are written into the prompt"
 
 def _generative(
     family: str, name: str, kind: str, *, times: str = "", source: str = "", parity: bool = True, patches: int = 0,
-    frames: str = "as videos", card: str = "", also: dict[str, Line] | None = None,
+    frames: str = "as videos", card: str = "", also: dict[str, Line] | None = None, types: tuple[str, ...] = (),
 ) -> Recipe:  # fmt: skip
     lines = {
         "prompt": YESNO,
@@ -25,7 +25,7 @@ def _generative(
         place = "vision_config.temporal_patch_size"
         lines["frames in a temporal patch"] = Line(patches, card or DOCS + kind, config=place)
     lines |= also or {}
-    return Recipe(family, (name,), lines, (kind,), reads_times=bool(times), parity=VLM_TESTS if parity else "")
+    return Recipe(family, (name,), lines, (kind, *types), reads_times=bool(times), parity=VLM_TESTS if parity else "")
 
 
 def _matching(family: str, name: str, page: str) -> Recipe:
@@ -67,6 +67,11 @@ GENERATIVE = (
     ),
     _generative("Gemma 3", "Gemma3ForConditionalGeneration", "gemma3", frames="as several images"),
     _generative("LFM2-VL", "Lfm2VlForConditionalGeneration", "lfm2_vl", frames="as several images"),
+    _generative(
+        "Qwen2.5-Omni (its thinker, without sound)", "Qwen2_5OmniForConditionalGeneration", "qwen2_5_omni",
+        times="temporal positions of M-RoPE; the rate is passed as fps, which the processor else takes for 2",
+        types=("qwen2_5_omni_thinker",),
+    ),
     _generative(
         "Qwen3-VL-MoE", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", patches=2, parity=False,
         times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),

@@ -22,7 +22,7 @@ from video_contrast.runner.locate import locate
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 GENERATIVE = [
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",
-    "qwen3_5", "lfm2_vl",
+    "qwen3_5", "lfm2_vl", "qwen2_5_omni",
 ]  # fmt: skip
 RATE = 24.0  # of the file that the clip's frames were taken from, two a second
 
@@ -37,11 +37,14 @@ def load(folder: Path) -> Any:
 
 @pytest.mark.parametrize("name", GENERATIVE)
 def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
-    from transformers import AutoModelForImageTextToText, AutoProcessor
+    import transformers
+    from transformers import AutoProcessor
     from transformers.video_utils import VideoMetadata
 
     folder = tiny_vlm(name)
-    model = AutoModelForImageTextToText.from_pretrained(folder).eval()
+    omni = name == "qwen2_5_omni"
+    loader = "Qwen2_5OmniThinkerForConditionalGeneration" if omni else "AutoModelForMultimodalLM"
+    model = getattr(transformers, loader).from_pretrained(folder).eval()
     processor = AutoProcessor.from_pretrained(folder)
     images = [Image.fromarray(frame) for frame in clip.frames] if name in ("gemma3", "lfm2_vl") else []
     seen: list[dict[str, Any]] = [{"type": "image", "image": image} for image in images] or [{"type": "video"}]
@@ -59,6 +62,7 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
             if images
             else {"videos": [clip.frames], "video_metadata": [metadata], "do_sample_frames": False}
         )
+        given |= {"fps": 2.0} if omni else {}
         inputs = processor(text=[text], return_tensors="pt", **given)
         with torch.no_grad():
             probabilities = model(**inputs).logits[0, -1].double().softmax(-1)
@@ -71,6 +75,38 @@ def test_generative_models(name: str, tiny_vlm: Callable[[str], Path], clip: Cli
     scorer = load(folder)
     assert isinstance(scorer, PairScorer)
     parity.close(name, scorer.score(clip, CAPTIONS).scores, np.array(scores))
+
+
+def test_a_prompt_is_that_of_the_official_processor(tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
+    """Token for token, with the template's outer pair of marks around the timed blocks (transformers 5.10 on)."""
+    from transformers import AutoProcessor
+
+    processor = AutoProcessor.from_pretrained(tiny_vlm("qwen3_vl"))
+    question = YESNO.format(caption=CAPTIONS[0])
+    messages = [
+        {"role": "user", "content": [{"type": "video", "video": clip.frames}, {"type": "text", "text": question}]}
+    ]
+    metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(time * RATE) for time in clip.times]}
+    official = processor.apply_chat_template(
+        messages, tokenize=True, add_generation_prompt=True, return_dict=True, return_tensors="pt",
+        do_sample_frames=False, video_metadata=[metadata],
+    )  # fmt: skip
+    scorer = load(tiny_vlm("qwen3_vl"))
+    prompt = scorer.chat.prompt(clip, question)
+    assert prompt.ids == official["input_ids"][0].tolist()
+    assert torch.equal(prompt.inputs["pixel_values_videos"], official["pixel_values_videos"])
+    marks = prompt.ids.count(processor.tokenizer.convert_tokens_to_ids("<|vision_start|>"))
+    assert marks == int(official["video_grid_thw"][0, 0]) + 1
+
+
+def test_frames_are_no_larger_than_in_training(tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
+    """The limit of qwen-vl-utils on the pixels of each frame, which the library leaves to the caller."""
+    scorer = load(tiny_vlm("qwen3_vl"))
+    videos = scorer.chat.processor.video_processor
+    videos.size = {"shortest_edge": 32 * 32, "longest_edge": 1 << 20}
+    videos.max_video_tokens = 2  # a frame, of 32 x 32 pixels each
+    height, width = scorer.chat.prompt(clip, "?").inputs["video_grid_thw"][0, 1:].tolist()
+    assert height * width * 16 * 16 <= 2 * 32 * 32 < 60 * 80
 
 
 @pytest.mark.parametrize("name", MATCHING)
