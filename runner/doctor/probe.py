@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ class Probe:
         captions: the true caption of each, all different.
         half: whether the model computes in half precision.
         batch_size: of the run.
+        computed: what the model said of these clips and captions: it is asked again only where that is tested.
     """
 
     model: Encoder | PairScorer
@@ -42,19 +43,41 @@ class Probe:
     half: bool = False
     batch_size: int = 32
     counts: RunCounts = field(default_factory=RunCounts)
+    computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict, repr=False)
 
-    def scores(self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0) -> np.ndarray:
+    def scores(
+        self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0, again: bool = False
+    ) -> np.ndarray:
         """Every clip with every caption, in one batch where the model has batches: float64[n, k].
 
         Args:
             clips: n clips.
             captions: k texts.
             position: the number of the item, for pair scorers.
+            again: ask the model even where it was asked the same before.
         """
-        model = self.model
+        model, places = self.model, self._places(clips)
         if isinstance(model, Encoder):
-            return np.asarray(model.join(self.videos(clips), self.texts(captions)), np.float64)
-        return np.stack([self._pair_scores(model, clip, captions, position) for clip in clips])
+            videos = self._once(("videos", places), again or places is None, lambda: self.videos(clips))
+            texts = self._once(("texts", *captions), again, lambda: self.texts(captions))
+            return np.asarray(model.join(videos, texts), np.float64)
+        return self._once(
+            ("pairs", places, position, *captions),
+            again or places is None,
+            lambda: np.stack([self._pair_scores(model, clip, captions, position) for clip in clips]),
+        )
+
+    def _places(self, clips: Sequence[ClipFrames]) -> tuple[int, ...] | None:
+        """Which of the probe's clips these are; None where one of them is another."""
+        numbers = {id(clip): n for n, clip in enumerate(self.clips)}
+        return tuple(numbers[id(clip)] for clip in clips) if all(id(clip) in numbers for clip in clips) else None
+
+    def _once(self, key: tuple[object, ...], again: bool, compute: Callable[[], np.ndarray]) -> np.ndarray:
+        if again:
+            return compute()
+        if key not in self.computed:
+            self.computed[key] = compute()
+        return self.computed[key]
 
     def videos(self, clips: Sequence[ClipFrames]) -> np.ndarray:
         """Rows of clips, of an encoder."""
@@ -106,7 +129,7 @@ class Probe:
     @cached_property
     def noise(self) -> float:
         """By how much scores differ when the same is asked twice."""
-        return difference(self.scores(self.clips[:1], self.captions_of(0)), self.clean[:1])
+        return difference(self.scores(self.clips[:1], self.captions_of(0), again=True), self.clean[:1])
 
     def other(self, n: int) -> ClipFrames:
         """Another clip; the negative of this one where there is no other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def check_frames(probe: Probe, asked: int) -> Verdict:
     if given != asked:
         return Verdict("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
     places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
-    seen = [any(_shows(probe, place, *pair) for pair in ((0, 1), (1, 0))) for place in places]
+    pairs = [_Still(probe, *pair) for pair in ((0, 1), (1, 0))]
+    seen = [any(still.shows(place) for still in pairs) for place in places]
     numbers: dict[str, float] = {"frames": given, "tried": len(places), "seen": sum(seen)}
     if all(seen):
         return Verdict(
@@ -37,16 +39,26 @@ def check_frames(probe: Probe, asked: int) -> Verdict:
     return Verdict("frames", "doubt" if probe.half else "fail", says, numbers)
 
 
-def _shows(probe: Probe, place: int, base: int, odd: int) -> bool:
-    """Whether a frame at `place` changes the scores."""
-    clip, other = probe.clips[0], probe.other(0)
-    pictures = [clip.frames[0], _like(other.frames[0], clip.frames[0])]
-    still = np.repeat(pictures[base][None], len(clip.frames), 0)
-    changed = still.copy()
-    changed[place] = pictures[odd]
-    captions = probe.captions_of(0)
-    shown = [probe.scores([replace(clip, frames=frames)], captions) for frames in (still, changed)]
-    return difference(*shown) > 0
+class _Still:
+    """A clip of one frame, repeated: frame `base` of two, the first of a clip and that of another one."""
+
+    def __init__(self, probe: Probe, base: int, odd: int) -> None:
+        self.probe, self.clip = probe, probe.clips[0]
+        pictures = [self.clip.frames[0], _like(probe.other(0).frames[0], self.clip.frames[0])]
+        self.still, self.odd = np.repeat(pictures[base][None], len(self.clip.frames), 0), pictures[odd]
+
+    @cached_property
+    def unchanged(self) -> np.ndarray:
+        return self._scores(self.still)
+
+    def shows(self, place: int) -> bool:
+        """Whether another frame at `place` changes the scores."""
+        changed = self.still.copy()
+        changed[place] = self.odd
+        return difference(self.unchanged, self._scores(changed)) > 0
+
+    def _scores(self, frames: np.ndarray) -> np.ndarray:
+        return self.probe.scores([replace(self.clip, frames=frames)], self.probe.captions_of(0))
 
 
 def _like(frame: np.ndarray, model: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ def _batch(probe: Probe) -> Verdict:
         return _verdict(probe, "batch", probe.reaction(probe.clips[0]), "a clip alone and in a batch")
     size, model.batch_size = model.batch_size, 1
     try:
-        alone = probe.scores(probe.clips[:1], captions)
+        alone = probe.scores(probe.clips[:1], captions, again=True)
     finally:
         model.batch_size = size
     return _verdict(probe, "batch", difference(alone, probe.clean[:1]), "pairs one by one and in a batch")
