@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative, resolve_under
 from video_contrast.storage import SetFolder
+from video_contrast.video import Clip
 
 # An absolute path of two or more parts as a whole value: "/data/x.mp4", "C:\\videos\\x.mp4", "file:///...", "~/x"
 _ABSOLUTE = re.compile(r"(?:file://|~/|[A-Za-z]:[\\/]|\\\\|/)[^\s/\\]+[/\\].*", re.S)
@@ -42,7 +43,7 @@ def clips(folder: SetFolder, root: Path) -> Iterator[tuple[str, Path]]:
         VideoContrastError: one is missing; the message says how many are.
     """
     tables = [(config, split) for config in folder.configs for split in folder.splits(config)]
-    paths = sorted({path for table in tables for path in folder.arrow(*table, ["video_path"])[0].to_pylist()})
+    paths = sorted({path for table in tables for row in folder.rows(*table) for path in Clip.of(row).paths})
     files = [(path, resolve_under(root, path)) for path in paths]
     missing = [path for path, file in files if not file.is_file()]
     if missing:

@@ -5,7 +5,7 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.reports.runs import Row, Run, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
 from video_contrast.rows import EditRecord
+from video_contrast.video import Clip
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
 SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
@@ -40,6 +41,8 @@ class Item:
     def strip(self) -> str:
         """Names the clip: items of one clip share their strip."""
         row = self.row
+        if row.get("segments"):  # an edited clip has a name of its own
+            return row["video_id"]
         cut = "" if row["start"] is None and row["end"] is None else f"#{row['start']}-{row['end']}"
         return f"{row['video_path']}{cut}"
 
@@ -193,7 +196,7 @@ def _strips(
             continue
         row = item.row
         try:
-            frames[place] = clip_frames(root, row["video_path"], row["start"], row["end"])
+            frames[place] = clip_frames(root, Clip.of(row))
         except VideoContrastError as error:
             missing[place] = f"No frames: {error}".replace(f"{root}/", "")
     for size in SIZES:
@@ -227,9 +230,21 @@ def _compact(item: Item, strip: str) -> dict[str, Any]:
         small["p"] = [[f"{place}|{other.strip}", other.row["video_id"], other.label] for other in item.partners]
     if question := row.get("question"):
         small["q"] = question
+    if truth := json.loads(row["meta"] or "{}").get("truth"):
+        small["w"] = truth_in_words(truth)
     if row["start"] is not None or row["end"] is not None:
         small["t"] = f"{row['start'] or 0:g}–{'end' if row['end'] is None else format(row['end'], 'g')} s"
     return small
+
+
+def truth_in_words(truth: Mapping[str, Any]) -> str:
+    """The truth record of an edited clip: what was done to it, and what is false of it.
+
+    >>> truth_in_words({"shown": "a twice", "false": ["once", None]})
+    'Edit: a twice. False of it: once'
+    """
+    false = "; ".join(str(claim) for claim in truth.get("false", ()) if claim)
+    return f"Edit: {truth.get('shown', '')}" + (f". False of it: {false}" if false else "")
 
 
 def _rounded(scores: Any) -> list[float] | None:

@@ -284,6 +284,7 @@
     head.append(others(n, item.l), make("span", "margin", `${result.wrong ? "wrong" : "right"} by ${number(Math.abs(result.margin))}`));
     entry.append(head);
     if (item.q) entry.append(make("p", "question", item.q));
+    if (item.w) entry.append(make("p", "question", item.w));
     if (item.p) {
       const pair = make("div", "pair");
       for (const [name, video, label] of [[item.s, item.v, item.l], ...item.p]) {

@@ -15,7 +15,10 @@ from video_contrast.files import resolve_under
 if TYPE_CHECKING:
     from PIL import Image
 
+    from video_contrast.video import Clip
+
 FRAMES = 6  # enough to see a direction of movement
+MOST_FRAMES = 12  # of an edited clip
 _GAP = 3  # pixels between frames
 _WIDEST = 2.0  # a frame's width over its height; wider pictures are cut at the sides
 
@@ -28,31 +31,33 @@ class StripSize:
     quality: int
 
 
-def clip_frames(
-    root: Path, relative: str, start: float | None = None, end: float | None = None, *, frames: int = FRAMES
-) -> list["Image.Image"]:
+def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> list["Image.Image"]:
     """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
 
     Args:
         root: the video root.
-        relative: the clip's `video_path`, below `root`.
-        start: seconds, or None for the beginning.
-        end: seconds, or None for the end.
-        frames: how many; a shorter clip gives all of its own.
+        clip: a span of a file below `root`, or an edit.
+        frames: how many; a shorter clip gives all of its own. An edit has as many as show each of its parts twice.
 
     Raises:
         VideoContrastError: the file is missing, unreadable or outside of `root`.
     """
     from PIL import Image
 
-    from video_contrast.video import decode, index_of
+    from video_contrast.video import EditedFootage, footage_of
 
-    path = resolve_under(root, relative)
-    if not path.is_file():
-        raise VideoContrastError(f"{path}: no such video file")
-    index = index_of(path)
-    numbers = np.unique(index.sample(index.span(start, end), frames, "linspace"))
-    return [_scaled(Image.fromarray(frame), 96) for frame in decode(path, numbers.tolist())]
+    for name in clip.paths:
+        path = resolve_under(root, name)
+        if not path.is_file():
+            raise VideoContrastError(f"{path}: no such video file")
+    footage = footage_of(root, clip)
+    if isinstance(footage, EditedFootage):
+        counts = (count for count in range(frames, MOST_FRAMES + 1, 2))
+        shown = next((n for n in counts if footage.shows_all(n)), MOST_FRAMES)
+        numbers = footage.timeline.sample(shown)
+    else:
+        numbers = np.unique(footage.sample(frames, "linspace"))
+    return [_scaled(Image.fromarray(frame), 96) for frame in footage.decode(numbers.tolist())]
 
 
 def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:

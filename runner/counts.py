@@ -17,6 +17,7 @@ class RunCounts:
     Attributes:
         decode: frames decoded, converted, and the least that would have done.
         visual_encodings: views that went through the model.
+        frame_encodings: frames that went through the model by themselves, for all edited clips that show them.
         text_encodings: texts that went through the model.
         batches: forward passes of encoders.
         notes: what the user should know, each once.
@@ -26,6 +27,7 @@ class RunCounts:
 
     decode: Counter = field(default_factory=Counter)
     visual_encodings: int = 0
+    frame_encodings: int = 0
     text_encodings: int = 0
     batches: int = 0
     notes: list[str] = field(default_factory=list)
@@ -36,6 +38,7 @@ class RunCounts:
         """Adds what another process did."""
         self.decode.add(other.decode)
         self.visual_encodings += other.visual_encodings
+        self.frame_encodings += other.frame_encodings
         self.text_encodings += other.text_encodings
         self.batches += other.batches
         self.notes += [note for note in other.notes if note not in self.notes]

@@ -23,6 +23,7 @@ from video_contrast.runner.pairs import PairResults, ScoreRequest, all_requests,
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.shared_frames import encode_frames, frames_by_themselves, pool_views, shared_frames
 from video_contrast.runner.store import Store
 from video_contrast.runner.video_files import hashed
 from video_contrast.storage import RunFolder
@@ -79,6 +80,7 @@ class Run:
     def _encode(self, model: Encoder, keys: Keys, reader: ClipReader) -> TableScorer:
         store = Store(self.job.store, self.space, multi_vector=model.vector_length is not None)
         encoding = Encoding(model, self.plan, keys, store, batch_size=self.job.options.batch_size, counts=self.counts)
+        self._share_frames(model, encoding, reader)
         # The first process says what is missing: another may already see what a third one has just written.
         texts, chunks, blind = self.processes.from_first(
             lambda: (encoding.missing_texts(), encoding.missing_chunks(), encoding.blind_missing)
@@ -98,6 +100,22 @@ class Run:
         self._meet()
         store.refresh()
         return encoder_tables(model, self.plan, keys, store)
+
+    def _share_frames(self, model: Encoder, encoding: Encoding, reader: ClipReader) -> None:
+        """Of models that look at frames one by one: frames of edited clips are encoded once for all that show them."""
+        if not any(clip.segments for clip in self.plan.views) or not frames_by_themselves(model):
+            return
+        shared = self.processes.from_first(lambda: shared_frames(encoding, reader))
+        shards = self.processes.from_first(lambda: shared.shards(encoding))
+        mine = self.processes.share(shards)
+        with self.bar("frames", sum(map(len, mine)), "frame") as progress:
+            encode_frames(shared, mine, encoding, reader, progress=progress)
+        self.processes.wait()
+        encoding.store.refresh()
+        if self.processes.first:
+            pool_views(shared.views, encoding, model.pool_frames)
+        self.processes.wait()
+        encoding.store.refresh()
 
     def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer:
         requests = all_requests(self.plan, keys, model.together)

@@ -112,6 +112,17 @@ def views_of(
         yield View(need.visual, frames, need.numbers, times)
 
 
+def shown_numbers(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -> np.ndarray:
+    """The numbers of the frames of a view whose pixels are left as they are, int64[T].
+
+    Args:
+        visual: clean, or a control that shows frames.
+        clip, footage: what is sampled.
+        sampling: which frames.
+    """
+    return _need(visual, clip, footage, sampling).numbers
+
+
 def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling) -> int:
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
 

@@ -101,6 +101,7 @@ def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
             "frames_minimum": counts.decode.minimum,
             "frames_converted": counts.decode.converted,
             "visual_encodings": counts.visual_encodings,
+            **({"frame_encodings": counts.frame_encodings} if counts.frame_encodings else {}),
             "visual_encodings_planned": run.planned["visual_encodings"],
             "visual_encodings_in_all": plan.n_views if run.videos else 0,
             "text_encodings": counts.text_encodings,

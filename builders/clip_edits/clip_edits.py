@@ -129,5 +129,4 @@ def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleCho
 def _write(clip: Clip, root: Path, path: Path) -> None:
     footage = footage_of(root, clip)
     frames = footage.decode(range(footage.n_frames))
-    seconds = float(footage.times[-1]) * footage.n_frames / max(1, footage.n_frames - 1)
-    write_video(path, frames, min(1000.0, footage.n_frames / seconds) if seconds else 25.0, times=footage.times)
+    write_video(path, frames, footage.fps, times=footage.times)

@@ -207,6 +207,8 @@ def _write_files(
     assert options.files is not None  # the caller looks
     if options.video_root is None:
         raise UsageError("--files needs --video-root DIR, the folder of the clean videos")
+    if any(clip.segments for clip in _clips(tables)):
+        raise UsageError("--files takes whole clips, not recipes: build the edited clips with --write-videos first")
     if options.order != "perturb_then_sample":
         raise UsageError("--files writes whole clips, which are sampled afterwards: leave --order as it is")
     conditions: list[VideoCondition | None] = [None]

@@ -63,6 +63,8 @@ def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
     for clip in clips[::step]:
         if len(measured) == _MEASURED_CLIPS:
             break
+        if clip.segments:
+            continue
         try:
             decoded = read_video(resolve_under(video_root, clip.video_path), clip.start, clip.end)
         except VideoContrastError:

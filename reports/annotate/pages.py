@@ -12,6 +12,7 @@ from video_contrast.reports.annotate.showing import shown_clip, shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
+from video_contrast.video import Clip
 
 JUDGE_RULES = (
     "Watch the video and choose the sentence that describes it best.",
@@ -170,7 +171,7 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, Any]:
     tables beside them, which hold the truth.
     """
     root = Path(video_root).resolve()
-    clips = {resolve_under(root, str(row["video_path"])) for row in desk.rows.values()}
+    clips = {resolve_under(root, path) for row in desk.rows.values() for path in Clip.of(row).paths}
     # Folders of clips as such, since Gradio tries one entry after the other; what lies beside the tables by itself.
     open_to_all = {str(clip if clip.parent == root else clip.parent) for clip in clips}
     return {

@@ -8,6 +8,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import cache_dir, resolve_under
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
+from video_contrast.video import Clip
 
 # What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
 _PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}
@@ -30,26 +31,31 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     Raises:
         VideoContrastError: the clip is missing or cannot be read.
     """
-    path = resolve_under(root, str(row["video_path"]))
-    if not path.is_file():
-        raise VideoContrastError(f"{path}: no such video file")
-    if row["start"] is None and row["end"] is None and _plays(path):
+    clip = Clip.of(row)
+    paths = [resolve_under(root, name) for name in clip.paths]
+    for path in paths:
+        if not path.is_file():
+            raise VideoContrastError(f"{path}: no such video file")
+    path = paths[0]
+    if not clip.segments and row["start"] is None and row["end"] is None and _plays(path):
         return path
-    stat = path.stat()
-    source = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, row["start"], row["end"])
+    files = ((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
+    source = (*(value for file in files for value in file), row["start"], row["end"], *map(repr, clip.segments))
     key = digest("annotate", *source).hex()[:32]
     target = shown_folder() / f"{key}.mp4"
     if not target.exists():
-        from video_contrast.video import read_video, write_video
+        from video_contrast.video import footage_of, write_video
 
-        clip = read_video(path, row["start"], row["end"])
-        height, width = (side - side % 2 for side in clip.frames.shape[1:3])
-        frames = clip.frames[:, :height, :width]
+        footage = footage_of(root, clip)
+        numbers = range(*footage.span)
+        pictures = footage.decode(numbers)
+        height, width = (side - side % 2 for side in pictures.shape[1:3])
+        frames = pictures[:, :height, :width]
         times = -(-_SMALLEST // min(height, width))
         if times > 1:
             frames = np.repeat(np.repeat(frames, times, axis=1), times, axis=2)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_video(target, frames, clip.fps, times=clip.times)
+        write_video(target, frames, footage.fps, times=footage.times[numbers.start : numbers.stop])
     return target
 
 

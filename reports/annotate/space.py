@@ -10,6 +10,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, write_json, write_text
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
+from video_contrast.video import Clip
 
 _GRADIO = "6.20.0"
 
@@ -47,7 +48,7 @@ def write_space(
     rows = source.choice_rows(config, split)
     if target.exists() and any(target.iterdir()):
         raise UsageError(f"--output {target} is not empty; give a new folder")
-    clips = {row["video_path"]: resolve_under(clips_from, row["video_path"]) for row in rows}
+    clips = {path: resolve_under(clips_from, path) for row in rows for path in Clip.of(row).paths}
     missing = [path for path, file in clips.items() if not file.is_file()]
     if missing:
         raise VideoContrastError(

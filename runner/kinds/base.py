@@ -170,6 +170,13 @@ class Encoder(Model):
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """Rows for a batch of texts: float32[M, E]."""
 
+    def pool_frames(self, rows: np.ndarray) -> np.ndarray | None:
+        """The row of a clip from those of its frames, each encoded as a clip of one frame: float32[T, D] to float32[E].
+
+        None, the default, where the model looks at a clip as a whole. Edited clips share the rows of frames.
+        """
+        return None
+
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
         """What the model itself is given: the first caption's tokens, and the shapes of the clip's pixels."""
         prepared = self.prepare(clip)

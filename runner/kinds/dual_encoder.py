@@ -101,6 +101,13 @@ class ImageTextEncoder(DualEncoder):
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
         return frames.reshape(len(prepared), -1)
 
+    def pool_frames(self, rows: np.ndarray) -> np.ndarray:
+        """As `encode_prepared` pools them: the mean, or all frames side by side."""
+        if self.pooling != "mean":
+            return rows.reshape(-1)
+        mean = rows.mean(axis=0, dtype=np.float64)
+        return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
         import torch

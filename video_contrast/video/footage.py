@@ -54,6 +54,11 @@ class Footage:
         return self.index.n_frames
 
     @property
+    def fps(self) -> float:
+        """Frames a second, on average."""
+        return self.index.fps
+
+    @property
     def frame_bytes(self) -> int:
         """The size of one decoded frame."""
         return 3 * self.index.width * self.index.height
@@ -103,6 +108,11 @@ class EditedFootage:
         return 0, self.n_frames
 
     @property
+    def fps(self) -> float:
+        """Pictures a second, on average."""
+        return min(1000.0, self.n_frames / self.timeline.end)
+
+    @property
     def frame_bytes(self) -> int:
         """The size of one picture."""
         height, width = self.size
@@ -129,6 +139,11 @@ class EditedFootage:
                     f"{SEEN_AT_LEAST} are needed; more --frames show it"
                 )
         return numbers
+
+    def shows_all(self, count: int) -> bool:
+        """Whether `count` pictures show every segment."""
+        seen = self.timeline.seen(self.timeline.sample(count).tolist())
+        return all(times >= SEEN_AT_LEAST for file, times in zip(self.files, seen, strict=True) if file)
 
     def middle(self, numbers: npt.NDArray[np.int64]) -> int:
         """The sampled picture in the middle that is no pause."""

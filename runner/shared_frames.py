@@ -1,0 +1,171 @@
+"""Frames that edited clips share: each is decoded and encoded once, whatever number of edits shows it.
+
+Only for encoders that look at frames one by one (`Encoder.pool_frames`). The frames' rows lie in the store as those of
+clips do, so a killed run goes on with them and other runs find them; a clip's row is pooled from them. An edit that plays
+its parts in another order is made of the very same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from video_contrast import seeds
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.conditions import Visual
+from video_contrast.runner.counts import Progress
+from video_contrast.runner.encode import Encoding
+from video_contrast.runner.feed import feed
+from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.memory import Batcher
+from video_contrast.runner.reading import ClipReader
+from video_contrast.runner.views import shown_numbers
+from video_contrast.video import Clip, EditedFootage, UnseenEdit, footage_of
+
+FILES_A_SHARD = 16
+
+
+@dataclass(frozen=True)
+class SharedView:
+    """A view of an edited clip: the keys of its frames, in order, and their numbers."""
+
+    clip: Clip
+    visual: Visual
+    frames: tuple[str, ...]
+    numbers: np.ndarray
+
+
+@dataclass(frozen=True)
+class SharedFrames:
+    """The views of a plan that are pooled from shared frames, and where each frame is found.
+
+    Attributes:
+        views: of edited clips that are not in the store.
+        found: key of a frame -> a clip that shows it, and its number there.
+    """
+
+    views: tuple[SharedView, ...]
+    found: Mapping[str, tuple[Clip, int]]
+
+    def shards(self, encoding: Encoding) -> list[tuple[str, ...]]:
+        """The frames that are not in the store, by file, in the units that are dealt out and stored."""
+        files: dict[str, list[str]] = {}
+        for key, (clip, _) in self.found.items():
+            if key not in encoding.store:
+                files.setdefault("\n".join(clip.paths), []).append(key)
+        names = sorted(files)
+        runs = [names[n : n + FILES_A_SHARD] for n in range(0, len(names), FILES_A_SHARD)]
+        return [tuple(key for name in run for key in files[name]) for run in runs]
+
+
+def frames_by_themselves(model: Encoder) -> bool:
+    """Whether a model looks at frames one by one."""
+    return type(model).pool_frames is not Encoder.pool_frames
+
+
+def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
+    """Which views of a plan can be pooled; a clip that cannot be read or is not shown whole is recorded.
+
+    Args:
+        encoding: of the run.
+        reader: says where the videos are and how they are sampled.
+    """
+    views: list[SharedView] = []
+    found: dict[str, tuple[Clip, int]] = {}
+    for clip in encoding.plan.views:
+        visuals = [visual for visual in encoding.missing_views(clip) if visual.name is None or visual.is_control]
+        if not clip.segments or not visuals:
+            continue
+        try:
+            footage = footage_of(reader.root, clip)
+            assert isinstance(footage, EditedFootage)
+            for visual in visuals:
+                numbers = shown_numbers(visual, clip, footage, reader.sampling)
+                keys = tuple(_key(encoding, clip, footage, int(number)) for number in numbers)
+                for key, number in zip(keys, numbers.tolist(), strict=True):
+                    found.setdefault(key, (clip, number))
+                views.append(SharedView(clip, visual, keys, numbers))
+        except VideoContrastError as error:
+            encoding.counts.broken[clip] = str(error)
+            if isinstance(error, UnseenEdit):
+                encoding.counts.unseen.add(clip)
+    return SharedFrames(tuple(views), found)
+
+
+def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) -> str:
+    """The key of a picture: what it is made of, wherever it is shown."""
+    picture = footage.timeline.pictures[number]
+    parts: list[seeds.Part] = ["frame", encoding.keys.version, *footage.size, picture.weight]
+    for source in (picture.first, picture.second):
+        if source is not None:
+            segment = clip.segments[source.segment]
+            content = encoding.keys.contents[segment.video_path] if segment.video_path else ""
+            parts += [content, source.number, segment.mirrored]
+    return seeds.digest(*parts).hex()[:32]
+
+
+def encode_frames(
+    shared: SharedFrames, shards: Sequence[Sequence[str]], encoding: Encoding, reader: ClipReader, progress: Progress
+) -> None:
+    """Encodes shards of frames, each of them once.
+
+    Args:
+        shared: where each frame is found.
+        shards: keys of frames, in the units that are stored.
+        encoding: the model and the store.
+        reader: says where the videos are.
+        progress: told of frames.
+    """
+    batcher = Batcher(encoding.batch_size, encoding.counts)
+
+    def work(shard: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        for clip, keys in _by_clip(shared, shard):
+            try:
+                footage = footage_of(reader.root, clip)
+                accept = reader.sampling.accept_damaged
+                numbers = [shared.found[key][1] for key in keys]
+                frames = footage.decode(numbers, reader.counts.decode, accept_damaged=accept)
+                for key, frame in zip(keys, frames, strict=True):
+                    yield key, encoding.model.prepare(ClipFrames(frame[None], (0.0,), clip))
+            except (VideoContrastError, ValueError, OSError) as error:
+                reader.counts.broken[clip] = str(error)
+
+    for shard, prepared in feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size):
+        pairs = list(prepared)
+        if pairs:
+            rows = batcher(encoding.model.encode_prepared, [ready for _, ready in pairs])
+            encoding.counts.frame_encodings += len(pairs)
+            encoding.store.put([key for key, _ in pairs], rows, np.zeros((len(pairs), 1), np.int64))
+        progress(len(shard))
+
+
+def _by_clip(shared: SharedFrames, keys: Sequence[str]) -> list[tuple[Clip, list[str]]]:
+    """The keys of frames by the clip that they are found in, so that its files are opened once."""
+    clips: dict[Clip, list[str]] = {}
+    for key in keys:
+        clips.setdefault(shared.found[key][0], []).append(key)
+    return list(clips.items())
+
+
+def pool_views(
+    views: Sequence[SharedView], encoding: Encoding, pool: Callable[[np.ndarray], np.ndarray | None]
+) -> None:
+    """Puts the rows of views into the store, made of those of their frames; a view that lacks one is left out.
+
+    Args:
+        views: of edited clips.
+        encoding: the store, and the keys of its rows.
+        pool: of the model, see `Encoder.pool_frames`.
+    """
+    whole = [view for view in views if all(key in encoding.store for key in view.frames)]
+    if not whole:
+        return
+    unique = list(dict.fromkeys(key for view in whole for key in view.frames))
+    rows = encoding.store.get(unique)
+    at = {key: n for n, key in enumerate(unique)}
+    pooled = [np.asarray(pool(rows[[at[key] for key in view.frames]])) for view in whole]
+    names = [encoding.keys.video(view.clip, view.visual) for view in whole]
+    encoding.store.put(names, np.stack(pooled).astype(np.float32), np.stack([view.numbers for view in whole]))
