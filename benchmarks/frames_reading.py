@@ -1,10 +1,11 @@
 """Builds the contrasts of the generator `frames` for MSR-VTT's test videos and YouCook2's validation clips, and lays
 shuffled pairs out for blind readers, among pairs of other sources.
 
-    python benchmarks/frames_reading.py DATA OUTPUT [--cache parses.sqlite] [--lexical N]
+    python benchmarks/frames_reading.py DATA OUTPUT [--cache parses.sqlite] [--lexical N] [--human TABLE]
+        [--processes N]
 
 Writes OUTPUT/arms.jsonl (pairs with their sources), OUTPUT/blind.tsv (number, original, edited: what readers see) and
-OUTPUT/built.json (yields, blind accuracies, lengths, reasons). The same for YouCook2 under youcook2_*.
+OUTPUT/built.json (yields, blind accuracies, lengths, reasons). YouCook2's pairs stand among them.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import os
 import time
 from collections import Counter
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +25,14 @@ from video_contrast.perturbations.contrast.generators.frames import choose_balan
 from video_contrast.seeds import stream
 
 SEED = 0
+PART = 800  # clips a process proposes for at a time
+LM = "park_contrast_sets/msrvtt_lm_contrast_set.tsv"
+YOUCOOK2 = 60  # pairs of each kind that are read
 ARMS = {
     "verb_high": ("verb", "high", 150),
     "verb_balanced": ("verb", "balanced", 150),
-    "verb_all": ("verb", "all", 0),
-    "object_high": ("object", "high", 75),
-    "object_balanced": ("object", "balanced", 75),
-    "object_all": ("object", "all", 0),
+    "object_high": ("object", "high", 90),
+    "object_balanced": ("object", "balanced", 90),
 }
 
 
@@ -146,17 +149,17 @@ def build(clips, found, seconds):
     return made, facts
 
 
-def released(data, n):
-    """Pairs of the released Verb_LM set: the true caption, and the ending that differs from it in one short span."""
+def released(path, n, purpose):
+    """Pairs of a released set: the true caption, and the ending nearest to it in words."""
     rows = []
-    with (Path(data) / "park_contrast_sets" / "msrvtt_lm_contrast_set.tsv").open(encoding="utf-8", newline="") as file:
+    with Path(path).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             endings = [row[f"ending{place}"] for place in range(5)]
             true = endings[int(row["label"])]
             others = [text for text in endings if text != true]
             near = max(others, key=lambda text: len(set(text.split()) & set(true.split())) / max(len(text.split()), 1))
             rows.append((row["clip"], true, near))
-    order = stream(SEED, "reading-released").permutation(len(rows))
+    order = stream(SEED, f"reading-{purpose}").permutation(len(rows))
     return [rows[place] for place in order[:n]]
 
 
@@ -179,24 +182,50 @@ def lexical(data, clips, n):
     return made[:n]
 
 
-def _lay_out(arms, output, prefix, purpose):
-    """Equal pairs of several arms stand once; the reader's file has no source."""
+def _proposed(task):
+    clips, kind, quality, cache = task
+    started = time.process_time()
+    return propose(
+        clips, load_counts(), kind=kind, quality=quality, seed=SEED, cache=cache
+    ), time.process_time() - started
+
+
+def begun(pool, clips, kind, quality, cache):
+    """Has a pool propose for the clips; the result does not depend on the number of processes."""
+    parts = [(clips[at : at + PART], kind, quality, cache) for at in range(0, len(clips), PART)]
+    return clips, pool.map_async(_proposed, parts, chunksize=1)
+
+
+def finished(clips, result):
+    """All proposals of the clips, and the CPU-seconds that they took."""
+    parts = result.get()
+    whole, _ = parts[0]
+    every = [len(text.split()) for _, _, captions in clips for text in captions]
+    whole.words = sum(every) / len(every)
+    for part, _ in parts[1:]:
+        whole.proposals.update(part.proposals)
+        whole.missing.update(part.missing)
+        whole.reasons.update(part.reasons)
+        whole.notes += [note for note in part.notes if note not in whole.notes]
+    return whole, sum(seconds for _, seconds in parts)
+
+
+def _lay_out(arms, output):
+    """Equal pairs of several arms stand once; the readers' file has no source."""
     merged = {}
     for source, pairs in arms:
         for name, original, edited in pairs:
             merged.setdefault((original, edited), [name, []])[1].append(source)
     keys = sorted(merged)
-    order = stream(SEED, "reading", purpose).permutation(len(keys))
-    records, lines = [], ["number\toriginal\tedited"]
+    order = stream(SEED, "reading", "all").permutation(len(keys))
+    records, lines = [], ["id\toriginal\tedited"]
     for number, place in enumerate(order, start=1):
         original, edited = keys[place]
-        name, sources = merged[keys[place]]
-        records.append(
-            {"number": number, "id": name, "source": "+".join(sources), "original": original, "edited": edited}
-        )
+        clip, sources = merged[keys[place]]
+        records.append({"id": number, "clip": clip, "arm": "+".join(sources), "original": original, "edited": edited})
         lines.append(f"{number}\t{' '.join(original.split())}\t{' '.join(edited.split())}")
-    write_text(output / f"{prefix}arms.jsonl", "".join(json.dumps(record) + "\n" for record in records))
-    write_text(output / f"{prefix}blind.tsv", "\n".join(lines) + "\n")
+    write_text(output / "arms.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+    write_text(output / "blind.tsv", "\n".join(lines) + "\n")
 
 
 def _drawn(made, n, *purpose):
@@ -210,37 +239,37 @@ def main():
     parser.add_argument("output", nargs="?", default="build/frames-reading")
     parser.add_argument("--cache")
     parser.add_argument("--lexical", type=int, default=40)
+    parser.add_argument("--human", help="the released set that people wrote, a table as the released Verb_LM set")
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if not options.data or not Path(options.data).is_dir():
         print("skipped: no folder with the captions is given")
         return
-    output, counts = Path(options.output), load_counts()
+    output = Path(options.output)
     output.mkdir(parents=True, exist_ok=True)
-    clips = msrvtt(options.data, "test")
-    facts, arms = {}, []
-    proposed = {}
-    for kind in ("verb", "object"):
-        started = time.process_time()
-        found = propose(clips, counts, kind=kind, quality="all", seed=SEED, cache=options.cache)
-        proposed[kind] = found, time.process_time() - started
-    for source, (kind, quality, n) in ARMS.items():
-        found, seconds = proposed[kind]
-        made, facts[source] = build(clips, found.at(quality), seconds)
-        arms.append((source, _drawn(made, n, source)))
+    clips, cooking = msrvtt(options.data, "test"), youcook2(options.data)
+    tasks = {kind: (clips, kind, "all") for kind in ("verb", "object")}
+    tasks |= {f"youcook2_{kind}": (cooking, kind, "balanced") for kind in ("verb", "object")}
+    jobs = {source: ("verb" if kind == "verb" else "object", quality, n) for source, (kind, quality, n) in ARMS.items()}
+    jobs |= {f"youcook2_{kind}": (f"youcook2_{kind}", "balanced", YOUCOOK2) for kind in ("verb", "object")}
+    load_counts()  # stays in memory, which the processes share
+    with get_context("fork").Pool(options.processes) as pool:
+        older = pool.apply_async(lexical, (options.data, clips, options.lexical)) if options.lexical else None
+        running = {name: begun(pool, *task, options.cache) for name, task in tasks.items()}
+        made = {name: finished(*task) for name, task in running.items()}
+        work = [(tasks[name][0], made[name][0].at(quality), made[name][1]) for name, quality, _ in jobs.values()]
+        older_pairs = older.get() if older is not None else []
+        built = dict(zip(jobs, pool.starmap(build, work, chunksize=1), strict=True))
+    arms, facts = [], {}
+    for source, (_, _, n) in jobs.items():
+        items, facts[source] = built[source]
+        arms.append((source, _drawn(items, n, source)))
         print(source, facts[source]["summary"], facts[source]["blind"], flush=True)
-    arms.append(("released_lm", released(options.data, 100)))
-    if options.lexical:
-        arms.append(("lexical", lexical(options.data, clips, options.lexical)))
-    _lay_out(arms, output, "", "msrvtt")
-    cooking = youcook2(options.data)
-    arms = []
-    for kind in ("verb", "object"):
-        started = time.process_time()
-        found = propose(cooking, counts, kind=kind, quality="balanced", seed=SEED, cache=options.cache)
-        made, facts[f"youcook2_{kind}"] = build(cooking, found, time.process_time() - started)
-        arms.append((f"youcook2_{kind}", _drawn(made, 80, "youcook2", kind)))
-        print(kind, facts[f"youcook2_{kind}"]["summary"], facts[f"youcook2_{kind}"]["blind"], flush=True)
-    _lay_out(arms, output, "youcook2_", "youcook2")
+    arms.append(("released_lm", released(Path(options.data) / LM, 100, "released")))
+    arms.append(("lexical", older_pairs))
+    if options.human:
+        arms.append(("released_human", released(options.human, 40, "human")))
+    _lay_out(arms, output)
     write_json(output / "built.json", facts)
 
 

@@ -217,6 +217,32 @@ def test_opposites_and_kin():
     assert near("talk", "explain") and exclusive("sit", "run") and not exclusive("sit", "talk")
 
 
+def test_ways_of_moving_exclude_each_other_either_way_round():
+    verbs = ("crawl", "walk", "sleep", "lie", "sit", "swim", "run")
+    for one in verbs:
+        for other in verbs:
+            assert exclusive(one, other) == exclusive(other, one), (one, other)
+    assert exclusive("sit", "swim") and not exclusive("lie", "sleep")
+
+
+def test_cars_take_no_postures(counts):
+    clips = [("car", None, ["a car is driving on a road"]), ("man", None, ["a man is walking on a road"])]
+    found = propose(clips, counts, quality="all", parser="shallow").proposals
+    assert not [item for item in found.get("car", []) if item.other.split()[0] in ("sit", "stand", "lie")]
+    assert [item for item in found["man"] if item.other.split()[0] in ("sit", "stand")]
+
+
+@pytest.mark.skipif(not parser_installed(), reason="no parser: python -m spacy download en_core_web_sm")
+def test_an_order_is_replaced_by_what_people_order(counts):
+    steps = ["boil the potatoes in water", "drain the potatoes and add some butter", "chop the onions"]
+    steps += ["cover the dough", "crack the eggs into a bowl"]
+    found = propose([(text, None, [text]) for text in steps], counts, quality="all")
+    assert len(found.proposals) >= 3, found.missing
+    verbs = {item.other.split()[0] for items in found.proposals.values() for item in items}
+    assert verbs & {"cut", "fry", "mix", "chop", "cook", "bake"}
+    assert not verbs & {"sing", "dance", "drive", "play", "talk"}, verbs
+
+
 def _proposal(clip: str, old: str, new: str, score: float = 0.0) -> Proposal:
     caption, text = f"a man is {old}", f"a man is {new}"
     return Proposal(clip, 0, caption, text, 9, old, new, old, new, False, score, {})

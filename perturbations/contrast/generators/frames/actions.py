@@ -37,6 +37,7 @@ class Action:
         context: "main", "conj", "noun" (a participle after its noun), "clause", "infinitive", "order" or "passive".
         company: the other verbs of the caption.
         fault: why this verb cannot be replaced; "" where it can.
+        step: whether it tells somebody what to do, as the steps of a recipe do.
     """
 
     place: int
@@ -56,6 +57,7 @@ class Action:
     context: str
     company: tuple[str, ...]
     fault: str
+    step: bool = False
 
     @property
     def unit(self) -> str:
@@ -152,7 +154,17 @@ def _action(tree: Tree, place: int) -> Action:
         context=_context(tree, place),
         company=company,
         fault=fault,
+        step=_is_step(tree, place),
     )
+
+
+def _is_step(tree: Tree, place: int) -> bool:
+    """Whether a verb without a doer is an order, or goes on with the orders that a caption begins with."""
+    words = tree.words
+    if words[place].tag not in ("VB", "VBP") or tree.child(place, "nsubj", "nsubjpass", "aux", "auxpass") is not None:
+        return False
+    opening = next((word for word in words if word.dep != "advmod"), words[0])
+    return words[place].head == place or opening.tag == "VB"
 
 
 def _pronoun(tree: Tree, place: int | None) -> str:

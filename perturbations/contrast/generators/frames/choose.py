@@ -2,29 +2,33 @@
 
 The choice is adversarial inside each item, no item is thrown away: over the whole set, every word, pair and triple of
 words should stand as often in what replaces as in what is replaced; as many edits should become more fluent, or longer,
-as less; and captions should be as long as the set's own are on average. One item after another takes the proposal that
-serves this best, weighed against its score, until nothing changes.
+as less (also by a model of the chosen captions themselves); and captions should be as long as the set's own are on
+average. One item after another takes the proposal that serves this best, weighed against its score, until nothing
+changes.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import log
 
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
 from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-_PENALTY = {1: 1.0, 2: 0.5, 3: 0.25, "signs": 6.0, "length": 4.0}
+_PENALTY = {1: 1.0, 2: 0.5, 3: 0.25, "signs": 12.0, "length": 8.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
+_PAIRS = 0.7  # weight of pairs of words against single words
 
 
 @dataclass(frozen=True, slots=True)
 class _Option:
     proposal: Proposal
     delta: tuple[tuple[tuple[str, ...], int], ...]  # n-gram -> +1 in the contrast, -1 in the caption
-    signs: tuple[float, float, float]  # fluency, words, characters: contrast against caption
+    signs: tuple[float, ...]  # fluency by one, two, three words, number of words, of characters: against the caption
     words: int
 
 
@@ -54,6 +58,7 @@ def choose(
         state.add(chosen[clip], 1)
     for _ in range(SWEEPS):
         changed = 0
+        state.hear(options, chosen)
         for clip in order:
             if len(options[clip]) == 1:
                 continue
@@ -73,7 +78,9 @@ class _Balance:
     def __init__(self, words: float | None) -> None:
         self._sum: dict[tuple[str, ...], int] = defaultdict(int)
         self._size: dict[tuple[str, ...], int] = defaultdict(int)
-        self._signs = [0.0, 0.0, 0.0]
+        self._signs = [0.0] * 5
+        self._own: dict[int, float] = {}  # sign of an option by a model of the chosen captions
+        self._own_sum = 0.0
         self._items = 0
         self._words = 0.0
         self._target = words
@@ -84,8 +91,20 @@ class _Balance:
             self._size[gram] += times * abs(delta)
         for place, sign in enumerate(option.signs):
             self._signs[place] += times * sign
+        self._own_sum += times * self._own.get(id(option), 0.0)
         self._items += times
         self._words += times * option.words
+
+    def hear(self, options: Mapping[str, Sequence[_Option]], chosen: Mapping[str, _Option]) -> None:
+        """Has a model of the chosen captions say of every option whether its contrast is likelier."""
+        model = _OwnWords(chosen[clip].proposal.caption for clip in options)
+        for clip, found in options.items():
+            own = chosen[clip].proposal.caption
+            for option in found:
+                proposal = option.proposal
+                change = model.mean(proposal.text, own) - model.mean(proposal.caption, own)
+                self._own[id(option)] = _sign(change)
+        self._own_sum = sum(self._own[id(option)] for option in chosen.values())
 
     def best(self, options: Sequence[_Option]) -> _Option:
         """The option of the least cost; the first of equals."""
@@ -101,10 +120,42 @@ class _Balance:
         items = self._items + 1
         for now_sign, sign in zip(self._signs, option.signs, strict=True):
             cost += _PENALTY["signs"] * ((now_sign + sign) ** 2 - now_sign**2) / items
+        own = self._own.get(id(option), 0.0)
+        cost += _PENALTY["signs"] * ((self._own_sum + own) ** 2 - self._own_sum**2) / items
         if self._target is not None:
             now_words, off = self._words - self._target * self._items, option.words - self._target
             cost += _PENALTY["length"] * ((now_words + off) ** 2 - now_words**2) / items / self._target
         return cost
+
+
+class _OwnWords:
+    """A bigram model of some captions, by linear interpolation; each judges as if its own clip were not there."""
+
+    def __init__(self, captions: Iterable[str]) -> None:
+        self._one: Counter[str] = Counter()
+        self._two: Counter[tuple[str, str]] = Counter()
+        for caption in captions:
+            words = _padded(caption)
+            self._one.update(words)
+            self._two.update(pairwise(words))
+        self._total = sum(self._one.values())
+
+    def mean(self, text: str, without: str) -> float:
+        """Mean log-probability of a text's words, after a caption is taken out of the counts."""
+        gone = _padded(without)
+        one, two = Counter(gone), Counter(pairwise(gone))
+        words = _padded(text)
+        logs = 0.0
+        for first, word in pairwise(words):
+            single = (self._one[word] - one[word] + 0.5) / (self._total - len(gone) + 0.5 * (len(self._one) + 1))
+            before = self._one[first] - one[first]
+            pair = (self._two[first, word] - two[first, word]) / before if before else single
+            logs += log(_PAIRS * pair + (1 - _PAIRS) * single)
+        return logs / (len(words) - 1)
+
+
+def _padded(text: str) -> list[str]:
+    return ["<", *text.lower().split(), ">"]
 
 
 def _options(proposals: Sequence[Proposal]) -> list[_Option]:
@@ -125,12 +176,14 @@ def _option(proposal: Proposal) -> _Option:
     delta = Counter(after)
     delta.subtract(before)
     old, new = proposal.caption.split(), proposal.text.split()
-    fluent = proposal.parts.get("fluency_mean", 0.0)
+    parts = proposal.parts
     return _Option(
         proposal,
         tuple(sorted((gram, n) for gram, n in delta.items() if n)),
         (
-            _sign(fluent),
+            _sign(parts.get("words_mean", 0.0)),
+            _sign(parts.get("pairs_mean", 0.0)),
+            _sign(parts.get("fluency_mean", 0.0)),
             _sign(len(new) - len(old)),
             _sign(len(proposal.text) - len(proposal.caption)),
         ),

@@ -1,5 +1,6 @@
 """How readily people write these words in this order: word trigrams of the counts, with absolute discounting."""
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -34,6 +35,8 @@ class Fluency:
             self._after2[history] += n
             self._kinds2[history] += 1
         self.word = lru_cache(1 << 18)(self._word)
+        self.pair = lru_cache(1 << 18)(self._pair)
+        self._means = lru_cache(1 << 14)(self._means_of)
 
     def _word(self, first: str, second: str, word: str) -> float:
         """Log-probability of `word` after `first second`."""
@@ -47,6 +50,32 @@ class Fluency:
             n + 2 * _DISCOUNT
         )
         return log(p)
+
+    def pair_change(self, words: Sequence[str], at: int, size: int, new: Sequence[str]) -> tuple[float, float]:
+        """Returns how the mean log-probability of a caption's words changes, by single words and by pairs of words.
+
+        The choice among contrasts keeps both signs even (`choose`); how good a contrast is, `window` tells.
+
+        Args:
+            words: of the caption.
+            at, size: the first of the words that are replaced, and how many.
+            new: what replaces them.
+        """
+        changed = (*words[:at], *new, *words[at + size :])
+        (old_one, old_two), (new_one, new_two) = self._means(tuple(words)), self._means_of(changed)
+        return new_one - old_one, new_two - old_two
+
+    def _means_of(self, words: Sequence[str]) -> tuple[float, float]:
+        texts = ["<", *words, ">"]
+        logs = [self.pair(*two) for two in itertools.pairwise(texts)]
+        return sum(one for one, _ in logs) / len(logs), sum(two for _, two in logs) / len(logs)
+
+    def _pair(self, first: str, second: str) -> tuple[float, float]:
+        """Log-probability of a word alone, and after the one before it."""
+        one = (self._one.get(second, 0) + 0.5) / (self._size + 0.5 * (len(self._one) + 1))
+        n, kinds = self._after1.get(first, 0), self._kinds1.get(first, 0) + 2
+        seen = max(self._two.get(f"{first}\t{second}", 0) - _DISCOUNT, 0.0)
+        return log(one), log((seen + _DISCOUNT * kinds * one) / (n + 2 * _DISCOUNT))
 
     def window(self, before: Sequence[str], middle: Sequence[str], after: Sequence[str]) -> float:
         """Returns the sum of the log-probabilities of words and of the two words that follow them.

@@ -218,10 +218,12 @@ def opposite(first: str, second: str) -> bool:
 def exclusive(first: str, second: str) -> bool:
     """Whether one body cannot do both at a time: two postures, a posture and a way of moving, two ways of moving.
 
-    Ways of moving that captions use for one and the same motion (`near`) do not exclude each other.
+    Those that captions use for one and the same doing (`near`) do not exclude each other.
 
     >>> exclusive("sit", "swim"), exclusive("run", "climb"), exclusive("run", "ride"), exclusive("sit", "talk")
     (True, True, False, False)
+    >>> exclusive("crawl", "walk"), exclusive("walk", "crawl"), exclusive("lie", "sleep")
+    (False, False, False)
     """
     known = POSTURE | _MOTION
-    return first != second and first in known and second in known and not (near(first, second) and first not in POSTURE)
+    return first in known and second in known and not near(first, second)

@@ -174,6 +174,7 @@ class ObjectContrasts:
         plain = self.plain(tuple(words))
         known = plain * (len(words) + 1)
         others = [noun for noun in reading.nouns - {thing.noun, thing.name, thing.compound} if noun in lifts.totals]
+        single, pair = self.fluency.pair_change(words, at=at - 2, size=size, new=new_words)
         return {
             "seen": log(other.seen),
             "pmi": log(
@@ -182,6 +183,8 @@ class ObjectContrasts:
             "fluency": new_log / (len(new_words) + 2) - old_log / (size + 2),
             "fluency_sum": new_log - old_log,
             "fluency_mean": (known + new_log - old_log) / (len(words) - size + len(new_words) + 1) - plain,
+            "words_mean": single,
+            "pairs_mean": pair,
             "lift": -lifts.log_lift(thing.noun, other.name),
             "siblings": -sibling_lift(lifts, clip.nouns, other.name, len(clip.readings)),
             "hidden": -log(lifts.hidden(other.name)),

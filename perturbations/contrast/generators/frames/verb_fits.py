@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.actions import ELASTIC, LIGHT, Action
 from video_contrast.perturbations.contrast.generators.frames.groups import ASIDE, POSTURE, VAGUE, exclusive, opposite
+from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
 from video_contrast.perturbations.contrast.generators.frames.together import Together
-from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex
+from video_contrast.perturbations.contrast.generators.frames.verb_index import ORDERED, VerbIndex
 
 SEEN = 2  # videos in which the unit was said of that very noun (rarer entries are not counted)
 SUBJECTS = 4  # videos in which such a subject did it without an object
@@ -14,6 +15,8 @@ KNOWN_UNIT = 5  # uses of a unit with anything
 ALONE = (10, 0.25)  # uses of a unit without a noun: how many, and which share of its uses
 COMPANY = (4, 0.95)  # captions' videos that say both verbs of one caption, and their lift
 COMPANY_POSTURE = 0.55  # the lift, where a posture or walking goes with the other verb
+VESSELS = frozenset({"container", "device", "furniture"})  # what one holds as well as another of its kind
+KIND_TAILS = 6  # videos of such a tail with anything of that kind
 SCENE = 12  # verbs that a tail is said with, to be a scene that fits any of them
 PLACES = frozenset("in on at near by outside inside behind under beside along around front next across".split())  # noqa: SIM905
 IDIOMS = frozenset("make do have show look work play come hang find figure".split())  # noqa: SIM905
@@ -58,21 +61,22 @@ class VerbFits:
             return "says little"
         if not other.antonym and says_little(other.unit, other.verb, other.phrase):
             return "says little"
-        if other.seen < SEEN:
+        if other.seen < SEEN or index.uses[other.unit] < KNOWN_UNIT:
             return "not seen with this noun"
-        if index.uses[other.unit] < KNOWN_UNIT:
-            return "not seen with this noun"
-        if other.seen < SEEN:
-            return "not seen with this noun"
+        step = action.step
+        if step and index.order_share(other.phrase) < ORDERED:
+            return "not seen in such a clause"
         if not action.noun:
             alone = index.alone[other.unit]
             if alone < ALONE[0] or alone < ALONE[1] * index.uses[other.unit]:
                 return "needs an object"
-            if self._subject(action, f"{other.unit}.") < SUBJECTS:
+            if not step and self._subject(action, f"{other.unit}.") < SUBJECTS:
                 return "not seen with this subject"
+        if other.verb in POSTURE and counts.get("class", action.subject, "+vehicle"):
+            return "not seen with this subject"  # captions say that cars stand; people rather say that they are parked
         if action.context == "passive" and other.unit != other.verb:
             return "needs an object"
-        if action.subject != "-" and not self._does(action, other.phrase):
+        if action.subject != "-" and not step and not self._does(action, other.phrase):
             return "not seen with this subject"
         if (
             action.context in ("infinitive", "order", "noun", "passive")
@@ -81,13 +85,16 @@ class VerbFits:
             return "not seen in such a clause"
         if not all(self._tail_fits(other.phrase, tail) for tail in action.tails):
             return "does not go with what follows"
-        if not all(self._loosely_fits(other.phrase, tail) for tail in action.loose):
+        fits = self._tail_fits if step else self._loosely_fits  # what is put somewhere was not there before
+        if not all(fits(other.phrase, tail) for tail in action.loose):
             return "does not go with what follows"
         for verb in action.company:
             if verb == other.verb:
                 return "said in this caption"
             if exclusive(verb, other.verb) or opposite(verb, other.verb):
                 return "does not go with the caption's other verb"
+            if step and counts.get("company", other.verb, verb) >= SEEN:
+                continue  # steps follow each other: that people join them is enough
             if verb not in LIGHT and not self._goes_along(other.verb, verb):
                 return "does not go with the caption's other verb"
         return ""
@@ -128,6 +135,9 @@ class VerbFits:
         if exact >= 3 or (exact == 2 and self.index.verbs[phrase] < 150):
             return True
         known = self.counts.get("tail", phrase, first)
+        kind = kind_of(self.counts, tail.split(" ")[-1])
+        if kind in VESSELS and self.index.kind_tails[phrase, first, kind] >= KIND_TAILS:
+            return True
         if first not in PLACES or not known:
             return False
         if known >= 2 and self.counts.get("class", tail.split(" ")[-1], "+place"):

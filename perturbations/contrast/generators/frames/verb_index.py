@@ -4,6 +4,10 @@ from collections import Counter, defaultdict
 from functools import cached_property
 
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
+from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
+
+ORDERED = 0.1  # share of a verb's uses that are orders, to be one of those that steps tell ("add", not "sing")
+STEP_PRIOR = 1.5  # videos by which observed and expected are smoothed
 
 PREPOSITIONS = frozenset(
     """on in at to with into onto from about around over through by near under behind along across down up off for of
@@ -38,6 +42,19 @@ class VerbIndex:
         )
         # What many verbs are said with is a scene: "in kitchen", "on stage".
         self.scenes: Counter[str] = Counter(key.split("\t")[1] for key in counts.tables["tail"])
+        self.kind_tails: Counter[tuple[str, str, str]] = Counter()  # verb, preposition, class of the noun
+        kinds: dict[str, str] = {}
+        for key, n in counts.tables["tail"].items():
+            phrase, tail = key.split("\t")
+            preposition, _, noun = tail.partition(" ")
+            if noun:
+                if noun not in kinds:
+                    kinds[noun] = kind_of(counts, noun)
+                if kinds[noun]:
+                    self.kind_tails[phrase, preposition, kinds[noun]] += n
+        self.contexts: Counter[str] = Counter()  # verb with its particle -> videos, in whichever clause
+        for key, n in counts.tables["context"].items():
+            self.contexts[key.split("\t")[0]] += n
         self.subjects: Counter[str] = Counter()
         self.verbs: Counter[str] = Counter()
         self.all_uses = sum(self.uses.values())
@@ -47,6 +64,27 @@ class VerbIndex:
                 self.subjects[subject] += n
                 self.verbs[unit] += n
         self.all_subjects = sum(self.subjects.values())
+
+    def order_share(self, phrase: str) -> float:
+        """Which share of a verb's uses are orders."""
+        return self.counts.get("context", phrase, "order") / max(1, self.contexts[phrase])
+
+    @cached_property
+    def _joined(self) -> tuple[Counter[str], int]:
+        """How often each verb of orders stands beside another one in a caption, and all of them."""
+        found: Counter[str] = Counter()
+        for key, n in self.counts.tables["company"].items():
+            first, second = key.split("\t")
+            if self.order_share(first) >= ORDERED and self.order_share(second) >= ORDERED:
+                found[first] += n
+        return found, sum(found.values())
+
+    def step_lift(self, first: str, second: str) -> float:
+        """How much oftener than by chance one caption orders both: what is done at one moment stands in one caption."""
+        joined, total = self._joined
+        both = max(self.counts.get("company", first, second), self.counts.get("company", second, first))
+        expected = joined[first] * joined[second] / max(1, total)
+        return (both + STEP_PRIOR) / (expected + STEP_PRIOR)
 
     @cached_property
     def phrases(self) -> frozenset[str]:

@@ -41,7 +41,6 @@ class VerbParts:
         noun = action.noun
         total = max(index.noun_total[noun], other.seen_total, 1)
         rare = bool(noun) and not index.by_noun.get(noun, {}).get(other.unit)
-        siblings = sibling_lift(lifts, clip.verbs, other.verb, len(clip.readings))
         words = [word.text for word in reading.words if word.text not in (".", ",")]
         plain = self._plainness(tuple(words))
         known = plain * (len(words) + 1)
@@ -56,7 +55,8 @@ class VerbParts:
         after = padded[at + size : at + size + 2]
         new_log = fluency.window(padded[:at], new_words, after)
         old_log = fluency.window(padded[:at], old_words, after)
-        return {
+        single, pair = fluency.pair_change(words, at=at - 2, size=size, new=new_words)
+        parts = {
             "seen": log(other.seen),
             "share": log(other.seen_total / total)
             if noun
@@ -73,21 +73,42 @@ class VerbParts:
             "fluency_sum": new_log - old_log,
             "fluency_mean": (known + new_log - old_log) / (len(words) - size + len(new_words) + 1)
             - known / (len(words) + 1),
-            "lift": -lifts.log_lift(action.verb, other.verb),
-            "same_noun": -log(lifts.same_noun(noun, action.phrase, other.phrase)) if noun else 0.0,
-            "siblings": -siblings,
+            "words_mean": single,
+            "pairs_mean": pair,
             "hidden": -log(lifts.hidden(other.verb)),
+            "own_hidden": -log(lifts.hidden(action.verb)),
             "said": log((clip.verbs[action.verb] + 1) / (len(clip.readings) + 1)),
             "exclusive": float(exclusive(action.verb, other.verb)),
             "antonym": float(other.antonym),
             "speech": -float(action.verb in SPEECH) - float(other.verb in SPEECH),
             "words": float(len(words)),
-            "company": min(
-                (lifts.log_lift(other.verb, verb) for verb in action.company if verb not in LIGHT), default=0.0
-            ),
             "others": -float(len([verb for verb in action.company if verb not in LIGHT])),
             "plain": plain,
             "tails": -float(len(action.tails)),
+            "step": float(action.step),
+        }
+        return parts | (self._between_steps(action, other) if action.step else self._together(clip, action, other))
+
+    def _together(self, clip: ReadClip, action: Action, other: Other) -> dict[str, float]:
+        """How surely two verbs exclude each other, by what many people say of one video."""
+        lifts = self.together
+        lift = -lifts.log_lift(action.verb, other.verb)
+        return {
+            "lift": lift,
+            "antonym_lift": min(0.0, lift) if other.antonym else 0.0,
+            "same_noun": -log(lifts.same_noun(action.noun, action.phrase, other.phrase)) if action.noun else 0.0,
+            "siblings": -sibling_lift(lifts, clip.verbs, other.verb, len(clip.readings)),
+            "company": min(
+                (lifts.log_lift(other.verb, verb) for verb in action.company if verb not in LIGHT), default=0.0
+            ),
+        }
+
+    def _between_steps(self, action: Action, other: Other) -> dict[str, float]:
+        """The same by what one step tells to do: the steps of one video follow each other."""
+        others = [verb for verb in action.company if verb not in LIGHT]
+        return {
+            "step_lift": -log(self.index.step_lift(action.verb, other.verb)),
+            "step_company": min((log(self.index.step_lift(other.verb, verb)) for verb in others), default=0.0),
         }
 
 

@@ -15,6 +15,7 @@ from video_contrast.perturbations.contrast.generators.frames.groups import (
     near,
     opposite,
 )
+from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.together import Together
@@ -35,7 +36,10 @@ LIFT = 0.8  # above, the two verbs go together
 SPEECH_LIFT = 0.6
 SALIENT_SPEECH_LIFT = 0.73  # of speech that people hardly ever leave unsaid ("talk")
 SALIENT = 0.7
-EXCLUSIVE_LIFT = 1.1  # of what one body does not do at a time: that both are said means one after the other
+EXCLUSIVE_LIFT = 1.0  # of what one body does not do at a time: that both are said means one after the other
+FOOD = frozenset({"food", "produce"})
+FOODS = 40  # foods of which a unit is said, to be done with any
+FEW_UNITS = 8  # verbs known of a food, under which those of any food are taken too
 SCENES = 8  # places of which a unit is said, to be done in any place
 
 
@@ -105,9 +109,18 @@ class VerbContrasts:
             units: Mapping[str, Counter[str]] = index.by_noun.get(noun, {})
         else:
             noun, units = "", index.by_noun.get("", {})
-        scenes = self._scene_units if action.determiner == "det" and self._is_rare_place(action) else {}
-        if scenes:
-            more = {u: by for u, by in scenes.items() if u.endswith(f" {action.preposition}") and u not in units}
+        general: Mapping[str, Counter[str]] = {}
+        if action.determiner == "det" and self._is_rare_place(action):
+            general = self._scene_units
+        elif action.step and action.noun and len(units) < FEW_UNITS:
+            general = self._food_units if kind_of(self.counts, action.noun) in FOOD else {}
+        if general:
+            ending = f" {action.preposition}" if action.preposition else ""
+            more = {
+                unit: by
+                for unit, by in general.items()
+                if unit not in units and (unit.endswith(ending) if ending else " " not in unit)
+            }
             units = {**units, **more}
         own, own_phrase = action.unit, action.phrase
         own_rest = own.removeprefix(own_phrase)
@@ -120,7 +133,7 @@ class VerbContrasts:
             if (verb == action.verb or little) and not antonym:
                 continue
             seen, total = index.seen(unit, noun, how)
-            if unit in scenes and total < SEEN:
+            if unit in general and total < SEEN:
                 seen = total = SEEN
             yield Other(unit, verb, phrase, seen=seen if noun else total, seen_total=total, antonym=antonym)
 
@@ -133,11 +146,19 @@ class VerbContrasts:
     @cached_property
     def _scene_units(self) -> dict[str, Counter[str]]:
         """Units that are said of many places: what may be done in a place that is seldom named."""
-        places: Counter[str] = Counter()
+        return self._said_of(frozenset({"place"}), SCENES)
+
+    @cached_property
+    def _food_units(self) -> dict[str, Counter[str]]:
+        """Units that are said of many foods: what may be done with one that is seldom named."""
+        return self._said_of(FOOD, FOODS)
+
+    def _said_of(self, kinds: frozenset[str], least: int) -> dict[str, Counter[str]]:
+        nouns: Counter[str] = Counter()
         for noun, units in self.index.by_noun.items():
-            if self.counts.get("class", noun, "+place"):
-                places.update(units.keys())
-        return {unit: Counter({"det": n}) for unit, n in places.items() if n >= SCENES}
+            if any(self.counts.get("class", noun, f"+{kind}") for kind in kinds):
+                nouns.update(units.keys())
+        return {unit: Counter({"det": n}) for unit, n in nouns.items() if n >= least}
 
     def _is_rare_place(self, action: Action) -> bool:
         return (
@@ -159,6 +180,8 @@ class VerbContrasts:
             return "" if said else "another caption says it"
         if near(action.verb, other.verb) or any(near(verb, other.verb) for verb, n in clip.verbs.items() if n > 1):
             return "near to what another caption says"
+        if action.step:
+            return "goes with what it replaces" if self.index.step_lift(action.verb, other.verb) > LIFT else ""
         if (action.verb in POSTURE or other.verb == "stand") and not exclusive(action.verb, other.verb):
             return "goes with what it replaces"
         lifts = self.together
