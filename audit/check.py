@@ -98,20 +98,20 @@ def check(
     tables = set_folder.tables()
     if not tables:
         raise UsageError(f"{root} holds no set: no <config>/<split>-*.parquet in it")
-    found = Checked()
+    checked = Checked()
     clips: dict[str, set[tuple[float | None, float | None]]] = defaultdict(set)
     for config, split in tables:
         try:
             rows = set_folder.rows(config, split)
         except VideoContrastError as error:
-            found.problems.append(str(error))
+            checked.problems.append(str(error))
             continue
-        found.rows.setdefault(config, {})[split] = len(rows)
-        _check_table(rows, f"{config}, {split}", found)
+        checked.rows.setdefault(config, {})[split] = len(rows)
+        _check_table(rows, f"{config}, {split}", checked)
         for row in rows:
             if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
                 clips[row["video_path"]].add((row.get("start"), row.get("end")))
-    _check_record(set_folder, found)
+    _check_record(set_folder, checked)
     _check_videos(
         Path(video_root) if video_root is not None else root,
         given=video_root is not None,
@@ -119,11 +119,11 @@ def check(
         decode=decode,
         num_proc=num_proc,
         progress=progress,
-        found=found,
+        checked=checked,
     )
-    present = {path: facts["sha256"] for path, facts in found.videos.items() if "sha256" in facts}
-    found.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
-    return found
+    present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
+    checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
+    return checked
 
 
 def _hashes(expected: str | Path) -> dict[str, str]:
@@ -136,41 +136,41 @@ def _hashes(expected: str | Path) -> dict[str, str]:
     return hashes
 
 
-def _check_table(rows: Sequence[Row], where: str, found: Checked) -> None:
+def _check_table(rows: Sequence[Row], where: str, checked: Checked) -> None:
     if not rows:
-        found.problems.append(f"{where}: no rows")
+        checked.problems.append(f"{where}: no rows")
         return
     try:
         validate_rows(rows, where)
     except VideoContrastError as error:
-        found.problems.append(str(error))
+        checked.problems.append(str(error))
         return
-    known = set(table_columns(layout_of(rows[0]), perturbed=True, questions=True))
+    known = set(table_columns(layout_of(rows[0]), perturbed=True, questions=True, edited=True))
     extra = sorted(set(rows[0]) - known)
     if extra:
-        found.problems.append(f"{where}: unknown columns {', '.join(extra)}")
+        checked.problems.append(f"{where}: unknown columns {', '.join(extra)}")
 
 
-def _check_record(folder: SetFolder, found: Checked) -> None:
+def _check_record(folder: SetFolder, checked: Checked) -> None:
     """Whether record and card speak of the tables that are there."""
     if not folder.has_card:
-        found.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
+        checked.problems.append("README.md is missing: `load_dataset` would not know configs and splits")
     if not folder.is_built:
         return  # a set from the Hub may come without
     try:
         record = folder.record
     except VideoContrastError as error:
-        found.problems.append(str(error))
+        checked.problems.append(str(error))
         return
     recorded = {
         config: {split: size["num_examples"] for split, size in entry["splits"].items()}
         for config, entry in record.get("configs", {}).items()
     }
-    for config in sorted(set(recorded) | set(found.rows)):
-        if recorded.get(config) != found.rows.get(config):
-            found.problems.append(
+    for config in sorted(set(recorded) | set(checked.rows)):
+        if recorded.get(config) != checked.rows.get(config):
+            checked.problems.append(
                 f"{config}: set.json speaks of {recorded.get(config) or 'nothing'}, the tables hold "
-                f"{found.rows.get(config) or 'nothing'}; build the config again"
+                f"{checked.rows.get(config) or 'nothing'}; build the config again"
             )
 
 
@@ -181,10 +181,10 @@ def _check_videos(
     decode: bool,
     num_proc: int,
     progress: Callable[[Iterable[Any], int], Iterable[Any]] | None,
-    found: Checked,
+    checked: Checked,
 ) -> None:
     if not given and not any((root / path).is_file() for path in clips):
-        found.looked = False
+        checked.looked = False
         return
 
     def look(path: str) -> tuple[str, dict[str, Any] | None, str, bool]:
@@ -211,14 +211,14 @@ def _check_videos(
         results: Iterable[Any] = pool.map(look, sorted(clips))
         for path, facts, why, damaged in progress(results, len(clips)) if progress else results:
             if facts is None:
-                found.missing.append(path)
+                checked.missing.append(path)
                 continue
-            found.videos[path] = facts
+            checked.videos[path] = facts
             if why:
-                (found.damaged if damaged else found.unreadable)[path] = why
+                (checked.damaged if damaged else checked.unreadable)[path] = why
                 continue
             for start, _ in sorted(clips[path], key=str):
                 if start is not None and start >= facts["seconds"]:
-                    found.short.append(
+                    checked.short.append(
                         f"{path}: a clip begins at {start:g} s, the video ends at {facts['seconds']:g} s"
                     )

@@ -105,7 +105,7 @@ def copy_facts(rows: Rows) -> dict[str, Any]:
     copies, differs, elsewhere, shared = [], [], [], []
     first: dict[tuple[object, ...], MultipleChoiceRow] = {}
     true_of_clip: dict[object, set[str]] = defaultdict(set)
-    owners: dict[str, dict[str, str]] = defaultdict(dict)  # caption -> source video -> item
+    caption_to_items: dict[str, dict[str, str]] = defaultdict(dict)  # caption -> source video -> item
     captions = [row for row in rows if not row.get("question")]
     for row in rows:
         question = row.get("question") or ""
@@ -117,7 +117,7 @@ def copy_facts(rows: Rows) -> dict[str, Any]:
                 differs.append(f"{row['id']}: {_true(row)!r}, {known['id']}: {_true(known)!r}")
     for row in captions:
         true_of_clip[_clip(row)].add(plain(_true(row)))
-        owners[plain(_true(row))].setdefault(row["cluster"], row["id"])
+        caption_to_items[plain(_true(row))].setdefault(row["cluster"], row["id"])
     for row in captions:
         for n, text in enumerate(row["candidates"]):
             if (
@@ -126,7 +126,9 @@ def copy_facts(rows: Rows) -> dict[str, Any]:
                 and not row.get("group")
             ):
                 elsewhere.append(f"{row['id']}: {text!r}")
-    shared = [f"{text!r}: {', '.join(list(ids.values())[:3])}" for text, ids in owners.items() if len(ids) > 1]
+    shared = [
+        f"{text!r}: {', '.join(list(ids.values())[:3])}" for text, ids in caption_to_items.items() if len(ids) > 1
+    ]
     texts = list(dict.fromkeys(_true(row) for row in captions))
     video = {_true(row): row["cluster"] for row in captions}
     near = [f"{texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts) if video[texts[a]] != video[texts[b]]]
@@ -162,4 +164,4 @@ def _true(row: MultipleChoiceRow) -> str:
 
 
 def _clip(row: MultipleChoiceRow) -> tuple[object, ...]:
-    return row["video_path"], row["start"], row["end"]
+    return row["video_path"], row["start"], row["end"], *map(str, row.get("segments") or ())

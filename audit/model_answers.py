@@ -97,24 +97,24 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
     known = [model for model in answers if model.choices]
     if len(known) < 2:
         return None
-    found, expected = [], 0.0
+    items, expected = [], 0.0
     shared = [row for row in rows if all(row["id"] in model.choices for model in known)]
     rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in shared])) if shared else 0.0 for m in known]
     for row in shared:
         wrong = len(row["candidates"]) - 1
         expected += math.prod(rates) * wrong ** (1 - len(known))
-        chosen = {model.choices[row["id"]] for model in known}
-        if len(chosen) == 1 and chosen != {row["label"]}:
-            found.append(
-                {"id": row["id"], "key": row["candidates"][row["label"]], "chosen": row["candidates"][chosen.pop()]}
+        choices = {model.choices[row["id"]] for model in known}
+        if len(choices) == 1 and choices != {row["label"]}:
+            items.append(
+                {"id": row["id"], "key": row["candidates"][row["label"]], "chosen": row["candidates"][choices.pop()]}
             )
     return {
         "models": [model.model for model in known],
-        "count": len(found),
+        "count": len(items),
         "of": len(shared),
         "expected": round(expected, 1),
-        "items": found[:SUSPECTS],
-        "examples": [f"{item['id']}: {item['chosen']!r} rather than {item['key']!r}" for item in found[:EXAMPLES]],
+        "items": items[:SUSPECTS],
+        "examples": [f"{item['id']}: {item['chosen']!r} rather than {item['key']!r}" for item in items[:EXAMPLES]],
     }
 
 

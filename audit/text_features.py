@@ -28,7 +28,7 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
     """
     words = [_WORD.findall(text.lower()) for text in texts]
     kinds = [set(of_text) for of_text in words]
-    asked = set(_WORD.findall(question.lower()))
+    question_words = set(_WORD.findall(question.lower()))
     lengths = [len(of_text) for of_text in words]
     rows = []
     for n, text in enumerate(texts):
@@ -44,7 +44,7 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
                 max(near),
                 min(near),
                 len(alone) / 5,
-                _jaccard(kinds[n], asked),
+                _jaccard(kinds[n], question_words),
                 float(bool(_NEGATED.search(text))),
                 float(any(character.isdigit() for character in text)),
                 float(text.rstrip().endswith((".", "!", "?"))),

@@ -254,8 +254,8 @@ def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray
         lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
         flat = next((i for i, length in enumerate(lengths) if length < 0), None)
         if flat is not None:
-            found = f"the shape {scores[flat].shape}" if scores[flat].ndim else repr(scores[flat].item())
-            raise ValueError(f"{name}: item {flat} must be a list of scores, one a candidate, not {found}")
+            actual = f"the shape {scores[flat].shape}" if scores[flat].ndim else repr(scores[flat].item())
+            raise ValueError(f"{name}: item {flat} must be a list of scores, one a candidate, not {actual}")
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None and ragged:
             return _filled(scores, np.array(lengths), name)

@@ -37,22 +37,22 @@ def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = Non
     for name, scores in (("first", first), ("second", second)):
         array, truth, _ = choices(scores, labels, name=name)
         ranks.append((choice_ranks(array, truth), array.shape))
-    (one, shape), (two, other) = ranks
+    (ranks_a, shape), (ranks_b, other) = ranks
     if shape != other:
         raise ValueError(f"the first model has {shape} scores, the second {other}: they must be the same items")
-    paired = paired_difference(one.hit(1), two.hit(1), clusters, seed=seed)
+    paired = paired_difference(ranks_a.hit(1), ranks_b.hit(1), clusters, seed=seed)
     # A tie is half right on average, which McNemar's test has no place for: both models get the pessimistic reading.
-    test = mcnemar(one.hit_bounds(1)[0], two.hit_bounds(1)[0])
+    test = mcnemar(ranks_a.hit_bounds(1)[0], ranks_b.hit_bounds(1)[0])
     bounds: Numbers = {}
-    for name, model in (("accuracy1", one), ("accuracy2", two)):
+    for name, model in (("accuracy1", ranks_a), ("accuracy2", ranks_b)):
         bounds |= interval_keys(name, share_interval(model.hit(1), clusters))
     return bounds | {
         "n": paired["n"],
         "n_clusters": paired["n_clusters"],
-        "accuracy1": exact_mean(one.hit(1)),
-        "accuracy2": exact_mean(two.hit(1)),
-        "n_ties1": int(one.tied.sum()),
-        "n_ties2": int(two.tied.sum()),
+        "accuracy1": exact_mean(ranks_a.hit(1)),
+        "accuracy2": exact_mean(ranks_b.hit(1)),
+        "n_ties1": int(ranks_a.tied.sum()),
+        "n_ties2": int(ranks_b.tied.sum()),
         "difference": paired["difference"],
         "difference_low": paired["low"],
         "difference_high": paired["high"],

@@ -43,12 +43,12 @@ def consistency(
         "n": len(values),
     }
     if interval:
-        drawn = codes if videos is None else cluster_codes(videos, len(values))[0]
+        clusters = codes if videos is None else cluster_codes(videos, len(values))[0]
         video_of = np.empty(n_clusters, np.int64)
-        video_of[codes[::-1]] = drawn[::-1]  # that of the first item of each
-        apart = np.flatnonzero(video_of[codes] != drawn)
+        video_of[codes[::-1]] = clusters[::-1]  # that of the first item of each
+        apart = np.flatnonzero(video_of[codes] != clusters)
         if len(apart):
             raise ValueError(f"videos: item {apart[0]} is of another video than the rest of its contrast cluster")
         result.update(interval_keys("consistency", share_interval(all_right, video_of)))
-        result.update(interval_keys("accuracy", share_interval(values, drawn)))
+        result.update(interval_keys("accuracy", share_interval(values, clusters)))
     return result

@@ -110,9 +110,9 @@ class _Nearly:
             exactly(self.clips[rows] @ self.texts.T, true, rows, flags)
         elif len(doubtful):
             i, j = np.divmod(doubtful, part.shape[1])
-            found = _products(self.clips[rows][i], self.texts[j])
-            wanted = np.broadcast_to(true, part.shape)[i, j]
-            flags[0, i, j], flags[1, i, j] = found > wanted, found >= wanted
+            products = _products(self.clips[rows][i], self.texts[j])
+            true_index = np.broadcast_to(true, part.shape)[i, j]
+            flags[0, i, j], flags[1, i, j] = products > true_index, products >= true_index
 
 
 def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:

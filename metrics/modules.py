@@ -119,9 +119,9 @@ def register() -> Registration:
     """
     import evaluate.loading
 
-    found = evaluate.loading.evaluation_module_factory
-    original = getattr(found, "without_video_contrast", found)
-    if original is not found:
+    factory = evaluate.loading.evaluation_module_factory
+    original = getattr(factory, "without_video_contrast", factory)
+    if original is not factory:
         return Registration(original)
 
     def factory(path: str, *arguments: Any, **options: Any) -> Any:
@@ -157,8 +157,8 @@ def install(names: Iterable[str] | None = None, cache: str | os.PathLike[str] | 
         OSError: the cache cannot be written.
     """
     root = (Path(cache) if cache is not None else modules_cache()) / "evaluate_modules"
-    chosen = [module(name) for name in (MODULES if names is None else names)]
-    return [_install(each, root) for each in chosen]
+    selected = [module(name) for name in (MODULES if names is None else names)]
+    return [_install(each, root) for each in selected]
 
 
 def modules_cache() -> Path:

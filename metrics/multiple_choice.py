@@ -85,9 +85,9 @@ def multiple_choice(
         table = _kind_table(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
         names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
-        taken = next((name for name in names if name in _SUFFIXES), None)
-        if taken is not None:
-            raise ValueError(f"kinds: {taken!r} cannot be a kind: accuracy_{taken} is another figure")
+        reserved = next((name for name in names if name in _SUFFIXES), None)
+        if reserved is not None:
+            raise ValueError(f"kinds: {reserved!r} cannot be a kind: accuracy_{reserved} is another figure")
         for kind in names:
             among = (table == kind) & wrong
             has = among.any(axis=1)

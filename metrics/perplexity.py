@@ -40,7 +40,7 @@ def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArra
     limit = int(getattr(network.config, "max_position_embeddings", None) or 1024)
     rows = [[start, *tokenizer.encode(text, add_special_tokens=False)][:limit] for text in texts]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-    found = np.ones(len(rows))
+    is_candidate = np.ones(len(rows))
     for begin in range(0, len(order), batch_size):
         batch = [i for i in order[begin : begin + batch_size] if len(rows[i]) > 1]
         if not batch:
@@ -52,5 +52,5 @@ def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArra
             log = network(input_ids=ids).logits[:, :-1].float().log_softmax(-1)
         likely = log.gather(2, ids[:, 1:, None])[:, :, 0].double().numpy()
         for row, i in enumerate(batch):
-            found[i] = np.exp(-likely[row, : len(rows[i]) - 1].mean())
-    return found
+            is_candidate[i] = np.exp(-likely[row, : len(rows[i]) - 1].mean())
+    return is_candidate

@@ -56,9 +56,9 @@ class Ranks(NamedTuple):
         if len(several):
             wrong, right, room = self.equal[several], self.same[several], left[several]
             missed = np.ones(len(several))
-            for drawn in range(int(room.max())):
-                remaining = np.maximum(wrong - drawn, 0)
-                missed *= np.where(drawn < room, remaining / (remaining + right), 1.0)
+            for position in range(int(room.max())):
+                remaining = np.maximum(wrong - position, 0)
+                missed *= np.where(position < room, remaining / (remaining + right), 1.0)
             single[several] = 1.0 - missed
         return single
 

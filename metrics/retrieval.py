@@ -214,9 +214,13 @@ def _summary(
     if interval:
         result["clusters"] = n_clusters
     captions_of = np.bincount(caption_to_video, minlength=n_videos)[ranks.videos]
-    one = np.ones(len(caption_to_video), np.int64)
+    weights_one = np.ones(len(caption_to_video), np.int64)
     ways = {
-        "t2v": (ranks.text_to_video, Ranks(0 * one, (n_videos - 1) * one, one), groups[caption_to_video]),
+        "t2v": (
+            ranks.text_to_video,
+            Ranks(0 * weights_one, (n_videos - 1) * weights_one, weights_one),
+            groups[caption_to_video],
+        ),
         "v2t": (
             ranks.video_to_text,
             Ranks(0 * captions_of, len(caption_to_video) - captions_of, captions_of),

@@ -93,7 +93,7 @@ def robustness(
     conditions = {key: j for j, key in enumerate(sorted(set(keys), key=repr))}
     condition = np.array([conditions[key] for key in keys])
     names = list(dict.fromkeys(name_of))
-    members = [np.array([j for (name, _), j in conditions.items() if name == wanted]) for wanted in names]
+    members = [np.array([j for (name, _), j in conditions.items() if name == condition]) for condition in names]
     groups: dict[str, dict[Any, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
     for table, kind in (("by_category", "categories"), ("by_origin", "origins"), ("by_modality", "modalities")):
         if kind in columns:

@@ -111,10 +111,10 @@ def _matches(after: list[str], before: list[str]) -> list[int]:
     """Of the n-grams of one to four words, how many match and how many there are; and the words of both captions."""
     matched, possible = [], []
     for order in range(1, _ORDER + 1):
-        found = Counter(zip(*(after[i:] for i in range(order)), strict=False))
-        wanted = Counter(zip(*(before[i:] for i in range(order)), strict=False))
-        matched.append((found & wanted).total())
-        possible.append(found.total())
+        after_ngrams = Counter(zip(*(after[i:] for i in range(order)), strict=False))
+        before_ngrams = Counter(zip(*(before[i:] for i in range(order)), strict=False))
+        matched.append((after_ngrams & before_ngrams).total())
+        possible.append(after_ngrams.total())
     return [*matched, *possible, len(after), len(before)]
 
 

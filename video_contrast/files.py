@@ -88,7 +88,7 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 def cache_dir() -> Path:
     """Where sets built on first use, stores and word tables are kept: `VIDEO_CONTRAST_CACHE` or the user's cache."""
-    chosen = os.environ.get("VIDEO_CONTRAST_CACHE")
-    if chosen:
-        return Path(chosen)
+    folder = os.environ.get("VIDEO_CONTRAST_CACHE")
+    if folder:
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "video-contrast"

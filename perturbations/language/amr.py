@@ -41,8 +41,8 @@ class Concept(NamedTuple):
     @property
     def action(self) -> str | None:
         """The verb of a PropBank frame; None for everything else."""
-        found = _FRAME.fullmatch(self.name)
-        return found.group(1) if found and int(found.group(2)) < _REIFIED else None
+        frame = _FRAME.fullmatch(self.name)
+        return frame.group(1) if frame and int(frame.group(2)) < _REIFIED else None
 
 
 def concepts(graph: str) -> list[Concept]:
@@ -55,13 +55,13 @@ def concepts(graph: str) -> list[Concept]:
     [Concept(name='walk-01', tokens=(2,)), Concept(name='man', tokens=(1,))]
     """
     body = _QUOTED.sub('""', "\n".join(line for line in graph.splitlines() if not line.lstrip().startswith("#")))
-    found = [
+    nodes = [
         Concept(match.group(1), tuple(int(n) for n in (match.group(2) or "").split(",") if n))
         for match in _NODE.finditer(body)
     ]
-    if not found or body.count("(") != body.count(")"):
+    if not nodes or body.count("(") != body.count(")"):
         raise VideoContrastError(f"this is no graph in PENMAN notation: {' '.join(graph.split())[:80]!r}")
-    return found
+    return nodes
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Meaning:
         >>> Meaning.of("a man rides horses", "(r / ride-01 :ARG0 (m / man) :ARG1 (h / horse))")
         Meaning(actions=frozenset({2}), things=frozenset({1, 3}))
         """
-        nodes, said = concepts(graph), words(caption)
+        nodes, caption_words = concepts(graph), words(caption)
         if any(node.tokens for node in nodes):
-            places = _places(said, _tokens(graph, said))
+            places = _places(caption_words, _tokens(graph, caption_words))
             pairs = [(node, place) for node in nodes for token in node.tokens for place in places.get(token, ())]
         else:
-            pairs = _by_lemma(nodes, said)
+            pairs = _by_lemma(nodes, caption_words)
         things = frozenset(place for node, place in pairs if not _FRAME.fullmatch(node.name))
         # "a player" is a person who plays: a word that also names a thing names no action.
         return cls(frozenset(place for node, place in pairs if node.action) - things, things)
@@ -117,11 +117,11 @@ class Meanings:
 
     def read(self, captions: Sequence[str]) -> list[Meaning | None]:
         """One meaning a caption; None where the parser has no graph. A caption is parsed once."""
-        asked = list(dict.fromkeys(text for text in captions if text.strip() and text not in self._known))
-        graphs = list(self._parser(asked)) if asked else []
-        if len(graphs) != len(asked):
-            raise VideoContrastError(f"the AMR parser {self.name} gave {len(graphs)} graphs for {len(asked)} captions")
-        for text, graph in zip(asked, graphs, strict=True):
+        unread = list(dict.fromkeys(text for text in captions if text.strip() and text not in self._known))
+        graphs = list(self._parser(unread)) if unread else []
+        if len(graphs) != len(unread):
+            raise VideoContrastError(f"the AMR parser {self.name} gave {len(graphs)} graphs for {len(unread)} captions")
+        for text, graph in zip(unread, graphs, strict=True):
             self._known[text] = Meaning.of(text, graph) if graph else None
         return [self._known.get(text) for text in captions]
 
@@ -144,16 +144,16 @@ def is_amr(tagger: str) -> bool:
 
 @lru_cache(4)
 def _load(tagger: str) -> Meanings:
-    wanted = tagger.partition(":")[2]
-    if not wanted:
+    parser = tagger.partition(":")[2]
+    if not parser:
         return Meanings(*_amrlib())
-    if Path(wanted).is_file():
-        return Meanings(*_of_file(Path(wanted)))
-    module, colon, function = wanted.partition(":")
+    if Path(parser).is_file():
+        return Meanings(*_of_file(Path(parser)))
+    module, colon, function = parser.partition(":")
     if not colon:
         raise UsageError(f"the tagger {tagger!r}: no such file (amr:FILE with graphs, or amr:MODULE:FUNCTION)")
     try:
-        return Meanings(getattr(import_module(module), function), wanted)
+        return Meanings(getattr(import_module(module), function), parser)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"the tagger {tagger!r}: {error}") from error
 
@@ -197,23 +197,23 @@ def _tokens(graph: str, otherwise: list[str]) -> list[str]:
     return caption.group(1).split() if caption else otherwise
 
 
-def _places(said: list[str], tokens: list[str]) -> dict[int, list[int]]:
+def _places(ours: list[str], tokens: list[str]) -> dict[int, list[int]]:
     """Token -> our words that share a letter with it; both cut the same caption, each in its own way."""
 
-    def owners(parts: list[str]) -> list[int]:
+    def word_of_each_letter(parts: list[str]) -> list[int]:
         return [n for n, part in enumerate(parts) for _ in "".join(part.split())]
 
-    found: dict[int, list[int]] = {}
-    mine, theirs = owners(said), owners(tokens)
+    token_to_words: dict[int, list[int]] = {}
+    mine, theirs = word_of_each_letter(ours), word_of_each_letter(tokens)
     if len(mine) != len(theirs):
-        raise VideoContrastError(f"a graph's tokens {' '.join(tokens)!r} are not those of {' '.join(said)!r}")
+        raise VideoContrastError(f"a graph's tokens {' '.join(tokens)!r} are not those of {' '.join(ours)!r}")
     for place, token in dict.fromkeys(zip(mine, theirs, strict=True)):
-        found.setdefault(token, []).append(place)
-    return found
+        token_to_words.setdefault(token, []).append(place)
+    return token_to_words
 
 
-def _by_lemma(nodes: list[Concept], said: list[str]) -> list[tuple[Concept, int]]:
-    free = dict(enumerate(said))
+def _by_lemma(nodes: list[Concept], caption_words: list[str]) -> list[tuple[Concept, int]]:
+    free = dict(enumerate(caption_words))
     pairs = []
     for node in nodes:
         verb = (node.action or "").partition("-")[0]

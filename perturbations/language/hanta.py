@@ -54,10 +54,10 @@ class HantaTagger:
 
     def _alone(self, word: str) -> str:
         try:
-            found = self._model.tag_word(word)
+            tags = self._model.tag_word(word)
         except (KeyError, ValueError, IndexError):
             return "UNC"
-        return found[0][0] if found else "UNC"
+        return tags[0][0] if tags else "UNC"
 
 
 def _plain(words: list[str]) -> list[str]:

@@ -52,8 +52,8 @@ def lemma(word: str, tag: str = "NN") -> str:
     if universal is None or not low.isascii() or not low.isalpha() or len(low) > 40:
         return low
     # Unknown adjectives and adverbs ("wagging") keep their form: the rules for them cut real endings.
-    found = _lemminflect().getLemma(low, universal, lemmatize_oov=universal in ("VERB", "NOUN"))
-    return (found[0] if found else low) or low
+    lemmas = _lemminflect().getLemma(low, universal, lemmatize_oov=universal in ("VERB", "NOUN"))
+    return (lemmas[0] if lemmas else low) or low
 
 
 @lru_cache(_CACHED_WORDS)
@@ -70,10 +70,10 @@ def inflect(lemma: str, tag: str) -> str:
         return _BE[tag] + space + rest
     if tag in ("VB", "NN", "NNP", "JJ", "RB"):
         return lemma
-    found = _lemminflect().getInflection(head, tag)
-    if not found and tag == "VBN":  # regular verbs share the form, and the table lists it once
-        found = _lemminflect().getInflection(head, "VBD")
-    return (found[0] if found else head) + space + rest
+    forms = _lemminflect().getInflection(head, tag)
+    if not forms and tag == "VBN":  # regular verbs share the form, and the table lists it once
+        forms = _lemminflect().getInflection(head, "VBD")
+    return (forms[0] if forms else head) + space + rest
 
 
 @lru_cache(_CACHED_WORDS)

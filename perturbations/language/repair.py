@@ -65,9 +65,9 @@ def repair(words: list[str], tags: list[str]) -> list[str]:
     for place, (word, tag) in enumerate(zip(words, fixed, strict=True)):
         if tag not in _BARE or word.lower() in _NEVER_VERBS:
             continue
-        found = _candidate(words, fixed, place, word)
-        if found and (best is None or (found[0], -place) > best[:2]):
-            best = (found[0], -place, found[1])
+        candidate = _candidate(words, fixed, place, word)
+        if candidate and (best is None or (candidate[0], -place) > best[:2]):
+            best = (candidate[0], -place, candidate[1])
     if best is not None:
         fixed[-best[1]] = best[2]
     return fixed

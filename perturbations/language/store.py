@@ -21,7 +21,7 @@ class TagStore:
         if not self.path.is_file():
             return {}
         keys = {self._key(caption): caption for caption in captions}
-        found: dict[str, str] = {}
+        stored: dict[str, str] = {}
         pending = list(keys)
         connection = self._connect()
         try:
@@ -29,10 +29,10 @@ class TagStore:
                 part = pending[first : first + _BATCH]
                 marks = ",".join("?" * len(part))
                 for key, tags in connection.execute(f"SELECT key, tags FROM tags WHERE key IN ({marks})", part):
-                    found[keys[key]] = tags
+                    stored[keys[key]] = tags
         finally:
             connection.close()
-        return found
+        return stored
 
     def write(self, tags: Mapping[str, str]) -> None:
         """Adds captions and their tags."""

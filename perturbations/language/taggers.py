@@ -98,7 +98,7 @@ class Repaired:
     def tag(self, captions: list[list[str]]) -> list[list[str]]:
         """Penn tags of the words of each caption."""
         tags = self._tagger.tag(captions)
-        return [repair(words, found) for words, found in zip(captions, tags, strict=True)]
+        return [repair(words, tagged) for words, tagged in zip(captions, tags, strict=True)]
 
 
 def load(name: str = "auto") -> Repaired:

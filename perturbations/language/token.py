@@ -25,16 +25,16 @@ def spans(caption: str) -> list[tuple[int, int]]:
     >>> [caption[a:b] for a, b in spans(caption)]
     ['the', 'dog', "'s", 'tail', 'is', "n't", 'wagging', '!']
     """
-    found = []
+    bounds = []
     for match in _WORD.finditer(caption):
         start, end = match.span()
         clitic = _CLITIC.search(match.group())
         if clitic and clitic.start() > 0:
             cut = start + clitic.start()
-            found += [(start, cut), (cut, end)]
+            bounds += [(start, cut), (cut, end)]
         else:
-            found.append((start, end))
-    return found
+            bounds.append((start, end))
+    return bounds
 
 
 def words(caption: str) -> list[str]:

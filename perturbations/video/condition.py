@@ -64,41 +64,41 @@ class VideoCondition:
 
     def sources(
         self,
-        wanted: npt.ArrayLike,
+        indices: npt.ArrayLike,
         length: int,
         *,
         video_id: str,
         start: float | None = None,
         end: float | None = None,
     ) -> Indices:
-        """The clean frames that must be decoded to show the frames `wanted`, ascending and each once, int64[M].
+        """The clean frames that must be decoded to show the frames `indices`, ascending and each once, int64[M].
 
         Args:
-            wanted: int[K], the sampled frames, in the numbering of `scope`: of the clip, or of the whole video.
+            indices: int[K], the sampled frames, in the numbering of `scope`: of the clip, or of the whole video.
             length: how many frames the clip (the video) has.
             video_id: of the video.
             start: the clip's seconds in its video.
             end: see there.
         """
-        return np.unique(self._needed(_checked(wanted, length), length, self._key(video_id, start, end))[1])
+        return np.unique(self._needed(_checked(indices, length), length, self._key(video_id, start, end))[1])
 
     def frames(
         self,
         decoded: Frames,
         decoded_indices: npt.ArrayLike,
-        wanted: npt.ArrayLike,
+        indices: npt.ArrayLike,
         length: int,
         *,
         video_id: str,
         start: float | None = None,
         end: float | None = None,
     ) -> Frames:
-        """The frames `wanted` of the perturbed clip, uint8[K, H', W', 3].
+        """The frames `indices` of the perturbed clip, uint8[K, H', W', 3].
 
         Args:
             decoded: uint8[N, H, W, 3], clean frames: at least those of `sources`.
             decoded_indices: int[N], their places in the clip (the video), ascending.
-            wanted: as for `sources`, like the rest.
+            indices: as for `sources`, like the rest.
             length: see there.
             video_id: see there.
             start: see there.
@@ -108,8 +108,8 @@ class VideoCondition:
             UsageError: a frame of `sources` is not among the decoded ones.
         """
         key = self._key(video_id, start, end)
-        wanted = _checked(wanted, length)
-        spec, needed = self._needed(wanted, length, key)
+        sampled = _checked(indices, length)
+        spec, needed = self._needed(sampled, length, key)
         have = np.asarray(decoded_indices, dtype=np.int64)
         at = np.minimum(np.searchsorted(have, needed), len(have) - 1)
         if not np.array_equal(have[at], needed):
@@ -117,33 +117,33 @@ class VideoCondition:
             raise UsageError(f"{self.name}: frame {missing[0]} was not decoded; decode all frames of `sources`")
         if spec.acts == "frame":
             return perturb_frames(
-                decoded[at], wanted, self.name, self.severity, seed=self.seed, profile=self.profile, **key
+                decoded[at], sampled, self.name, self.severity, seed=self.seed, profile=self.profile, **key
             )
         if spec.acts == "temporal":
             return decoded[at]
         if self.order == "sample_then_perturb":
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
-        return self._coded(decoded, have, wanted, spec)
+        return self._coded(decoded, have, sampled, spec)
 
-    def _needed(self, wanted: Indices, length: int, key: dict[str, Any]) -> tuple[VideoSpec, Indices]:
+    def _needed(self, indices: Indices, length: int, key: dict[str, Any]) -> tuple[VideoSpec, Indices]:
         spec, _, _ = resolve(self.name, self.severity, self.profile)
         if spec.acts == "temporal":
             sampled_first = self.order == "sample_then_perturb"
-            over = len(wanted) if sampled_first else length
+            over = len(indices) if sampled_first else length
             shown = index_map(self.name, over, self.severity, seed=self.seed, profile=self.profile, **key)
-            return spec, wanted[shown] if sampled_first else shown[wanted]
+            return spec, indices[shown] if sampled_first else shown[indices]
         if spec.acts == "codec" and self.order == "perturb_then_sample":
-            return spec, np.concatenate([np.arange(first, last + 1) for first, last in _groups(wanted)])
-        return spec, wanted
+            return spec, np.concatenate([np.arange(first, last + 1) for first, last in _groups(indices)])
+        return spec, indices
 
-    def _coded(self, decoded: Frames, have: Indices, wanted: Indices, spec: VideoSpec) -> Frames:
+    def _coded(self, decoded: Frames, have: Indices, indices: Indices, spec: VideoSpec) -> Frames:
         constants = spec.profiles.get(self.profile, {})
-        out = np.empty((len(wanted), *decoded.shape[1:]), dtype=np.uint8)
-        for first, last in _groups(wanted):
+        out = np.empty((len(indices), *decoded.shape[1:]), dtype=np.uint8)
+        for first, last in _groups(indices):
             at = np.searchsorted(have, np.arange(first, last + 1))
             group = spec.function(decoded[at], self.severity, **constants)
-            inside = np.flatnonzero((wanted >= first) & (wanted <= last))
-            out[inside] = group[wanted[inside] - first]
+            inside = np.flatnonzero((indices >= first) & (indices <= last))
+            out[inside] = group[indices[inside] - first]
         return out
 
     def _key(self, video_id: str, start: float | None, end: float | None) -> dict[str, Any]:
@@ -151,18 +151,18 @@ class VideoCondition:
         return {"video_id": video_id, "start": None if whole else start, "end": None if whole else end}
 
 
-def _groups(wanted: Indices) -> list[tuple[int, int]]:
-    """(first frame, last wanted frame) of every group of pictures that holds a wanted frame."""
+def _groups(indices: Indices) -> list[tuple[int, int]]:
+    """(first frame, last frame of `indices`) of every group of pictures that holds one of them."""
     last: dict[int, int] = {}
-    for frame in wanted.tolist():
+    for frame in indices.tolist():
         last[frame // GROUP] = max(frame, last.get(frame // GROUP, 0))
     return [(group * GROUP, frame) for group, frame in sorted(last.items())]
 
 
-def _checked(wanted: npt.ArrayLike, length: int) -> Indices:
-    indices = np.asarray(wanted, dtype=np.int64)
-    if indices.ndim != 1 or not len(indices):
-        raise UsageError("give at least one wanted frame, as a list of indices")
-    if indices.min() < 0 or indices.max() >= length:
-        raise UsageError(f"wanted frames must lie in 0..{length - 1}, not {indices.min()}..{indices.max()}")
-    return indices
+def _checked(indices: npt.ArrayLike, length: int) -> Indices:
+    checked = np.asarray(indices, dtype=np.int64)
+    if checked.ndim != 1 or not len(checked):
+        raise UsageError("give at least one frame, as a list of indices")
+    if checked.min() < 0 or checked.max() >= length:
+        raise UsageError(f"frames must lie in 0..{length - 1}, not {checked.min()}..{checked.max()}")
+    return checked

@@ -30,9 +30,9 @@ def shot_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     bits = _bits(rng, frame)
     column = np.bitwise_or(np.left_shift(frame, 8, dtype=np.uint16), np.bitwise_and(bits, 255))
     side = np.right_shift(bits, 8).astype(np.uint8)
-    chosen = np.negative((side < _lookup(column, threshold)).view(np.uint8))  # 255 where the column's own value holds
+    own = np.negative((side < _lookup(column, threshold)).view(np.uint8))  # 255 where the column's own value holds
     low, high = _lookup(column, below), _lookup(column, above)
-    noisy: Frame = np.bitwise_xor(high, np.bitwise_and(np.bitwise_xor(low, high, out=low), chosen, out=low), out=low)
+    noisy: Frame = np.bitwise_xor(high, np.bitwise_and(np.bitwise_xor(low, high, out=low), own, out=low), out=low)
     return noisy
 
 

@@ -56,13 +56,15 @@ def contact_sheet(
     if at is not None and not 0 <= at <= times[-1]:
         raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")
     first = length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1
-    wanted = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
+    indices = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
     key: dict[str, Any] = {"video_id": Path(source).stem}
     conditions = {
         (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
     }
     needed = np.unique(
-        np.concatenate([[first], *(one.sources(wanted[one.name], length, **key) for one in conditions.values())])
+        np.concatenate(
+            [[first], *(condition.sources(indices[condition.name], length, **key) for condition in conditions.values())]
+        )
     )
     pictures = decode(source, needed.tolist())
     clean = pictures[int(np.searchsorted(needed, first))]
@@ -72,15 +74,15 @@ def contact_sheet(
     for name, spec in VIDEO.items():
         tiles = [_fitted(clean, width, height)]
         for severity in _SEVERITIES:
-            shown = conditions[name, severity].frames(pictures, needed, wanted[name], length, **key)
+            shown = conditions[name, severity].frames(pictures, needed, indices[name], length, **key)
             tiles.append(_fitted(shown[0], width, height) if len(shown) == 1 else _four(shown, width, height))
         maps = None
         if spec.acts == "temporal":
             maps = [np.arange(length)]
             maps += [index_map(name, length, s, seed=seed, profile=profile, **key) for s in _SEVERITIES]
         rows.append(_row(name, tiles, maps, across))
-    drawn = np.concatenate(rows)
-    _, data = cv2.imencode(".png", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR))
+    sheet = np.concatenate(rows)
+    _, data = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
     return write_bytes(target, data.tobytes())
 
 

@@ -73,8 +73,8 @@ def damage(
         if spec.acts == "temporal":
             rows.append(_temporal(name, severity, references=references, profile=profile, seed=seed))
         else:
-            seen = [one for one in references if one.frames is not None]
-            rows.append(_pictures(name, severity, references=seen, profile=profile, seed=seed) if seen else {})
+            shown = [clip for clip in references if clip.frames is not None]
+            rows.append(_pictures(name, severity, references=shown, profile=profile, seed=seed) if shown else {})
     return rows
 
 
@@ -126,11 +126,18 @@ def summary(references: Sequence[Reference], *, profile: str = "paper", seed: in
 
 def _temporal(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
     moved, distinct, unchanged = [], [], []
-    for one in references:
+    for clip in references:
         shown = index_map(
-            name, one.length, severity, seed=seed, video_id=one.video_id, start=one.start, end=one.end, profile=profile
+            name,
+            clip.length,
+            severity,
+            seed=seed,
+            video_id=clip.video_id,
+            start=clip.start,
+            end=clip.end,
+            profile=profile,
         )
-        moved.append(np.abs(shown - np.arange(one.length)).mean())
+        moved.append(np.abs(shown - np.arange(clip.length)).mean())
         distinct.append(len(np.unique(shown)))
         unchanged.append(moved[-1] == 0)
     return {
@@ -142,15 +149,15 @@ def _temporal(name: str, severity: int, references: Sequence[Reference], profile
 
 def _pictures(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
     values, unchanged = [], []
-    for one in references:
-        assert one.frames is not None and one.indices is not None
+    for clip in references:
+        assert clip.frames is not None and clip.indices is not None
         condition = VideoCondition(name, severity, profile, seed)
         if VIDEO[name].acts == "codec":  # the groups of pictures are not at hand: the samples are coded as a clip
             condition = VideoCondition(name, severity, profile, seed, order="sample_then_perturb")
         done = condition.frames(
-            one.frames, one.indices, one.indices, one.length, video_id=one.video_id, start=one.start, end=one.end
+            clip.frames, clip.indices, clip.indices, clip.length, video_id=clip.video_id, start=clip.start, end=clip.end
         )
-        clean = _reference_view(one.frames, severity, profile) if name == "translate" else one.frames
+        clean = _reference_view(clip.frames, severity, profile) if name == "translate" else clip.frames
         values.append(psnr(clean, done))
         unchanged.append(np.array_equal(clean, done))
     return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}

@@ -35,46 +35,54 @@ def check(
     from video_contrast.errors import VideoContrastError
     from video_contrast.files import write_json
 
-    found = checking.check(
+    checked = checking.check(
         dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=_bar
     )
-    place = write_json(manifest or dataset / checking.MANIFEST, found.manifest()) if found.looked else None
+    place = write_json(manifest or dataset / checking.MANIFEST, checked.manifest()) if checked.looked else None
     if as_json:
         print_json(
-            {"rows": found.rows, "problems": found.problems, "readable": found.readable, "missing": found.missing,
-             "unreadable": found.unreadable, "damaged": found.damaged, "changed": found.changed,
-             "too_short": found.short, "manifest": place}
-        )  # fmt: skip
+            {
+                "rows": checked.rows,
+                "problems": checked.problems,
+                "readable": checked.readable,
+                "missing": checked.missing,
+                "unreadable": checked.unreadable,
+                "damaged": checked.damaged,
+                "changed": checked.changed,
+                "too_short": checked.short,
+                "manifest": place,
+            }
+        )
     elif not quiet:
-        _print(found, dataset, place)
-    if not found.ok:
+        _print(checked, dataset, place)
+    if not checked.ok:
         counts = {
-            "problem(s) in the tables": len(found.problems),
-            "video(s) missing": len(found.missing),
-            "unreadable": len(found.unreadable),
-            "damaged": len(found.damaged),
-            "changed": len(found.changed),
-            "clip(s) beyond the end of their video": len(found.short),
+            "problem(s) in the tables": len(checked.problems),
+            "video(s) missing": len(checked.missing),
+            "unreadable": len(checked.unreadable),
+            "damaged": len(checked.damaged),
+            "changed": len(checked.changed),
+            "clip(s) beyond the end of their video": len(checked.short),
         }
         raise VideoContrastError(f"{dataset}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
 
 
-def _print(found: Any, folder: Path, manifest: Path | None) -> None:
-    for config, splits in found.rows.items():
+def _print(checked: Any, folder: Path, manifest: Path | None) -> None:
+    for config, splits in checked.rows.items():
         print(f"{config}: " + ", ".join(f"{split} {rows:,} rows" for split, rows in splits.items()))
-    for problem in found.problems:
+    for problem in checked.problems:
         print(f"problem: {problem}")
     if manifest:
-        print(f"videos: {found.readable} readable, manifest in {manifest}")
+        print(f"videos: {checked.readable} readable, manifest in {manifest}")
     else:
         print(f"videos: none of them lies in {folder}; give --video-root to check them")
-    _names("missing", found.missing)
-    if source := _source(folder) if found.missing or not found.looked else "":
+    _names("missing", checked.missing)
+    if source := _source(folder) if checked.missing or not checked.looked else "":
         print(f"the videos: {source}")
-    _names("unreadable", [f"{path}: {why}" for path, why in found.unreadable.items()])
-    _names("damaged", [f"{path}: {why}" for path, why in found.damaged.items()])
-    _names("changed", [f"{path}: its sha256 is not the expected one" for path in found.changed])
-    _names("too short", found.short)
+    _names("unreadable", [f"{path}: {why}" for path, why in checked.unreadable.items()])
+    _names("damaged", [f"{path}: {why}" for path, why in checked.damaged.items()])
+    _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])
+    _names("too short", checked.short)
 
 
 def _source(folder: Path) -> str:

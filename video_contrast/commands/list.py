@@ -48,12 +48,12 @@ def _kind_options(kind: str) -> Row:
     """The flags of `score` that a model kind adds, each with its help."""
     from video_contrast.runner.kinds import all_kinds
 
-    found = {}
+    options = {}
     for option in all_kinds()[kind].options:
         choices = f" One of {', '.join(option.choices)}." if option.choices else ""
         default = f" [default: {option.default}]" if option.default not in ("", None) else ""
-        found["--" + option.name.replace("_", "-")] = f"{option.help}{choices}{default}"
-    return found
+        options["--" + option.name.replace("_", "-")] = f"{option.help}{choices}{default}"
+    return options
 
 
 def _builder_options(name: str) -> Row:

@@ -90,10 +90,10 @@ class VideoIndex:
         until = float(self.times[stop]) if stop < self.n_frames else self.end
         return first + sampled_frames(self.times[first:stop], until, count, policy)
 
-    def minimum(self, wanted: Sequence[int]) -> int:
+    def minimum(self, frames: Sequence[int]) -> int:
         """How many frames must be decoded to get the frames `wanted` (increasing)."""
         last: dict[int, int] = {}
-        for number in wanted:
+        for number in frames:
             last[self.key_of(number)] = number
         return sum(number - key + 1 for key, number in last.items())
 

@@ -1,4 +1,4 @@
-"""Decoding: exactly the wanted frames, from only the groups of pictures that hold them.
+"""Decoding: exactly the requested frames, from only the groups of pictures that hold them.
 
 A number means the same picture whatever was sought. Only frames that are kept are converted to RGB. Frames that the
 decoder marks corrupt, or that come after an error in their group of pictures, are never handed out unnoticed.
@@ -27,7 +27,7 @@ class Counter:
 
     Attributes:
         decoded: frames that were decoded.
-        minimum: for every group of pictures with a wanted frame, the frames up to the last wanted.
+        minimum: for every group of pictures with a requested frame, the frames up to the last one requested.
         converted: frames that were kept.
         damaged: file -> what is wrong with it, of the damaged files that were accepted.
     """
@@ -46,26 +46,30 @@ class Counter:
 
 
 def decode(
-    path: str | os.PathLike[str], wanted: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
+    path: str | os.PathLike[str],
+    indices: Sequence[int],
+    counter: Counter | None = None,
+    *,
+    accept_damaged: bool = False,
 ) -> npt.NDArray[np.uint8]:
     """Decodes frames by number.
 
     Args:
         path: the file.
-        wanted: frame numbers in order of display, in any order and with repeats, each in 0..n_frames-1.
+        indices: frame numbers in order of display, in any order and with repeats, each in 0..n_frames-1.
         counter: is added to.
         accept_damaged: hand out damaged frames as the decoder makes them; the frame before stands in for one that
             does not come out at all.
 
     Returns:
-        uint8[len(wanted), H, W, 3], RGB, upright, in the order of `wanted`.
+        uint8[len(indices), H, W, 3], RGB, upright, in the order of `indices`.
 
     Raises:
-        DamagedVideo: the file stops in the middle, a wanted frame does not come out of it, or the decoder reports
+        DamagedVideo: the file stops in the middle, a requested frame does not come out of it, or the decoder reports
             damage in its group of pictures at or before it.
         BrokenVideo: the file cannot be read, or has no such frame.
     """
-    unique = sorted({int(number) for number in wanted})
+    unique = sorted({int(number) for number in indices})
     index = index_of(path)
     if not unique or unique[0] < 0 or unique[-1] >= index.n_frames:
         raise BrokenVideo(f"{path}: has frames 0..{index.n_frames - 1}, not {unique[:1]}..{unique[-1:]}")
@@ -92,7 +96,7 @@ def decode(
             raise BrokenVideo(f"{path}: its frames change size ({out.shape[1:3]} and {pixels.shape[:2]})")
         out[row] = pixels  # at once: the frames of many views are held a single time
     assert out is not None
-    return out if list(wanted) == unique else out[np.searchsorted(unique, wanted)]
+    return out if list(indices) == unique else out[np.searchsorted(unique, indices)]
 
 
 def verify(path: str | os.PathLike[str]) -> VideoIndex:
@@ -109,15 +113,15 @@ def verify(path: str | os.PathLike[str]) -> VideoIndex:
     return index
 
 
-def _walk(index: VideoIndex, wanted: Sequence[int], counter: Counter) -> Iterator[tuple[Any, str]]:
-    """The wanted frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
+def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterator[tuple[Any, str]]:
+    """The requested frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
 
     Where anything is wrong after a seek, the rest is decoded again from the beginning of the file (some key frames
     are none: a picture that is refreshed in stripes), and only what is wrong then is damage.
     """
     done = 0
     with opened(index.path) as (container, stream):
-        for run in _runs(index, wanted):
+        for run in _runs(index, indices):
             key = index.key_of(run[0])
             sought = done > 0 or key > WORTH_A_SEEK
             packets = _packets_from(container, stream, index, key) if sought else container.demux(stream)
@@ -132,7 +136,7 @@ def _walk(index: VideoIndex, wanted: Sequence[int], counter: Counter) -> Iterato
         else:
             return
     with opened(index.path) as (container, stream):
-        yield from _forward(container.demux(stream), index, wanted[done:], counter)
+        yield from _forward(container.demux(stream), index, indices[done:], counter)
 
 
 def _packets_from(container: Any, stream: Any, index: VideoIndex, key: int) -> Iterator[Any]:
@@ -153,20 +157,20 @@ def _packets_from(container: Any, stream: Any, index: VideoIndex, key: int) -> I
                 break
 
 
-def _runs(index: VideoIndex, wanted: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cuts the wanted frames where a seek is worth it."""
+def _runs(index: VideoIndex, indices: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cuts the requested frames where a seek is worth it."""
     begin = 0
-    for at in range(1, len(wanted)):
-        if len(index.stamps) and index.key_of(wanted[at]) > wanted[at - 1] + 1 + WORTH_A_SEEK:
-            yield wanted[begin:at]
+    for at in range(1, len(indices)):
+        if len(index.stamps) and index.key_of(indices[at]) > indices[at - 1] + 1 + WORTH_A_SEEK:
+            yield indices[begin:at]
             begin = at
-    yield wanted[begin:]
+    yield indices[begin:]
 
 
 def _forward(
-    packets: Iterator[Any], index: VideoIndex, wanted: Sequence[int], counter: Counter, *, first: int = 0
+    packets: Iterator[Any], index: VideoIndex, indices: Sequence[int], counter: Counter, *, first: int = 0
 ) -> Iterator[tuple[Any, str]]:
-    """The wanted frames out of packets that begin at frame `first`.
+    """The requested frames out of packets that begin at frame `first`.
 
     Another frame stands in for one that is lost, None where there is none.
     """
@@ -183,16 +187,16 @@ def _forward(
         for lost in range(awaited, number):  # what follows it in its group refers to other pictures than it should
             faults.setdefault(index.key_of(lost), _lost(index, lost))
         awaited = max(awaited, number + 1)
-        while done < len(wanted) and number > wanted[done]:
-            yield spare or frame, faults.get(index.key_of(wanted[done])) or _lost(index, wanted[done])
+        while done < len(indices) and number > indices[done]:
+            yield spare or frame, faults.get(index.key_of(indices[done])) or _lost(index, indices[done])
             done += 1
-        if done < len(wanted) and number == wanted[done]:
+        if done < len(indices) and number == indices[done]:
             yield frame, faults.get(index.key_of(number), "")
             done += 1
-        if done == len(wanted):
+        if done == len(indices):
             return
         spare = frame
-    for number in wanted[done:]:
+    for number in indices[done:]:
         yield spare, faults.get(index.key_of(number)) or _lost(index, number)
 
 
