@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ FORMATS = (
     "mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "asf", "flv", "ogg", "gif", "ivf", "nut", "mxf", "rm",
     "dv", "h264", "hevc", "m4v", "obu",
 )  # fmt: skip
+_OF_THREAD = threading.local()
 
 
 class BrokenVideo(VideoContrastError):
@@ -77,7 +79,12 @@ def regular(path: str | os.PathLike[str]) -> Any:
 
 def picture(frame: Any) -> npt.NDArray[np.uint8]:
     """Returns a decoded frame as uint8[H, W, 3], RGB and upright: phones store a picture and how to turn it."""
-    stored = frame.to_ndarray(format="rgb24")
+    # One converter a thread: setting a new one up for every frame costs more than converting a small frame.
+    if not hasattr(_OF_THREAD, "reformatter"):
+        from av.video.reformatter import VideoReformatter
+
+        _OF_THREAD.reformatter = VideoReformatter()
+    stored = _OF_THREAD.reformatter.reformat(frame, format="rgb24").to_ndarray()
     turns = round((frame.rotation or 0) / 90) % 4
     return np.ascontiguousarray(np.rot90(stored, turns)) if turns else stored
 
