@@ -140,7 +140,7 @@ def leaky(subject, verb, place, rng):
 
 
 def test_refinement_makes_both_blind_scores_symmetric():
-    rows = [row for row in pairs(800, leaky) if row["candidates"][0] != row["candidates"][1]]
+    rows = [row for row in pairs(400, leaky) if row["candidates"][0] != row["candidates"][1]]
     before = audit(rows)
     kept, facts = refine(rows)
     assert before["blind"]["accuracy"] > 0.9
@@ -151,7 +151,7 @@ def test_refinement_makes_both_blind_scores_symmetric():
 
 
 def test_refinement_keeps_almost_all_of_a_set_without_a_cue():
-    rows = pairs(800, other_verb)
+    rows = pairs(400, other_verb)
     kept, facts = refine(rows, grid=2)
     assert len(kept) > 0.75 * len(rows) and facts["items_after"] == len(kept)
 
