@@ -12,7 +12,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.video_metadata import metadata_of
+from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
@@ -113,8 +113,7 @@ class ChatPrompts:
         # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils did in training.
         if getattr(self.processor.video_processor, "cap_pixels_per_frame", False) is None:
             given["cap_pixels_per_frame"] = True
-        # Omni processors take the rate from here, and believe in two frames a second where it is not given.
-        if hasattr(self.processor, "position_id_per_seconds"):
+        if takes_rate(self.processor):
             given["fps"] = metadata["fps"]
         return given
 

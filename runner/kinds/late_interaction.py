@@ -20,10 +20,10 @@ from video_contrast.runner.kinds.sentence import (
     NO_PROMPT,
     PROMPT_TEXT,
     PROMPT_VIDEO,
-    SAMPLED,
     SentenceModel,
     given_prompt,
     loading_arguments,
+    sampled,
 )
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
@@ -130,13 +130,7 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, V * D]: a clip's vectors, or those of all its frames."""
         if self.takes_video:
-            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in prepared]
-            return stacked(
-                [
-                    self._encode(self.model.encode_document, [video], self.prompt_video, processing_kwargs=SAMPLED)[0]
-                    for video in videos
-                ]
-            )
+            return stacked([self._video(clip) for clip in prepared])
         from PIL import Image
 
         clips = []
@@ -145,6 +139,11 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
             frames = self._encode(self.model.encode_document, images, self.prompt_video)
             clips.append(np.concatenate(frames, axis=1))
         return stacked(clips)
+
+    def _video(self, clip: ClipFrames) -> np.ndarray:
+        video = {"array": clip.frames, "video_metadata": metadata_of(clip)}
+        arguments = {"video": sampled(self.model, clip)}
+        return self._encode(self.model.encode_document, [video], self.prompt_video, processing_kwargs=arguments)[0]
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, T * D]; divided by the number of vectors where the similarity is their mean."""

@@ -10,7 +10,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
-from video_contrast.runner.kinds.sentence import PROMPT_TEXT, SAMPLED, given_prompt, loading_arguments, saved_prompt
+from video_contrast.runner.kinds.sentence import PROMPT_TEXT, given_prompt, loading_arguments, sampled, saved_prompt
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
 
@@ -49,7 +49,7 @@ class RerankerScorer(PairScorer):
         for begin in range(0, len(captions), self.batch_size):
             batch = captions[begin : begin + self.batch_size]
             # Pairs have no place for the metadata of a video, so each batch is given its own.
-            videos = SAMPLED["video"] | {"video_metadata": [metadata_of(clip) for _ in batch]}
+            videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip) for _ in batch]}
             found = self.encoder.predict(
                 [({"text": caption}, {"video": clip.frames}) for caption in batch],
                 prompt=self.prompt or None,

@@ -23,12 +23,11 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.loading import count_longer, explained
-from video_contrast.runner.kinds.video_metadata import metadata_of
+from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
 PROMPT_VIDEO = KindOption("prompt_video", str, "", "Prompt of clips; empty: the checkpoint's own; none: without one.")
-SAMPLED = {"video": {"do_sample_frames": False}}  # the frames are sampled already
 
 
 class SentenceModel(Encoder):
@@ -87,15 +86,25 @@ class SentenceEncoder(SentenceModel, DualEncoder):
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, D], rows of length 1."""
         if self.takes_video:
-            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in prepared]
-            rows = self._encode(self.model.encode_document, videos, self.prompt_video, processing_kwargs=SAMPLED)
-            return _unit(rows.reshape(len(prepared), -1))
+            # One call for clips of one rate, where the processor must be told it.
+            rates = [str(sampled(self.model, clip)) for clip in prepared]
+            rows: dict[int, np.ndarray] = {}
+            for rate in dict.fromkeys(rates):
+                members = [n for n, other in enumerate(rates) if other == rate]
+                clips = [prepared[n] for n in members]
+                videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in clips]
+                arguments = {"video": sampled(self.model, clips[0])}
+                encoded = self._encode(
+                    self.model.encode_document, videos, self.prompt_video, processing_kwargs=arguments
+                )
+                rows.update(zip(members, encoded.reshape(len(members), -1), strict=True))
+            return _unit(np.stack([rows[n] for n in range(len(prepared))]))
         from PIL import Image
 
         images = [Image.fromarray(frame) for clip in prepared for frame in clip.frames]
-        rows = _unit(self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1))
-        clips = np.split(rows, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
-        return _unit(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips]))
+        frames = _unit(self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1))
+        by_clip = np.split(frames, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
+        return _unit(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in by_clip]))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
@@ -107,6 +116,13 @@ class SentenceEncoder(SentenceModel, DualEncoder):
             inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
         )
         return np.asarray(rows, np.float32)
+
+
+def sampled(model: Any, clip: ClipFrames) -> dict[str, Any]:
+    """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
+    inside = model[0] if hasattr(model, "__getitem__") else None
+    rate = {"fps": metadata_of(clip)["fps"]} if takes_rate(getattr(inside, "processor", None)) else {}
+    return {"do_sample_frames": False, **rate}
 
 
 def given_prompt(option: str) -> str | None:

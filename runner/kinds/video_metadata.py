@@ -9,6 +9,14 @@ import numpy as np
 from video_contrast.runner.kinds.base import ClipFrames
 
 
+def takes_rate(processor: Any) -> bool:
+    """Whether a processor takes the rate of the frames as `fps` and not from the metadata (Qwen2.5-Omni, Qwen3-Omni).
+
+    It believes in two frames a second where it is not given.
+    """
+    return hasattr(processor, "position_id_per_seconds")
+
+
 def metadata_of(clip: ClipFrames) -> dict[str, Any]:
     """The fields of transformers' `VideoMetadata`: a video of `len(frames)` frames, each at its own time.
 

@@ -1,0 +1,130 @@
+"""Embedders of sentence-transformers over real classes: prompts, times and pooling are those of the library's lines."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import parity
+import pytest
+
+from video_contrast.runner.kinds import LoadOptions, choose, options_for
+from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.locate import locate
+
+CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
+PROMPTS = {"query": "Retrieve videos relevant to the user's query.", "document": "Represent the user's input."}
+# The class inside -> the embedders that are built so: their last token, of length 1.
+INSIDE = {
+    "qwen3_vl": "Qwen3-VL-Embedding",
+    "qwen2_vl": "GME, VLM2Vec-V2",
+    "qwen2_5_vl": "jina-embeddings-v4 (its base)",
+    "qwen3_5": "embedders over Qwen3.5",
+    "qwen2_5_omni": "embedders over the thinker of Qwen2.5-Omni",
+}
+RATE = 24.0
+
+
+@pytest.fixture(scope="module")
+def saved(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Normalize, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    root = tmp_path_factory.mktemp("embedders")
+
+    def get(name: str) -> Path:
+        if not (root / name).exists():
+            inside = Transformer(str(thinker(tiny_vlm(name), root) if name == "qwen2_5_omni" else tiny_vlm(name)))
+            pooling = Pooling(32, pooling_mode="lasttoken")
+            SentenceTransformer(modules=[inside, pooling, Normalize()], prompts=PROMPTS).save(str(root / name))
+        return root / name
+
+    return get
+
+
+def thinker(folder: Path, root: Path) -> Path:
+    """The thinker alone, as embedders of Omni are published."""
+    from transformers import AutoProcessor, Qwen2_5OmniThinkerForConditionalGeneration
+
+    Qwen2_5OmniThinkerForConditionalGeneration.from_pretrained(folder).save_pretrained(root / "thinker")
+    AutoProcessor.from_pretrained(folder).save_pretrained(root / "thinker")
+    return root / "thinker"
+
+
+def load(folder: Path, **more: Any) -> Encoder:
+    source = locate(str(folder))
+    kind = choose(source)
+    assert kind.name == "sentence_transformers"
+    model = kind.load(source, LoadOptions(options=options_for(kind, {}), **more))
+    assert isinstance(model, Encoder)
+    return model
+
+
+def similarities(model: Encoder, clips: list[ClipFrames]) -> np.ndarray:
+    return model.join(model.encode_prepared([model.prepare(clip) for clip in clips]), model.encode_texts(CAPTIONS))
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_video_embedders(name: str, saved: Callable[[str], Path], clip: ClipFrames) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    times = (0.0, 0.25, 0.5, 0.75)
+    clips = [ClipFrames(clip.frames, times), ClipFrames(255 - clip.frames[:, :40], times)]
+    card = SentenceTransformer(str(saved(name)), device="cpu")
+    metadata = {"total_num_frames": 24, "fps": RATE, "frames_indices": [round(time * RATE) for time in times]}
+    rate = {"fps": 4.0} if name == "qwen2_5_omni" else {}
+    documents = [
+        card.encode_document(
+            [{"array": one.frames, "video_metadata": metadata}],
+            processing_kwargs={"video": {"do_sample_frames": False, **rate}},
+        )[0]
+        for one in clips
+    ]
+    queries = [card.encode_query(caption) for caption in CAPTIONS]
+    parity.close(
+        f"{name} in a SentenceTransformer", similarities(load(saved(name)), clips), documents @ np.array(queries).T
+    )
+
+
+def test_prompts_reach_the_model(saved: Callable[[str], Path], clip: ClipFrames) -> None:
+    folder = saved("qwen3_vl")
+    source = locate(str(folder))
+    kind = choose(source)
+    plain = similarities(load(folder), [clip])
+    for option in ("prompt_text", "prompt_video"):
+        model = kind.load(source, LoadOptions(options=options_for(kind, {option: "Find: "})))
+        assert np.abs(similarities(model, [clip]) - plain).max() > 1e-4
+        assert model.facts[option] == "Find: "
+
+
+@pytest.mark.parametrize("device_map", ["cpu", "auto"])
+def test_device_maps(
+    device_map: str, saved: Callable[[str], Path], tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames
+) -> None:
+    folder = saved("qwen2_vl")
+    model = load(folder, device_map=device_map)
+    assert model.model._device_map == device_map  # type: ignore[attr-defined]
+    np.testing.assert_allclose(similarities(model, [clip]), similarities(load(folder), [clip]), atol=1e-6)
+
+
+@pytest.mark.parametrize("device_map", ["cpu", "auto"])
+def test_device_maps_of_rerankers(
+    device_map: str, tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames
+) -> None:
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.cross_encoder.modules import LogitScore
+
+    module = Transformer(str(tiny_vlm("qwen2_5_vl")), transformer_task="any-to-any")
+    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
+    path = tmp_path / "model"
+    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(str(path))
+    source = locate(str(path))
+    kind = choose(source)
+    plain, placed = (
+        kind.load(source, LoadOptions(options=options_for(kind, {}), **more))
+        for more in ({}, {"device_map": device_map})
+    )
+    assert placed.encoder._device_map == device_map
+    np.testing.assert_allclose(placed.score(clip, CAPTIONS).scores, plain.score(clip, CAPTIONS).scores, atol=1e-6)
