@@ -97,6 +97,9 @@ def merged(model: Any, folder: Path) -> Any:
     except (OSError, KeyError, TypeError) as error:
         raise VideoContrastError(f"{folder} cannot be read as adapters: {error}") from error
     own = {key.replace(".default", "") for key in adapted.state_dict()}
-    if foreign := sorted(key for key in given if key.replace(".default", "") not in own):
+    read = {key.replace(".default", "") for key in given}
+    if foreign := sorted(read - own):
         raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
+    if absent := sorted(key for key in own - read if ".lora_" in key):
+        raise UsageError(f"{folder} adapts another base than this {name}: it holds nothing for {absent[0]}")
     return adapted.merge_and_unload()

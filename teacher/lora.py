@@ -1,5 +1,6 @@
 """LoRA by peft: small adapters learn in place of the weights, and are saved as the library saves them, or merged."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,9 @@ def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
         base_model_name_or_path=str(Path(base).resolve()) if Path(base).is_dir() else base,
     )
     try:
-        model = get_peft_model(net, config)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # peft calls transformers by names of before
+            model = get_peft_model(net, config)
     except ValueError as error:
         raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error
     model.peft_config["default"].base_model_name_or_path = config.base_model_name_or_path

@@ -9,7 +9,6 @@ from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Seed, VideoRoot
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
-LORA = "LoRA (needs peft)"
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
 RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-3 in the LoRA paper (arXiv:2106.09685, table 12)
 HEAD_FACTOR = 10.0  # X-CLIP (arXiv:2208.02816, 4.1): what the towers did not bring learns ten times as fast
@@ -36,7 +35,7 @@ class NegativeOptions(EditOptions):
     """The negative captions, and the teacher that compares them with the true ones."""
 
     PANEL: ClassVar[str] = TEXT
-    preset: Annotated[Literal["none", "paper"], "paper: the RCAD paper's; what you give goes first"] = "none"
+    preset: Annotated[Literal["none", "paper"], "the RCAD paper's options"] = "none"
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
     generator: Annotated[
         Literal["auto", "shapes", "lexical", "t5", "mlm", "llm", "set"], "auto: fits the set; set: of `generate`"
@@ -48,12 +47,12 @@ class NegativeOptions(EditOptions):
 class LoraOptions:
     """Adapters in place of the weights."""
 
-    PANEL: ClassVar[str] = LORA
-    lora_rank: Annotated[int, "rank of the adapters; 0: the weights learn"] = 0
-    lora_alpha: Annotated[float | None, "their scale; default: twice the rank"] = None
+    PANEL: ClassVar[str] = HOW
+    lora_rank: Annotated[int, "of adapters that learn in place of the weights; 0: none"] = 0
+    lora_alpha: Annotated[float | None, "their scale; default: twice the rank", Flag(hidden=True)] = None
     lora_dropout: Annotated[float, "within the adapters", Flag(python_only=True)] = 0.0
-    lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated"] = "all-linear"
-    merge: Annotated[bool, "save the merged model, not the adapters"] = False
+    lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated", Flag(hidden=True)] = "all-linear"
+    merge: Annotated[bool, "save the model with its adapters merged"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,24 +62,26 @@ class TrainingOptions:
     PANEL: ClassVar[str] = HOW
     objective: Annotated[Literal["lbl", "lgt"], "labels or soft logits"] = "lbl"
     temperature: Annotated[float | None, "of the similarities; default: the model's own"] = None
-    logit_scale: Annotated[Literal["frozen", "learned"], "whether the model's own temperature learns"] = "frozen"
+    logit_scale: Annotated[
+        Literal["frozen", "learned"], "whether the model's own temperature learns", Flag(hidden=True)
+    ] = "frozen"
     teacher_temperature: Annotated[float, "of the teacher's (lgt)"] = 0.01
-    contrast: Annotated[float, "weight of the in-batch term; 0: none"] = 1.0
+    contrast: Annotated[float, "weight of the in-batch term; 0: none", Flag(hidden=True)] = 1.0
     freeze: Annotated[Literal["none", "vision", "text", "both"], "frozen towers"] = "none"
     epochs: Annotated[int, "passes over the captions"] = 5
     batch_size: Annotated[int, "clips a batch, all processes"] = 32
-    accumulate: Annotated[int, "batches a step"] = 1
+    accumulate: Annotated[int, "batches a step", Flag(hidden=True)] = 1
     learning_rate: Annotated[float | None, "highest; default: 1e-5, or 2e-4 (LoRA)", Flag(former=("rate",))] = None
-    text_learning_rate: Annotated[float | None, "of the text tower; default: the same"] = None
-    head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times"] = None
-    warm_up: Annotated[float, "share of the steps until it is reached"] = 0.1
+    text_learning_rate: Annotated[float | None, "of the text tower; default: the same", Flag(hidden=True)] = None
+    head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times", Flag(hidden=True)] = None
+    warm_up: Annotated[float, "share of the steps until it is reached", Flag(hidden=True)] = 0.1
     weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.05
-    gradient_checkpointing: Annotated[bool, "less memory, a third more time"] = False
+    gradient_checkpointing: Annotated[bool, "less memory, more time"] = False
     evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
     patience: Annotated[int, "validations without gain; 0: any"] = 5
     dtype: Annotated[
         Literal["float32", "float16", "bfloat16"],
-        "mixed precision",
+        "mixed",
         Flag(former=("precision",), former_values=PRECISIONS),
     ] = "float32"
     seed: Seed = 0
@@ -123,9 +124,7 @@ class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     """All options of `teach`."""
 
     group: Annotated[str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW)] = None
-    report_to: Annotated[
-        Literal["none", "tensorboard", "trackio", "wandb"], "tracker of losses and validations", Flag(panel=HOW)
-    ] = "none"
+    report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "log", Flag(panel=HOW)] = "none"
 
     def check(self) -> None:
         """As of the training, and whether LoRA's options fit."""

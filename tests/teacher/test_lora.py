@@ -24,13 +24,13 @@ pytest.importorskip("peft", reason="peft is not installed (pip install video-con
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("lora")
-    teacher_set.write(root / "set", train=6, validation=3)
+    teacher_set.write(root / "set", train=12, validation=3)
     tiny_models.clip(root / "clip")
     return root
 
 
 def run(place: Path, name: str, **changed: Any) -> dict[str, Any]:
-    settings = SETTINGS | {"store": place / "store", "lora_rank": 2, "epochs": 2} | changed
+    settings = SETTINGS | {"store": place / "store", "lora_rank": 2, "epochs": 1} | changed
     return teach(settings.pop("model", place / "clip"), place / "set", output=place / name, **settings)
 
 

@@ -10,8 +10,6 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
 
-AFTER = "Before and after"  # heading of the help
-
 
 class Fell(VideoContrastError):
     """A figure fell by more than was allowed."""
@@ -30,11 +28,9 @@ def teach(
     dataset: Annotated[str, "folder or Hub id of a set with a retrieval config", Flag(panel=DATA)] = "",
     demo: Annotated[bool, "base, lbl and lgt on the shapes world; one table", Flag(panel=DATA)] = False,
     dry_run: Annotated[bool, "counts, tokens, price and time; trains nothing", Flag(panel=DATA)] = False,
-    price: Annotated[str | None, "dollars for a million tokens: PROMPT,ANSWER", Flag(panel=DATA)] = None,
-    evaluate_on: Annotated[
-        str | None, "set whose test split is scored; default: --dataset; none", Flag(panel=AFTER)
-    ] = None,
-    tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=AFTER)] = None,
+    price: Annotated[str | None, "dollars for a million tokens: PROMPT,ANSWER", Flag(panel=DATA, hidden=True)] = None,
+    evaluate_on: Annotated[str | None, "set to test on, before and after; or none", Flag(panel=DATA)] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
