@@ -12,6 +12,7 @@ from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ContrastGenerator, contrast_clips
 from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
+from video_contrast.builders.assembly.may_be_true import COUNT, warn
 from video_contrast.builders.assembly.multiple_choice import (
     CANDIDATES,
     RandomItem,
@@ -215,6 +216,7 @@ def _contrast_config(
             "counts": {**counts[split], **contrasts.counts()},
             "coverage": contrasts.coverage(plan.caption),
         }
+        warn(f"{config.kind} ({split})", contrasts.tried[f"candidates:{COUNT}"], contrasts.tried["edited"])
     facts = {
         "negatives": f"one {config.kind} contrast and {CANDIDATES - 2} captions of other videos",
         "kind": config.kind,

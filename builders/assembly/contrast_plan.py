@@ -90,7 +90,12 @@ def contrast_plan(
     Raises:
         UsageError: an unknown constraint, or no such table.
     """
-    draw: dict[str, Any] = {"training": training, "seed": options.seed, "num_proc": options.num_proc}
+    draw: dict[str, Any] = {
+        "training": training,
+        "training_videos": training_videos,
+        "seed": options.seed,
+        "num_proc": options.num_proc,
+    }
     verbs: VerbContrasts | FrameContrasts
     objects: VerbContrasts | FrameContrasts
     if options.generator == "frames":

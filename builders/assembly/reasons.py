@@ -34,6 +34,7 @@ LEFT_OUT = {
     "negative_equals_truth": "clips have a negative that says what the true caption says",
     "empty_captions": "rows lack a caption",
     "repeated_pairs": "pairs stood twice in the table and were taken once",
+    "may_be_true_together": "negatives may be true: captions of one video say both words",
     "repeated_negatives": "negatives stood twice for their clip and were taken once",
 }
 

@@ -1,7 +1,7 @@
 """Verb and object contrasts in builders: the pipeline made from a builder's options, and its record for the card."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.errors import UsageError
+from video_contrast.files import cache_dir
 from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
 
@@ -66,6 +67,8 @@ class VerbContrasts:
         seed: of every draw.
         num_proc: processes that count words.
         target: "verb" or "object".
+        training_videos: returns captions of training videos by video, which are added to the counts that the
+            constraint `lift` reads; None: none are.
         per_caption: how many contrasts of different verbs (things) a caption is asked for.
         chat: answers in place of the chat model that the options name.
         on_reject: told of every candidate that a constraint rejects.
@@ -76,6 +79,7 @@ class VerbContrasts:
     seed: int = 0
     num_proc: int = 1
     target: Literal["verb", "object"] = "verb"
+    training_videos: Callable[[], Mapping[str, Sequence[str]]] | None = None
     per_caption: int = 1
     chat: "Chat | None" = None
     on_reject: "OnReject | None" = None
@@ -138,9 +142,19 @@ class VerbContrasts:
             seed=self.seed,
             tagger=self.options.tagger,
             generator_options=generator_options,
-            options=_named(self.options.constraint_options, "--constraint-options"),
+            options=_named(self.options.constraint_options, "--constraint-options") | self._sibling_counts(),
             on_reject=self.on_reject,
         )
+
+    def _sibling_counts(self) -> dict[str, Any]:
+        """What captions of one video say together, with the user's training videos, where `lift` is applied."""
+        from video_contrast.perturbations.contrast.constraints import constraint_names
+        from video_contrast.perturbations.contrast.generators.frames import load_counts
+
+        names = constraint_names(self.options.generator, self.options.constraint_names(), target=self.target)
+        if self.training_videos is None or "lift" not in names:
+            return {}
+        return {"frame_counts": load_counts(self.training_videos(), cache=str(cache_dir() / "parses.sqlite"))}
 
     @cached_property
     def counts(self) -> "WordCounts":

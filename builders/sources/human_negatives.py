@@ -8,6 +8,7 @@ from pathlib import Path
 from video_contrast.builders.assembly.captioned_clip import normal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.assembly.may_be_true import COUNT, with_lifts
 from video_contrast.builders.sources.caption_table import column, read_table, texts
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
@@ -57,12 +58,17 @@ class HumanContrasts:
             self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.negative)
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
-        """The negatives of each caption (by clip id or video id), and how many captions have some."""
+        """The negatives of each caption (by clip id or video id), how many captions have some, and how many
+        negatives may be true.
+        """
         contrasts, counts = [], Counter[str]()
         for attempt in attempts:
             key = normal(attempt.caption)
             clip = attempt.clip
             negatives = self._of.get((clip.id, key)) or self._of.get((clip.video_id, key)) or []
-            contrasts.append([difference(attempt.caption, text, "human") for text in negatives])
+            edits = [difference(attempt.caption, text, "human") for text in negatives]
+            edits, doubtful = with_lifts([attempt.caption] * len(edits), edits)
+            contrasts.append(edits)
+            counts[f"candidates:{COUNT}"] += sum(doubtful)
             counts["edited" if negatives else "no_human_negative"] += 1
         return contrasts, counts

@@ -7,11 +7,13 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import Facts, add_config
 from video_contrast.builders.assembly.difference import difference
+from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, texts
 from video_contrast.builders.sources.clip_table import Span, VideoTable, check_span
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
 
 CONFIG = "pairs_mc"
@@ -30,6 +32,7 @@ def pairs(
 ) -> BuiltSet:
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
     rows, counts = read_pairs(table, true=true, false=false, kind=kind, seed=seed)
+    warn(CONFIG, counts[COUNT], counts["built"])
     facts: Facts = {
         "pretty_name": "Pairs of captions",
         "summary": "A true and a false caption of each clip, from a table of pairs.",
@@ -63,14 +66,15 @@ def read_pairs(
         seed: of the places of the candidates.
 
     Returns:
-        The rows, and counts: "rows" of the table, "built" pairs, and those that were left out by reason.
+        The rows, and counts: "rows" of the table, "built" pairs, those that were left out by reason, and those of which
+        the negative may be true (`may_be_true`).
 
     Raises:
         UsageError: no such file or column.
         VideoContrastError: a row with more than one true caption, a bad path or time, a kind that is reserved, or one
             id for two clips; the message names the line.
     """
-    rows: list[MultipleChoiceRow] = []
+    found: list[tuple[CaptionedClip, str, Edit, str]] = []
     counts = Counter({"rows": 0, "built": 0})
     of_clip: Counter[str] = Counter()
     spans: dict[str, Span] = {}
@@ -95,12 +99,16 @@ def read_pairs(
                 counts["repeated_pairs"] += 1
             else:
                 seen.add(pair)
-                clip = _clip(span, of_clip[span.id])
+                found.append((_clip(span, of_clip[span.id]), truths[0], difference(truths[0], negative, "table"), name))
                 of_clip[span.id] += 1
-                rows.append(
-                    contrasts_only_row(clip, truths[0], [difference(truths[0], negative, "table")], name, seed=seed)
-                )
+    edits, doubtful = with_lifts([truth for _, truth, _, _ in found], [edit for _, _, edit, _ in found])
+    rows = [
+        contrasts_only_row(clip, truth, [edit], name, seed=seed)
+        for (clip, truth, _, name), edit in zip(found, edits, strict=True)
+    ]
     counts["built"] = len(rows)
+    if any(doubtful):
+        counts[COUNT] = sum(doubtful)
     return rows, counts
 
 

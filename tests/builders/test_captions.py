@@ -171,7 +171,7 @@ def test_character_ids_follow_the_cast_of_the_movie(tmp_path):
     assert facts["counts"]["captions_tried"] == {"edited": 6, "no_other_character": 6}
 
 
-def test_human_negatives_become_verb_human_mc(tmp_path):
+def test_human_negatives_become_verb_human_mc(tmp_path, capsys):
     write_table(tmp_path / "captions.csv")
     table = tmp_path / "human.jsonl"
     caption = "a man is running in place 0 "
@@ -180,6 +180,8 @@ def test_human_negatives_become_verb_human_mc(tmp_path):
     )
     made = rows(built(tmp_path, ["verb_human_mc"], human=table), "verb_human_mc")
     assert [row["candidates"][row["kinds"].index("verb_human")] for row in made] == ["a man is resting in place 0"]
+    # Captions of one video say both.
+    assert "verb_human (test): 1 of 1 negatives" in capsys.readouterr().err
 
 
 def test_a_build_of_everything_leaves_out_what_it_lacks_and_says_so(tmp_path, capsys):

@@ -61,7 +61,13 @@ def test_a_list_of_false_captions_makes_a_pair_of_each(tmp_path):
     assert [row["candidates"][1 - row["label"]] for row in rows] == ["a cat runs", "a dog sleeps"]
     assert {kind for row in rows for kind in row["kinds"]} == {"true", "contrast"}
     facts = open_set(root).record["configs"]["pairs_mc"]["facts"]["splits"]["test"]["counts"]
-    assert facts == {"built": 2, "negative_equals_truth": 1, "repeated_pairs": 1, "empty_captions": 1}
+    assert facts == {
+        "built": 2,
+        "negative_equals_truth": 1,
+        "repeated_pairs": 1,
+        "empty_captions": 1,
+        "may_be_true_together": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -78,3 +84,17 @@ def test_bad_pairs_are_named(tmp_path, line, message):
     options = {"video_column": "file", "true": "right", "false": "wrong", "kind": "what"}
     with pytest.raises(VideoContrastError, match=message):
         build("pairs", output=tmp_path / "set", captions=str(table), **options)
+
+
+def test_negatives_that_may_be_true_are_kept_counted_and_told(tmp_path, capsys):
+    table = tmp_path / "pairs.csv"
+    lines = ["v.mp4,a man is singing,a man is dancing,verb", "w.mp4,a door opens,a door closes,verb"]
+    table.write_text(HEADER + "\n".join(lines))
+    assert main(command(table, tmp_path / "set")) == 0
+    assert "pairs_mc: 1 of 2 negatives replace a word by one that captions" in capsys.readouterr().err
+    assert open_set(tmp_path / "set").record["configs"]["pairs_mc"]["facts"]["splits"]["test"]["counts"] == {
+        "built": 2, "may_be_true_together": 1,
+    }  # fmt: skip
+    rows = {row["video_id"]: row for row in open_set(tmp_path / "set").choice_rows("pairs_mc", "test")}
+    edit = rows["v"]["edits"][1 - rows["v"]["label"]]
+    assert json.loads(edit["scores"])["lift"] > 1

@@ -51,7 +51,7 @@ def test_perplexity_constraint_rejects_by_its_own_count_and_records_its_limits(c
             assert edit.scores["perplexity"] == pytest.approx((new - old) / old, abs=1e-4)
     record = pipeline.record()
     assert record["constraints"]["perplexity"]["rise_below"] == 0.6
-    assert record["not_applied"] == ["siblings", "word_vectors", "sentence", "nli"]
+    assert record["not_applied"] == ["siblings", "lift", "word_vectors", "sentence", "nli"]
 
 
 def _write_vectors(path, rng=0):

@@ -13,6 +13,7 @@ from video_contrast.perturbations.contrast.constraints.base import Constraint, V
 from video_contrast.perturbations.contrast.constraints.frequency import Frequency
 from video_contrast.perturbations.contrast.constraints.has_word import HasNoun, HasVerb
 from video_contrast.perturbations.contrast.constraints.inflection import Inflection
+from video_contrast.perturbations.contrast.constraints.lift import SiblingLift
 from video_contrast.perturbations.contrast.constraints.nli import NotEntailed
 from video_contrast.perturbations.contrast.constraints.other_lemma import OtherLemma
 from video_contrast.perturbations.contrast.constraints.perplexity import Perplexity
@@ -28,6 +29,7 @@ _ORDER: tuple[type[Constraint], ...] = (
     OtherLemma,
     Frequency,
     Siblings,
+    SiblingLift,
     Inflection,
     Perplexity,
     WordVectors,
@@ -42,8 +44,8 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
     """The constraints to apply, in their order.
 
     Args:
-        generator: its name decides the default: `lexical` takes the rules, which need no model, the others the paper's
-            models too. None: every constraint there is.
+        generator: its name decides the default: `lexical` takes the rules, which need no model, the others also the
+            lift of sibling captions and the paper's models. None: every constraint there is.
         names: those to apply; None for the default.
         target: "verb" or "object"; "has_verb" means "has_noun" for objects.
 
@@ -61,7 +63,7 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
         return [name for name in known if name in requested]
     if generator is None:
         return list(known)
-    groups = ("rule",) if generator == "lexical" else ("rule", "model")
+    groups = ("rule",) if generator == "lexical" else ("rule", "counts", "model")
     return [name for name, kind in known.items() if kind.group in groups and target in kind.default_targets]
 
 
@@ -74,7 +76,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     known = {"device"} | {field.name for constraint in _ORDER for field in fields(constraint) if field.init}  # type: ignore[arg-type]  # all are dataclasses
     for name in options:
         if name not in known - {"counts"}:
-            raise unknown_name("option of a constraint", name, sorted(known - {"counts"}))
+            raise unknown_name("option of a constraint", name, sorted(known - {"counts", "frame_counts"}))
 
 
 def make_constraint(name: str, counts: WordCounts | None, options: Mapping[str, Any]) -> Constraint:

@@ -18,14 +18,15 @@ class Constraint:
 
     Attributes:
         name: in options, records and scores.
-        group: "rule" for constraints that need no model and always apply, "model" for the paper's that need one,
-            "request" for those that apply only where they are named.
+        group: "rule" for constraints that need no model and always apply, "counts" for those on what models
+            propose that read the counts of the package, "model" for the paper's that need a model, "request" for those
+            that apply only where they are named.
         targets: what it can judge.
         default_targets: for what it applies where no constraints are named.
     """
 
     name: ClassVar[str]
-    group: ClassVar[Literal["rule", "model", "request"]] = "rule"
+    group: ClassVar[Literal["rule", "counts", "model", "request"]] = "rule"
     targets: ClassVar[tuple[str, ...]] = ("verb", "object")
     default_targets: ClassVar[tuple[str, ...]] = ("verb", "object")
 
