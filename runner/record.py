@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import platform
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -176,12 +177,15 @@ def _disk_full(error: Exception) -> bool:
 
 def versions() -> dict[str, str]:
     """Versions of what a number may depend on."""
-    found = {"python": platform.python_version(), "video-contrast": __version__}
+    return {"python": platform.python_version(), "video-contrast": __version__, **_installed()}
+
+
+@cache
+def _installed() -> dict[str, str]:
+    found = {}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 

@@ -43,6 +43,21 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["VIDEO_CONTRAST_CACHE"] = str(tmp_path_factory.getbasetemp() / "video-contrast-cache")
 
 
+@pytest.fixture(scope="session")
+def demo_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `video-contrast demo` writes: made once, by the first of the test processes that needs it."""
+    from filelock import FileLock
+
+    from video_contrast import cli
+
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "demo"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "report.html").exists():  # written last
+            assert cli.main(["demo", "--output", str(folder), "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture(scope="module")
 def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """`evaluate` with its caches in a folder of the test, and without modules that came from another one."""

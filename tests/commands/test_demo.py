@@ -13,10 +13,8 @@ TRAINED = ("bag-of-frames", "temporal-plain", "temporal")
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo") / "demo"
-    assert cli.main(["demo", "--output", str(folder), "--quiet"]) == 0
-    return folder
+def output(demo_output: Path) -> Path:
+    return demo_output
 
 
 @pytest.fixture(scope="module")
