@@ -35,11 +35,11 @@ from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.similarity import LatentSemantics, cosines, load_encoder
 from video_contrast.video import frame_indices
 
-DATA_SEED, NEGATIVES, BATCH, EPOCHS, RATE = 19, 5, 64, 8, 3e-3
+DATA_SEED, NEGATIVES, BATCH, EPOCHS, RATE = 19, 5, 128, 8, 5e-3
 SEEDS, CHOICE_SEED = (0, 1, 2), 100
 # corpus -> whether captions use both wordings of an action, and how many of the five negatives are true
 CORPORA = {"verified": (True, 0), "paraphrases": (True, 1), "unfamiliar paraphrases": (False, 1)}
-TEACHER_TEMPERATURES, TEMPERATURES, WEIGHTS = (0.01, 0.03, 0.1, 0.3), (0.05, 0.1), (1.0, 0.3, 3.0)
+TEACHER_TEMPERATURES, TEMPERATURES, WEIGHTS = (0.02, 0.06, 0.2), (0.05, 0.1), (1.0, 0.3)
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def with_questions(split: str, count: int) -> tuple[list[Scene], list[list[str]]
     return chosen, candidates
 
 
-def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int, seed: int) -> list[dict[str, Any]]:
+def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> list[dict[str, Any]]:
     """Two captions a clip with five negatives: other actions in either wording, or the caption in other words."""
     rows = []
     for number, scene in enumerate(train):
         for turn in (0, 1):
-            rng = stream("soft labels", seed, number, turn)
+            rng = stream("soft labels", DATA_SEED, number, turn)
             wording = turn if both_wordings else 0
             own = claim(scene)
             edits = false_captions(scene, own, rng)
@@ -166,7 +166,7 @@ class Words:
 
 
 def fitted(
-    arm: Arm, rows: Sequence[dict[str, Any]], videos: torch.Tensor, *, words: Words, freeze: str, epochs: int, seed: int
+    arm: Arm, rows: Sequence[dict[str, Any]], videos: torch.Tensor, *, words: Words, freeze: str, seed: int
 ) -> Pairs:
     """The checkpoint trained on the rows; `row["teacher"]` holds the teacher's cosines."""
     torch.manual_seed(seed)
@@ -174,8 +174,8 @@ def fitted(
     words.meet(text for row in rows for text in (row["caption"], *row["negatives"]))
     learning = [p for p in pairs.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
-    total, step = epochs * -(-len(rows) // BATCH), 0
-    for epoch in range(epochs):
+    total, step = EPOCHS * -(-len(rows) // BATCH), 0
+    for epoch in range(EPOCHS):
         order = stream("soft labels", "order", seed, epoch).permutation(len(rows))
         for begin in range(0, len(rows), BATCH):
             picked = [rows[int(n)] for n in order[begin : begin + BATCH]]
@@ -260,7 +260,7 @@ class Experiment:
             chosen, candidates = with_questions(split, size[split])
             self.parts[split] = Clips(chosen, self._features(split, tower, chosen), candidates)
         self.size = size
-        self.last: tuple[Any, list[dict[str, Any]], dict[str, list[list[float]]]] = (None, [], {})  # corpus, teachers
+        self.last: tuple[str, list[dict[str, Any]], dict[str, list[list[float]]]] = ("", [], {})  # corpus, teachers
 
     def _features(self, split: str, tower: Pairs, clips: Sequence[Scene]) -> torch.Tensor:
         path = self.output / f"frames-{split}-{len(clips)}.npy"
@@ -268,13 +268,13 @@ class Experiment:
             np.save(path, features(tower, clips).numpy())
         return torch.from_numpy(np.load(path))
 
-    def answers(self, name: str, arm: Arm, split: str, *, epochs: int, seed: int) -> dict[str, list[float]]:
+    def answers(self, name: str, arm: Arm, split: str, seed: int) -> dict[str, list[float]]:
         """The answers of an arm trained on the corpus called `name`, from the output folder where they are known."""
         settings = {
             "corpus": name,
             **asdict(arm),
             "split": split,
-            "epochs": epochs,
+            "epochs": EPOCHS,
             "seed": seed,
             "freeze": self.freeze,
             **self.size,
@@ -284,14 +284,14 @@ class Experiment:
             return dict(read_json(path)["answers"])
         begin = time.process_time()
         both, true_negatives = CORPORA[name]
-        if self.last[0] != (name, seed):
-            self.last = (name, seed), corpus(self.train, both, true_negatives, seed), {}
+        if self.last[0] != name:
+            self.last = name, corpus(self.train, both, true_negatives), {}
         _, rows, teachers = self.last
         if arm.teacher is not None:
             if arm.teacher not in teachers:
                 teachers[arm.teacher] = teacher_cosines(arm.teacher, rows, self.encoders)
             rows = [row | {"teacher": values} for row, values in zip(rows, teachers[arm.teacher], strict=True)]
-        pairs = fitted(arm, rows, self.videos, words=self.words, freeze=self.freeze, epochs=epochs, seed=seed)
+        pairs = fitted(arm, rows, self.videos, words=self.words, freeze=self.freeze, seed=seed)
         found = answers(pairs, self.parts[split], self.words, self.size["gallery"] if split == "test" else 0)
         write_json(path, {"settings": settings, "answers": found})
         print(f"{name}, {arm}, seed {seed}, {split}: {np.mean(found['rcad']):.3f} "
@@ -303,10 +303,10 @@ class Experiment:
 
         def best(arms: Sequence[Arm]) -> Arm:
             return max(arms, key=lambda arm: float(np.mean(
-                self.answers(name, arm, "validation", epochs=EPOCHS, seed=CHOICE_SEED)["rcad"])))  # fmt: skip
+                self.answers(name, arm, "validation", CHOICE_SEED)["rcad"])))  # fmt: skip
 
         arm = Arm(teacher)
-        if teacher not in (None, "truth"):
+        if teacher is not None:
             arm = best([replace(arm, teacher_temperature=value) for value in TEACHER_TEMPERATURES])
         arm = best([replace(arm, temperature=value) for value in TEMPERATURES])
         return best([replace(arm, weight=value) for value in WEIGHTS])
@@ -351,13 +351,13 @@ def main() -> None:
     experiment = Experiment(asked.output, size, asked.freeze, encoders)
     teachers: dict[str, str | None] = {"lbl": None, "lgt, lsa": "lsa"}
     teachers |= {"lgt, encoder": "encoder"} if encoders else {}
-    teachers |= {"lgt, truth": "truth"}
     results: dict[str, Any] = {}
     for name in CORPORA:
         arms = {title: experiment.chosen(name, teacher) for title, teacher in teachers.items()}
+        arms["lgt, truth"] = replace(arms["lbl"], teacher="truth")
         runs: dict[str, list[Any]] = {title: [] for title in arms}
         for seed, title in product(SEEDS, arms):
-            runs[title].append(experiment.answers(name, arms[title], "test", epochs=EPOCHS, seed=seed))
+            runs[title].append(experiment.answers(name, arms[title], "test", seed))
         results[name] = {title: (arms[title], runs[title]) for title in arms}
     print("\n".join(table(results)))
 

@@ -7,6 +7,7 @@ TRL reads the folder with `load_dataset`: conversational prompt, chosen and reje
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ configs:
 - config_name: default
   data_files:
   - split: {split}
-    path: data/{split}.parquet
+    path: data/{file}
 ---
 
 # {title}
@@ -247,10 +248,18 @@ def _write(rows: Sequence[dict[str, Any]], request: PreferenceOptions, source: s
     columns |= answer if request.format_ == "grpo" else {"chosen": message, "rejected": message}
     columns |= {"images": datasets.List(datasets.Image()), "videos": datasets.List(datasets.Value("string"))}
     schema = datasets.Features(columns).arrow_schema
-    with atomic_path(request.output / "data" / f"{request.split}.parquet") as temporary:
-        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), temporary, compression="zstd")
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    # Named by what it holds: the cache of `datasets` takes a file of the same name for the same file.
+    file = f"{request.split}-{digest(json.dumps(table.to_pylist(), sort_keys=True)).hex()[:12]}.parquet"
+    folder = request.output / "data"
+    for former in folder.glob(f"{request.split}-*.parquet"):
+        former.unlink()
+    with atomic_path(folder / file) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
     title = "Preference pairs" if request.format_ == "dpo" else "Questions with checkable answers"
-    card = _CARD.format(title=title, source=source, split=request.split, format=request.format_, scoring=request.how)
+    card = _CARD.format(
+        title=title, source=source, split=request.split, format=request.format_, scoring=request.how, file=file
+    )
     write_text(request.output / "README.md", card)
 
 
