@@ -10,37 +10,42 @@ from typing import Any
 import numpy as np
 import torch
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.rows import RetrievalRow
+from video_contrast.storage import SetFolder
+from video_contrast.teacher.negatives import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 
 SIDE = 224  # pixels of a picture where the model's config says none
-CHARACTERS = 4  # a token, of English on average
-REPLACEMENT = 4  # tokens of a replacement in an answer, its quotes and comma included
+Prices = tuple[float | None, float | None]
 
 
-def dry_run(model: str | Path, dataset: str | Path, request: TeachOptions, price: str | None = None) -> dict[str, Any]:
+def dry_run(
+    model: str | Path,
+    dataset: str | Path,
+    request: TeachOptions,
+    prices: Prices = (None, None),
+) -> dict[str, Any]:
     """Counts and measures.
 
     Args:
         model, dataset, request: as of `teach`.
-        price: dollars for a million tokens, "PROMPT,ANSWER" ("0.15,0.60"); None: no price.
+        prices: of a million tokens sent, and of a million received; None: no price.
 
     Returns:
         "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason);
-        "questions", "prompt tokens", "answer tokens" and "price" (dollars), at most, of a generator that is a chat
-        model; "steps", "seconds a step" (measured on frames of noise) and "hours" (of the steps alone).
+        "questions", "tokens sent", "tokens received" and "price", at most, of a generator that is a chat model;
+        "steps", "seconds a step" (measured on frames of noise) and "hours" (of the steps alone).
 
     Raises:
-        UsageError: as of `teach`, or a price that is not two numbers.
+        UsageError: as of `teach`.
     """
     from video_contrast.teacher.presets import with_preset
     from video_contrast.teacher.run import frames_of, load_checkpoint, read_splits, recipe_of
 
     request = with_preset(request)
     request.check()
-    prices = _prices(price)
     root, splits = read_splits(dataset, request)
     recipe = recipe_of(dataset, request)
     recipe.check()
@@ -56,7 +61,7 @@ def dry_run(model: str | Path, dataset: str | Path, request: TeachOptions, price
     if not kept[0] or not kept[1]:
         raise VideoContrastError(f"no video of a split can be opened; the first: {next(iter(left_out.items()), None)}")
     if recipe.generator == "llm":
-        facts |= _questions([text for rows in kept for row in rows for text in row["captions"]], prices)
+        facts |= _questions(dataset, request, recipe, prices)
     batches = -(-facts["captions, train"] // request.batch_size)
     steps = request.epochs * -(-batches // request.accumulate)
     net, processor, _ = load_checkpoint(model)
@@ -86,20 +91,29 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     return reasons
 
 
-def _questions(captions: Sequence[str], prices: tuple[float, float] | None) -> dict[str, Any]:
-    """At most: one question a pass and caption."""
-    from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
-    from video_contrast.teacher.negatives import PASSES
+def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Any]:
+    """What `generate` estimates of both splits."""
+    from video_contrast.teacher.generation import generate
 
-    fixed = ChatGenerator.prompt_length()
-    prompt = PASSES * sum((fixed + len(text)) / CHARACTERS for text in captions)
-    answer = PASSES * len(captions) * (10 * REPLACEMENT + 5)
-    facts: dict[str, Any] = {
-        "questions": PASSES * len(captions), "prompt tokens": round(prompt), "answer tokens": answer,
+    options: dict[str, Any] = {
+        "output": request.store or request.output / "store", "config": request.config, "generator": "llm",
+        "generator_model": recipe.model, "generator_options": recipe.options, "constraints": recipe.constraints,
+        "constraint_options": recipe.constraint_settings, "tagger": recipe.tagger, "negatives": request.negatives,
+        "seed": request.seed, "price_in": prices[0], "price_out": prices[1], "dry_run": True,
     }  # fmt: skip
-    if prices:
-        facts["price"] = round((prompt * prices[0] + answer * prices[1]) / 1e6, 2)
-    return facts
+    names = SetFolder.open(dataset).splits(request.config)
+    splits = [request.split, *([request.validation] if request.validation in names else [])]
+    parts = [generate(dataset, split=split, say=_silent, **options)["estimate"] for split in splits]
+    facts: dict[str, Any] = {
+        "questions": sum(part.questions for part in parts),
+        "tokens sent": sum(part.tokens_in for part in parts),
+        "tokens received": sum(part.tokens_out for part in parts),
+    }
+    return facts if parts[0].price is None else facts | {"price": round(sum(part.price for part in parts), 2)}
+
+
+def _silent(_: str) -> None:
+    return None
 
 
 def _seconds(
@@ -130,15 +144,3 @@ def _seconds(
             torch.cuda.synchronize()
         spent.append(time.perf_counter() - begin)
     return min(spent)
-
-
-def _prices(price: str | None) -> tuple[float, float] | None:
-    if price is None:
-        return None
-    try:
-        prompt, answer = (float(part) for part in price.split(","))
-    except ValueError:
-        raise UsageError(
-            f"--price {price!r} must be two numbers: dollars for a million prompt and answer tokens"
-        ) from None
-    return prompt, answer

@@ -28,7 +28,8 @@ def teach(
     dataset: Annotated[str, "folder or Hub id of a set with a retrieval config", Flag(panel=DATA)] = "",
     demo: Annotated[bool, "base, lbl and lgt on the shapes world; one table", Flag(panel=DATA)] = False,
     dry_run: Annotated[bool, "counts, tokens, price and time; trains nothing", Flag(panel=DATA)] = False,
-    price: Annotated[str | None, "dollars for a million tokens: PROMPT,ANSWER", Flag(panel=DATA, hidden=True)] = None,
+    price_in: Annotated[float | None, "price of a million tokens sent", Flag(panel=DATA, hidden=True)] = None,
+    price_out: Annotated[float | None, "of a million tokens received", Flag(panel=DATA, hidden=True)] = None,
     evaluate_on: Annotated[str | None, "set to test on, before and after; or none", Flag(panel=DATA)] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
@@ -44,7 +45,7 @@ def teach(
     if dry_run:
         from video_contrast.teacher.dry_run import dry_run as plan
 
-        print("\n".join(_planned(plan(model, dataset, request, price))))
+        print("\n".join(_planned(plan(model, dataset, request, (price_in, price_out)))))
         return
     from video_contrast.teacher.run import teach as run
 

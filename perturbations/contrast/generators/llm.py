@@ -104,12 +104,6 @@ class ChatGenerator:
             proposed.append([fill(original, new) for new in (replacements or [])[: self._k]])
         return proposed
 
-    @staticmethod
-    def prompt_length(k: int = 10) -> int:
-        """Characters of a prompt without its caption, for estimates."""
-        answers = [example + json.dumps({"replacements": replacements}) for example, replacements in _EXAMPLES]
-        return len(_TASK.format(k=k)) + sum(map(len, answers))
-
     def _messages(self, original: Original) -> list[Message]:
         caption, phrase = original.caption, original.phrase
         shown = f"{caption[: phrase.start]}[{caption[phrase.start : phrase.end]}]{caption[phrase.end :]}"
