@@ -16,6 +16,11 @@ from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
+# Checkpoints of Qwen2-VL and Qwen2.5-VL hold the limits of images (pixels, smallest and largest) for videos, too: the
+# frames of a video are kept to others by qwen-vl-utils, before the processor sees them.
+QWEN_VIDEOS = "Qwen2VLVideoProcessor"
+IMAGE_PIXELS = (4 * 28 * 28, 16384 * 28 * 28)
+VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,22 @@ class Prompt:
         )
 
 
+def template_of(processor: Any) -> Any:
+    """The chat template of a processor or of its tokenizer.
+
+    Raises:
+        VideoContrastError: it has none.
+    """
+    tokenizer = getattr(processor, "tokenizer", processor)
+    template = getattr(processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
+    if not template:
+        raise VideoContrastError(
+            f"{type(processor).__name__} has no chat template, so no question can be put to the model; "
+            "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
+        )
+    return template
+
+
 class ChatPrompts:
     """Makes prompts about clips with a model's processor.
 
@@ -64,12 +85,7 @@ class ChatPrompts:
         self.processor = processor
         self.tokenizer = getattr(processor, "tokenizer", processor)
         self.takes_video = getattr(processor, "video_processor", None) is not None
-        template = getattr(processor, "chat_template", None) or getattr(self.tokenizer, "chat_template", None)
-        if not template:
-            raise VideoContrastError(
-                f"{type(processor).__name__} has no chat template, so no question can be put to the model; "
-                "use an instruction-tuned checkpoint, or add chat_template.jinja to its folder"
-            )
+        template = template_of(processor)
         self._thinks = bool(thinking)
         if thinking and not (SWITCH in str(template) or THINK in str(template)):
             raise UsageError("--thinking: the model's chat template knows no thinking; leave the option out")
@@ -110,9 +126,12 @@ class ChatPrompts:
             "do_sample_frames": False,
             "video_metadata": [VideoMetadata(**metadata)],
         }
-        # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils did in training.
-        if getattr(self.processor.video_processor, "cap_pixels_per_frame", False) is None:
+        videos = self.processor.video_processor
+        # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils does.
+        if getattr(videos, "cap_pixels_per_frame", False) is None:
             given["cap_pixels_per_frame"] = True
+        if type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
+            given["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
         if takes_rate(self.processor):
             given["fps"] = metadata["fps"]
         return given
@@ -187,3 +206,10 @@ class ChatPrompts:
             if isinstance(token, int) and token < len(self.tokenizer):
                 tokens.add(self.tokenizer.convert_ids_to_tokens(token))
         return {token for token in tokens if isinstance(token, str) and token}
+
+
+def _limits(processor: Any) -> tuple[int | None, int | None]:
+    """The smallest and the largest number of pixels of a frame, as a processor of Qwen keeps them."""
+    size = processor.size
+    named = size.get if isinstance(size, Mapping) else lambda name: getattr(size, name, None)
+    return named("shortest_edge"), named("longest_edge")

@@ -337,6 +337,37 @@ def qwen2_5_omni(folder: Path) -> Path:
     return save(t.Qwen2_5OmniForConditionalGeneration(config), processor, folder)
 
 
+def embedding_gemma2(folder: Path) -> Path:
+    """A model that embeds and does not answer."""
+    import transformers as t
+
+    tok = tokenizer(
+        image_token="<|image|>", boi_token="<start_of_image>", eoi_token="<end_of_image>", audio_token="<|audio|>",
+        boa_token="<|boa|>", eoa_token="<|eoa|>", video_token="<|video|>",
+    )  # fmt: skip
+    ids = {f"{name}_token_id": tok.convert_tokens_to_ids(f"<|{name}|>") for name in ("image", "video", "audio")}
+    config = t.EmbeddingGemma2Config(
+        text_config={
+            **text_config(len(tok)), "head_dim": 8, "global_head_dim": 8, "num_global_key_value_heads": 1,
+            "hidden_size_per_layer_input": 8, "embedding_dim": 32, "sliding_window": 64, "sliding_window_pattern": 2,
+            "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+        },
+        vision_config={
+            "model_type": "gemma4_vision", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 16, "patch_size": 4,
+            "pooling_kernel_size": 3, "position_embedding_size": 256,
+        },
+        **ids,
+    )  # fmt: skip
+    pixels = {"patch_size": 4, "max_soft_tokens": 70, "pooling_kernel_size": 3}
+    processor = t.EmbeddingGemma2Processor(
+        t.Gemma4AudioFeatureExtractor(), t.Gemma4ImageProcessor(**pixels), tok,
+        t.EmbeddingGemma2VideoProcessor(**pixels),
+        chat_template=chat("<|video|>", "<|image|>"),
+    )  # fmt: skip
+    return save(t.EmbeddingGemma2Model(config), processor, folder)
+
+
 def _reader(size: int, **more: Any) -> dict[str, Any]:
     return {
         "vocab_size": size, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
@@ -422,5 +453,6 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
     "gemma3": gemma3,
     "lfm2_vl": lfm2_vl,
     "qwen2_5_omni": qwen2_5_omni,
+    "embedding_gemma2": embedding_gemma2,
     **MATCHING,
 }

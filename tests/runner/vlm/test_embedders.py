@@ -14,12 +14,13 @@ from video_contrast.runner.locate import locate
 
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
 PROMPTS = {"query": "Retrieve videos relevant to the user's query.", "document": "Represent the user's input."}
-# The class inside -> the embedders that are built so: their last token, of length 1.
+# The class inside -> the embedders that are built so: their last token (of Gemma the mean), of length 1.
 INSIDE = {
     "qwen3_vl": "Qwen3-VL-Embedding",
     "qwen2_vl": "GME, VLM2Vec-V2",
     "qwen2_5_vl": "jina-embeddings-v4 (its base)",
     "qwen3_5": "embedders over Qwen3.5",
+    "embedding_gemma2": "EmbeddingGemma 2",
     "qwen2_5_omni": "embedders over the thinker of Qwen2.5-Omni",
 }
 RATE = 24.0
@@ -36,7 +37,7 @@ def saved(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFact
     def get(name: str) -> Path:
         if not (root / name).exists():
             inside = Transformer(str(thinker(tiny_vlm(name), root) if name == "qwen2_5_omni" else tiny_vlm(name)))
-            pooling = Pooling(32, pooling_mode="lasttoken")
+            pooling = Pooling(32, pooling_mode="mean" if "gemma" in name else "lasttoken")
             SentenceTransformer(modules=[inside, pooling, Normalize()], prompts=PROMPTS).save(str(root / name))
         return root / name
 

@@ -110,6 +110,18 @@ def test_frames_are_no_larger_than_in_training(tiny_vlm: Callable[[str], Path], 
     assert height * width * 16 * 16 <= 2 * 32 * 32 < 60 * 80
 
 
+def test_frames_have_the_size_of_videos_where_a_checkpoint_holds_that_of_images(
+    tiny_vlm: Callable[[str], Path], clip: ClipFrames
+) -> None:
+    """qwen-vl-utils enlarges frames of 320 x 240 to 128 tokens; the saved limits of images would leave them small."""
+    scorer = load(tiny_vlm("qwen2_5_vl"))
+    scorer.chat.processor.video_processor.size = {"shortest_edge": 56 * 56, "longest_edge": 16384 * 28 * 28}
+    frames = np.zeros((2, 240, 320, 3), np.uint8)
+    height, width = scorer.chat.prompt(ClipFrames(frames, (0.0, 0.5)), "?").inputs["video_grid_thw"][0, 1:].tolist()
+    # smart_resize of qwen-vl-utils: both sides times the root of 128 * 28 * 28 / (240 * 320), up to whole 28s
+    assert (height * 14, width * 14) == (28 * 10, 28 * 14)
+
+
 @pytest.mark.parametrize("name", MATCHING)
 def test_matching_heads(name: str, tiny_vlm: Callable[[str], Path], clip: ClipFrames) -> None:
     import transformers
