@@ -15,6 +15,7 @@ from video_contrast.runner.kinds.base import LoadOptions, ModelSource
 
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
 SIGLIP = ("siglip", "siglip2")
+RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
 
 
 def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Any:
@@ -117,8 +118,18 @@ def unit(rows: Any) -> Any:
 def pixels_of(image_processor: Any, frames: np.ndarray) -> dict[str, np.ndarray]:
     """One clip through an image processor: arrays with a first axis of T."""
     images = [np.ascontiguousarray(frame) for frame in frames]
-    found = image_processor(images=images, return_tensors="np", input_data_format="channels_last")
+    fits = type(image_processor).__name__ in RESIZE_THEN_CROP and _fits(image_processor, frames.shape[1:3])
+    as_is = {"do_resize": False, "do_center_crop": False} if fits else {}
+    found = image_processor(images=images, return_tensors="np", input_data_format="channels_last", **as_is)
     return {name: np.asarray(value) for name, value in found.items() if name.startswith(("pixel", "spatial"))}
+
+
+def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
+    """Whether frames have the size that they would be resized and cropped to: that would only copy them."""
+    size = dict(image_processor.size)
+    height, width = (size.get(name) or size.get("shortest_edge") for name in ("height", "width"))
+    crop = getattr(image_processor, "do_center_crop", None) and dict(image_processor.crop_size)
+    return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
 def on_device(arrays: dict[str, np.ndarray], model: Any) -> dict[str, Any]:
@@ -149,6 +160,7 @@ class Tokens:
         self, tokenizer: Any, config: Any, *, padded_to: int | None = None, clean: Callable[[str], str] | None = None
     ) -> None:
         self.tokenizer = tokenizer
+        self.counted: dict[tuple[str, ...], int] = {}  # the texts last asked about, and how many are too long
         text = getattr(config, "text_config", None) or config
         siglip = getattr(config, "model_type", "") in SIGLIP
         self.padded = siglip or padded_to is not None
@@ -178,8 +190,11 @@ class Tokens:
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}
 
     def longer(self, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than `limit`."""
-        return count_longer(self.tokenizer, self._cleaned(texts), self.limit)
+        """How many of the texts are longer than `limit`; the self-test and the record ask about the same texts."""
+        key = tuple(texts)
+        if key not in self.counted:
+            self.counted = {key: count_longer(self.tokenizer, self._cleaned(texts), self.limit)}
+        return self.counted[key]
 
     def _cleaned(self, texts: Sequence[str]) -> list[str]:
         return [self.clean(text) for text in texts] if self.clean else list(texts)

@@ -89,3 +89,18 @@ def test_sentence_transformers(tmp_path: Path) -> None:
     documents = torch.from_numpy(model.encode_document(images))
     queries = torch.from_numpy(model.encode_query(TEXTS))
     parity.close("SentenceTransformer", ours(tmp_path / "saved"), of_frames(documents, queries))
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (32, 40), (40, 32)])
+@pytest.mark.parametrize(
+    "make", [tiny_models.clip, tiny_models.siglip, tiny_models.xclip], ids=lambda make: make.__name__
+)
+def test_frames_that_need_no_resizing_are_the_processors_own(make: Any, shape: tuple[int, int], tmp_path: Path) -> None:
+    from transformers import AutoImageProcessor
+
+    from video_contrast.runner.kinds.loading import pixels_of
+
+    processor = AutoImageProcessor.from_pretrained(make(tmp_path / "model"), backend="pil")
+    frames = np.random.default_rng(0).integers(0, 256, (3, *shape, 3), dtype=np.uint8)
+    expected = processor(images=list(frames), return_tensors="np", input_data_format="channels_last")["pixel_values"]
+    np.testing.assert_array_equal(pixels_of(processor, frames)["pixel_values"], np.asarray(expected))
