@@ -97,8 +97,9 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
 
     options: dict[str, Any] = {
         "output": request.store or request.output / "store", "config": request.config, "generator": "llm",
-        "generator_model": recipe.model, "generator_options": recipe.options, "constraints": recipe.constraints,
-        "constraint_options": recipe.constraint_settings, "tagger": recipe.tagger, "negatives": request.negatives,
+        "generator_model": recipe.model, "generator_options": recipe.options,
+        "constraints": "has_verb,lemma,frequency,siblings,inflection",  # those with models change no question
+        "tagger": recipe.tagger, "negatives": request.negatives,
         "seed": request.seed, "price_in": prices[0], "price_out": prices[1], "dry_run": True,
     }  # fmt: skip
     names = SetFolder.open(dataset).splits(request.config)

@@ -17,7 +17,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "generator_model": "FacebookAI/xlm-roberta-base",
         "constraints": "has_verb,lemma,frequency,siblings,inflection,sentence",
         "objective": "lgt",
-        "encoder": "sentence-transformers/all-mpnet-base-v2",
+        "encoder": "sentence-transformers/bert-base-nli-mean-tokens",
         "batch_size": 128,
         "epochs": 5,
     },

@@ -64,8 +64,10 @@ def open_store(
 
     Raises:
         VideoContrastError: no clip could be read; the message names the first that failed.
-        UsageError: the processor does not give pictures.
+        UsageError: the processor does not give pictures, or a row is an edited clip.
     """
+    if edited := next((row["id"] for row in rows if row.get("segments")), None):
+        raise UsageError(f"row {edited!r} is an edited clip (column 'segments'); teach learns from spans of files only")
     known = _contents(path.parent / "videos.json", rows, root)
     parts = [digest(known[row["video_path"]], row["start"], row["end"]).hex()[:12] for row in rows]
     key = digest(3, frames, str(images.to_dict()), "damaged" if accept_damaged else "", *parts).hex()

@@ -248,6 +248,13 @@ def test_a_replaced_video_gives_new_frames(place: Path, tmp_path: Path) -> None:
     assert not np.array_equal(before, after)
 
 
+def test_edited_clips_are_refused(place: Path, tmp_path: Path) -> None:
+    images = run.load_checkpoint(place / "clip")[1].image_processor
+    rows: Any = [{"id": "a", "video_path": "x.mp4", "start": None, "end": None, "segments": [{"video_path": "x.mp4"}]}]
+    with pytest.raises(UsageError, match="row 'a' is an edited clip"):
+        open_store(tmp_path / "f", rows, tmp_path, images, frames=4, progress=False)
+
+
 def test_damaged_videos_are_learned_from_on_request(place: Path, tmp_path: Path) -> None:
     (tmp_path / "clips").mkdir()
     data = bytearray((place / "set" / "clips" / "00.mp4").read_bytes())

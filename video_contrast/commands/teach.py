@@ -90,7 +90,7 @@ def _scored(model: str, dataset: str, result: dict[str, Any], request: TeachOpti
         runs[name] = request.output / "scores" / name
         api.score(
             source, dataset, configs, output=runs[name], split="test", frames=request.frames,
-            video_root=request.video_root, accept_damaged=request.accept_damaged, progress=False,
+            video_root=request.video_root, accept_damaged=request.accept_damaged, accept="all", progress=False,
         )  # fmt: skip
     return compare_runs(runs["before"], runs["after"], seed=request.seed) if result["main"] else []
 
