@@ -30,6 +30,8 @@ from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
 
 Pair = tuple[str, str, str, str]  # prompt, chosen answer, rejected answer, kind of contrast
 NOT_CONTRASTS = ("true", "random")
+RECORD = "preferences.json"
+TRL = (1, 16)  # the first version that this was tested with
 
 _CARD = """---
 configs:
@@ -125,7 +127,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     _write(rows, request, str(dataset))
     settings = {key: str(value) if isinstance(value, Path) else value for key, value in as_record(request).items()}
     record = {"set": str(dataset), "options": settings, "counts": dict(counts), "unreadable": unreadable}
-    write_json(request.output / "preferences.json", record)
+    write_json(request.output / RECORD, record)
     return dict(counts)
 
 
@@ -147,6 +149,39 @@ def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: Any)
         words = text.replace("(", " ").replace(")", " ").split()
         rewards.append(float(bool(words) and words[0].strip(".,:;!\"'").lower() == answer.lower()))
     return rewards
+
+
+def check_trainable(model: str | Path, pairs: str | Path) -> None:
+    """What would only fail, or train without pictures, once the model is loaded.
+
+    Args:
+        model: folder or Hub id of the base.
+        pairs: a folder that `export_preferences` wrote.
+
+    Raises:
+        UsageError: the installed TRL is absent or too old, or the folder holds no training data.
+        VideoContrastError: the base has no chat template.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from transformers import AutoProcessor
+
+    from video_contrast.runner.kinds.chat_prompts import template_of
+
+    try:
+        installed = version("trl")
+    except PackageNotFoundError as error:
+        raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
+    if tuple(int(part) for part in installed.split(".")[:2]) < TRL:
+        raise UsageError(f"TRL {installed} cannot train on pictures as here: `pip install -U video-contrast[trl]`")
+    if not (Path(pairs) / RECORD).exists():
+        raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
+    try:
+        processor = AutoProcessor.from_pretrained(str(model))
+    except (OSError, ValueError) as error:
+        first = str(error).splitlines()[0]
+        raise VideoContrastError(f"{model} has no processor that can be loaded: {first}") from error
+    template_of(processor)
 
 
 def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
