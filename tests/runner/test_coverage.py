@@ -3,6 +3,7 @@
 import pytest
 
 from video_contrast.errors import UsageError
+from video_contrast.runner.doctor.known import check_recipe
 from video_contrast.runner.kinds import ModelSource, choose
 from video_contrast.runner.kinds.recipes.coverage import coverage_of, scored_types
 from video_contrast.runner.kinds.recipes.table import ALL
@@ -50,3 +51,13 @@ def test_recipes_name_a_test_or_are_untested_and_have_sources() -> None:
         assert recipe.lines and all(line.source for line in recipe.lines.values())
         assert recipe.record()["parity"] in ("untested recipe", recipe.parity)
     assert sum(not recipe.parity for recipe in ALL) > 0
+
+
+def test_a_config_that_contradicts_its_recipe_fails_in_one_sentence() -> None:
+    config = {"architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {"temporal_patch_size": 1}}
+    verdict = check_recipe(ModelSource("model", config=config), "generative")
+    assert verdict is not None and verdict.state == "fail"
+    assert "frames in a temporal patch is 1 in its vision_config.temporal_patch_size, 2 in" in verdict.says
+    right = config | {"vision_config": {"temporal_patch_size": 2}}
+    verdict = check_recipe(ModelSource("model", config=right), "generative")
+    assert verdict is not None and verdict.state == "pass"

@@ -10,6 +10,7 @@ FRAMES = Line("frames one by one, embeddings of length 1, their mean, length 1 a
 AS_WRITTEN = Line("as they are", DOCS + "clip")
 OWN_PIXELS = Line("the checkpoint's own image processor, PIL backend", DOCS + "clip")
 COSINE = Line("cosine", DOCS + "clip")
+DTYPE = Line("the config's on a GPU (--dtype auto), float32 on a CPU", DOCS + "auto (dtype)")
 
 
 def _image_text(family: str, *classes: str, types: tuple[str, ...], page: str, parity: str = TESTS) -> Recipe:
@@ -18,6 +19,9 @@ def _image_text(family: str, *classes: str, types: tuple[str, ...], page: str, p
         "pixels": Line(OWN_PIXELS.value, DOCS + page),
         "captions": Line(AS_WRITTEN.value, DOCS + page),
         "score": Line(COSINE.value, DOCS + page),
+        "padding": Line("right, to the longest of a batch, with an attention mask", DOCS + page),
+        "length": Line("cut at text_config.max_position_embeddings (77 in CLIP, MetaCLIP 2)", DOCS + page),
+        "dtype": DTYPE,
     }
     return Recipe(family, classes, lines, types, reads_times=False, parity=parity)
 
@@ -26,9 +30,15 @@ def _siglip(family: str, name: str, kind: str) -> Recipe:
     source = DOCS + "siglip2"
     lines = {
         "frames": FRAMES,
-        "pixels": Line(OWN_PIXELS.value, source),
+        "pixels": Line(
+            "at most max_num_patches (256) patches, the sides in proportion"
+            if kind == "siglip2"
+            else "squeezed to the square of the checkpoint's size",
+            source,
+        ),
         "captions": Line("lower case", source + " (Notes)"),
-        "padding": Line("to the full length, without an attention mask", source + " (Notes)"),
+        "padding": Line("right, to 64 tokens (the full length), without an attention mask", source + " (Notes)"),
+        "dtype": DTYPE,
         "score": Line("cosine; its sigmoid has the same order", source),
     }
     return Recipe(family, (name,), lines, (kind,), reads_times=False, parity=TESTS)
@@ -38,6 +48,8 @@ PERCEPTION = {
     "frames": Line("the clip as a whole, as many frames as given", DOCS + "pe_video"),
     "pixels": Line("the checkpoint's own video processor, which samples nothing", DOCS + "pe_video"),
     "captions": Line("as they are, last layer's first token", "transformers: models/pe_video/modeling_pe_video.py"),
+    "padding": Line("to the longest of a batch, with an attention mask", DOCS + "pe_video"),
+    "dtype": DTYPE,
     "score": Line("plain product, as in the class's own logits", "transformers: models/pe_video/modeling_pe_video.py"),
 }
 
@@ -62,6 +74,8 @@ RECIPES = (
             "frames": Line("exactly as many as vision_config.num_frames", DOCS + "xclip"),
             "pixels": Line("the checkpoint's own processor", DOCS + "xclip"),
             "captions": Line("prompted by the video", "arXiv:2208.02816, section 3.3"),
+            "length": Line("cut at 77 tokens", "transformers: models/x_clip/configuration_x_clip.py"),
+            "dtype": DTYPE,
             "score": Line("cosine", "transformers: models/x_clip/modeling_x_clip.py (XCLIPModel.forward)"),
         },
         ("xclip",),
@@ -76,8 +90,13 @@ RECIPES = (
             "resolution": Line(288, DOCS + "videoprism (Tips)", config="vision_config.image_size"),
             "captions": Line(
                 "canonicalize_text: lower case, no punctuation, a period; 64 tokens",
-                "https://github.com/google-deepmind/videoprism (videoprism/tokenizers.py, models.py)",
+                "https://github.com/google-deepmind/videoprism (videoprism/utils.py; TEXT_MAX_LEN in models.py)",
             ),
+            "padding": Line(
+                "right, to 64 tokens", "https://github.com/google-deepmind/videoprism (TEXT_MAX_LEN in models.py)"
+            ),
+            "pixels": Line("0 to 1, squeezed to the square", DOCS + "videoprism (Usage example)"),
+            "dtype": DTYPE,
             "score": Line("cosine, not the softmaxed logits", DOCS + "videoprism"),
         },
         ("videoprism",),
@@ -119,11 +138,11 @@ MULTI_VECTOR = Recipe(
     {
         "captions": Line(
             "queries: encode_query with the saved query prompt",
-            "https://sbert.net/docs/package_reference/multi_vector_encoder/index.html",
+            "https://sbert.net/docs/package_reference/multi_vector_encoder/model.html",
         ),
         "clips": Line(
             "documents: encode_document, arrays with their true times; of image models the vectors of all frames",
-            "https://sbert.net/docs/package_reference/multi_vector_encoder/index.html",
+            "https://sbert.net/docs/package_reference/multi_vector_encoder/model.html",
         ),
         "score": Line("similarity_fn_name of the checkpoint: MaxSim, or its mean", "sentence_transformers.util.maxsim"),
     },
@@ -181,8 +200,14 @@ SENTENCE = Recipe(
             "documents: encode_document, arrays with their true times",
             "https://sbert.net/docs/package_reference/sentence_transformer/SentenceTransformer.html",
         ),
+        "pixels": Line("the checkpoint's own processor", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
+        "rate": Line(
+            "in the metadata of each clip; to Omni processors as fps, which they else take for 2",
+            "transformers: models/qwen2_5_omni/processing_qwen2_5_omni.py (_process_videos)",
+        ),
         "score": Line("cosine", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
+        "dtype": DTYPE,
     },
     parity=TESTS,
-    notes="parity over a CLIP inside",
+    notes="parity over CLIP, Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, EmbeddingGemma 2, Qwen2.5-Omni inside",
 )

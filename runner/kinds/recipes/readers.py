@@ -1,19 +1,29 @@
 """Recipes of models that read video and caption together."""
 
-from video_contrast.runner.kinds.recipes.encoders import DOCS, VLM_TESTS
+from video_contrast.runner.kinds.recipes.encoders import DOCS, DTYPE, VLM_TESTS
 from video_contrast.runner.kinds.recipes.recipe import Line, Recipe
 
-VQASCORE = "arXiv:2404.01291, section 3 (the probability of Yes)"
+VQASCORE = "arXiv:2404.01291, section 3 (the probability of Yes); the wording for videos is this package's"
 YESNO = Line('Does this video show: "..."? Answer Yes or No.', VQASCORE)
 NO_SYSTEM = Line("the chat template's own; none is added", "the checkpoint's chat_template")
 LIBRARY = "transformers: models/{0}/processing_{0}.py"
 
 TEXT_TIMES = "times are written into the prompt"
+UTILS = "https://github.com/QwenLM/Qwen3-VL (qwen-vl-utils/src/qwen_vl_utils/vision_process.py, fetch_video)"
+QWEN_PIXELS = Line(
+    "a frame has 128 to 768 tokens of 28 x 28 pixels, where the checkpoint holds the limits of images", UTILS
+)
+CAPPED = Line(
+    "a frame has at most 768 tokens of 32 x 32 pixels, the clip the checkpoint's size.longest_edge",
+    "https://github.com/huggingface/transformers/pull/48071",
+)
+ALONE = Line("none: one prompt at a time", "runner/kinds/generative_scorer.py")
 
 
 def _generative(
     family: str, name: str, kind: str, *, times: str = "", source: str = "", parity: bool = True, patches: int = 0,
     frames: str = "as videos", card: str = "", also: dict[str, Line] | None = None, types: tuple[str, ...] = (),
+    pixels: Line | None = None,
 ) -> Recipe:  # fmt: skip
     lines = {
         "prompt": YESNO,
@@ -24,6 +34,8 @@ def _generative(
     if patches:
         place = "vision_config.temporal_patch_size"
         lines["frames in a temporal patch"] = Line(patches, card or DOCS + kind, config=place)
+    lines |= {"padding": ALONE, "dtype": DTYPE}
+    lines["pixels"] = pixels or Line("the checkpoint's own processor", card or DOCS + kind)
     lines |= also or {}
     return Recipe(family, (name,), lines, (kind, *types), reads_times=bool(times), parity=VLM_TESTS if parity else "")
 
@@ -33,28 +45,31 @@ def _matching(family: str, name: str, page: str) -> Recipe:
         "frames": Line("one by one; mean or max of the probability of a match", DOCS + page),
         "captions": Line("as they are, cut at the text tower's length", DOCS + page),
         "score": Line("probability of a match", DOCS + page),
+        "pixels": Line("the checkpoint's own image processor, PIL backend", DOCS + page),
+        "padding": Line("right, to the longest of a batch, with an attention mask", DOCS + page),
+        "dtype": DTYPE,
     }
     return Recipe(family, (name,), lines, reads_times=False, parity=VLM_TESTS)
 
 
 GENERATIVE = (
     _generative(
-        "Qwen2-VL", "Qwen2VLForConditionalGeneration", "qwen2_vl", patches=2,
+        "Qwen2-VL", "Qwen2VLForConditionalGeneration", "qwen2_vl", patches=2, pixels=QWEN_PIXELS,
         card="https://huggingface.co/Qwen/Qwen2-VL-7B-Instruct",
     ),
     _generative(
-        "Qwen2.5-VL", "Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", patches=2,
+        "Qwen2.5-VL", "Qwen2_5_VLForConditionalGeneration", "qwen2_5_vl", patches=2, pixels=QWEN_PIXELS,
         times="temporal positions of M-RoPE, by second_per_grid_ts of the sampled rate",
         card="https://huggingface.co/Qwen/Qwen2.5-VL-7B-Instruct",
     ),
     _generative(
-        "Qwen3-VL", "Qwen3VLForConditionalGeneration", "qwen3_vl", patches=2,
+        "Qwen3-VL", "Qwen3VLForConditionalGeneration", "qwen3_vl", patches=2, pixels=CAPPED,
         times=f"{TEXT_TIMES}: <1.5 seconds> before each temporal patch, the mean of its two frames",
         also={
             "vision marks": Line(
-                "the installed library's: from 5 on the template's outer pair stays around the timed blocks, which the "
-                "library of the release took away",
-                "https://github.com/vllm-project/vllm/issues/46817",
+                "the installed library's: from 5.10 on the template's outer pair stays around the timed blocks, which "
+                "the library of the release took away",
+                "https://github.com/vllm-project/vllm/issues/46817, https://github.com/vllm-project/vllm/pull/52526",
             )
         },
         card="https://huggingface.co/Qwen/Qwen3-VL-8B-Instruct",
@@ -70,14 +85,17 @@ GENERATIVE = (
     _generative(
         "Qwen2.5-Omni (its thinker, without sound)", "Qwen2_5OmniForConditionalGeneration", "qwen2_5_omni",
         times="temporal positions of M-RoPE; the rate is passed as fps, which the processor else takes for 2",
+        pixels=Line(
+            "a frame has 128 to 768 tokens of 28 x 28 pixels", "https://github.com/huggingface/transformers/pull/37660"
+        ),
         types=("qwen2_5_omni_thinker",),
     ),
     _generative(
-        "Qwen3-VL-MoE", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", patches=2, parity=False,
+        "Qwen3-VL-MoE", "Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", patches=2, parity=False, pixels=CAPPED,
         times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
     ),
     _generative(
-        "Qwen3.5", "Qwen3_5ForConditionalGeneration", "qwen3_5", patches=2,
+        "Qwen3.5", "Qwen3_5ForConditionalGeneration", "qwen3_5", patches=2, pixels=CAPPED,
         times=f"{TEXT_TIMES}, as for Qwen3-VL", source=LIBRARY.format("qwen3_vl"),
     ),
     _generative(
@@ -106,6 +124,8 @@ RERANKER = Recipe(
             "https://sbert.net/docs/package_reference/cross_encoder/cross_encoder.html",
         ),
         "clips": Line("arrays with their true times", "https://huggingface.co/Qwen/Qwen3-VL-Reranker-2B"),
+        "pixels": Line("the checkpoint's own processor", "https://huggingface.co/Qwen/Qwen3-VL-Reranker-2B"),
+        "dtype": DTYPE,
     },
     parity=VLM_TESTS,
     notes="parity over a Qwen2.5-VL inside",

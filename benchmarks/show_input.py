@@ -1,0 +1,103 @@
+"""What one model of each family is given for one item: writes docs/show_input.md, from tiny checkpoints of the classes.
+
+    python benchmarks/show_input.py docs/show_input.md
+
+It needs torchvision and timm beside torch (`pip install "video-contrast[vlm]" timm`). Weights are random, sizes tiny,
+so token counts are not those of published checkpoints; prompts, marks and times are.
+"""
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
+
+import remote_code
+import tiny_late
+import tiny_models
+import tiny_vlm
+
+import video_contrast
+
+HEAD = """# What each family is given
+
+`video-contrast score --model M --dataset shapes --config random_mc --frames 4 --show-input`, of one tiny checkpoint of
+each family (`python benchmarks/show_input.py docs/show_input.md`). Weights are random and sizes tiny, so counts of
+tokens and shapes of pixels are not those of published checkpoints; prompts, marks and times are. `decoded` holds the
+last tokens of the video and all that follow; `<token> (x 9)` stands for nine of them.
+"""
+QUERY = {"query": "Retrieve videos relevant to the user's query.", "document": ""}
+
+
+def sentence(make: Callable[[Path], Path], folder: Path) -> Path:
+    """A `SentenceTransformer` of a generative class: its last token, of length 1."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Normalize, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    modules = [Transformer(str(make(folder / "inside"))), Pooling(32, pooling_mode="lasttoken"), Normalize()]
+    SentenceTransformer(modules=modules, prompts=QUERY).save(str(folder / "saved"))
+    return folder / "saved"
+
+
+def reranker(folder: Path) -> Path:
+    """A `CrossEncoder` of a generative class."""
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.cross_encoder.modules import LogitScore
+
+    module = Transformer(str(tiny_vlm.qwen2_5_vl(folder / "inside")), transformer_task="any-to-any")
+    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
+    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(
+        str(folder / "saved")
+    )
+    return folder / "saved"
+
+
+def families() -> Iterator[tuple[str, Callable[[Path], Path]]]:
+    """Name -> maker of a tiny checkpoint."""
+    yield from tiny_models.MAKERS.items()
+    yield from {"VideoPrism": tiny_models.videoprism, "PE-Video": tiny_models.pe_video}.items()
+    yield "PE-AV", tiny_models.pe_audio_video
+    yield from tiny_late.MAKERS.items()
+    for name in remote_code.METHODS:
+        yield name, lambda folder, name=name: remote_code.embedder(folder, name)  # type: ignore[misc]
+    yield "SentenceTransformer of Qwen3-VL", lambda folder: sentence(tiny_vlm.qwen3_vl, folder)
+    yield "CrossEncoder of Qwen2.5-VL", reranker
+    yield from ((name, make) for name, make in tiny_vlm.MAKERS.items() if name != "embedding_gemma2")
+
+
+def shown(folder: Path) -> dict[str, Any]:
+    """The record of `--show-input`, without what differs from machine to machine."""
+    result = video_contrast.score(
+        folder, "shapes", "random_mc", frames=4, show_input=True, trust_remote_code=True, device="cpu", progress=False
+    )
+    record = json.loads(json.dumps(result.record))
+    return {"kind": record["kind"], "captions": record["item"]["captions"][:2], **record["input"]}
+
+
+def compact(text: str) -> str:
+    """JSON with its lists of numbers in one line, and a token that stands many times in a row written once."""
+    text = re.sub(
+        r"\[[\d.,\s-]+\]", lambda found: "[" + ", ".join(found[0].strip("[]").replace(",", " ").split()) + "]", text
+    )
+    return re.sub(r"(<[^<>]+>)\1{3,}", lambda found: f"{found[1]} (x {len(found[0]) // len(found[1])}) ", text)
+
+
+def main(target: str) -> None:
+    """Writes the page."""
+    parts = [HEAD]
+    with tempfile.TemporaryDirectory() as root:
+        for number, (name, make) in enumerate(families()):
+            print(name, flush=True)
+            text = compact(json.dumps(shown(make(Path(root) / f"m{number}")), indent=1, ensure_ascii=False))
+            parts.append(f"## {name}\n\n```json\n{text}\n```\n")
+    Path(target).write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
