@@ -38,12 +38,14 @@ class ContrastConfig:
         generator: makes the contrast generator, when the config is built.
         facts: of the generator, read after building (it may only know them then).
         paper: the counts of the contrast-set paper (appendix D), to stand beside ours.
+        hint: what to do where no contrast can be built, a sentence.
     """
 
     kind: str
     generator: Callable[[], ContrastGenerator | FrameContrasts]
     facts: Callable[[], Facts] = dict
     paper: Mapping[str, float] | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,16 @@ def build_configs(
             add_config(built, config, *random_config(items, counts), optional=optional)
         elif config in plan.contrasts:
             tables, config_facts = _contrast_config(plan, plan.contrasts[config], items, counts)
-            add_config(built, config, tables, config_facts, optional=optional)
+            hint = plan.contrasts[config].hint if any(items.values()) else ""
+            add_config(built, config, tables, config_facts, optional=optional, hint=hint)
         elif config in plan.missing:
             leave_out(built, config, plan.missing[config], optional=optional)
     return built
 
 
-def add_config(built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False) -> None:
+def add_config(
+    built: BuiltSet, config: str, tables: Tables, facts: Facts, *, optional: bool = False, hint: str = ""
+) -> None:
     """Adds a config with its facts and its blind audit; splits without an item are named in the facts.
 
     Args:
@@ -123,6 +128,7 @@ def add_config(built: BuiltSet, config: str, tables: Tables, facts: Facts, *, op
         tables: split -> rows.
         facts: for the card.
         optional: leave the config out if no split has an item.
+        hint: what to do then, a sentence.
 
     Raises:
         VideoContrastError: no split has an item, and the config is not optional.
@@ -131,7 +137,7 @@ def add_config(built: BuiltSet, config: str, tables: Tables, facts: Facts, *, op
     empty = sorted(set(tables) - set(full))
     if not full:
         reasons = [f"{split}: {counts_in_words(size.get('counts', {}))}" for split, size in facts["splits"].items()]
-        message = f"{built.name} {config}: no item could be built. {'; '.join(reasons)}"
+        message = f"{built.name} {config}: no item could be built. {'; '.join(reasons)}" + (f". {hint}" if hint else "")
         if not optional:
             raise VideoContrastError(message)
         built.facts.setdefault("left_out", {})[config] = message

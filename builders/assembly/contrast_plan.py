@@ -24,6 +24,13 @@ PAPER = {
     "verb_mc": {"items": 2554, "of": 2990, "share": 85.4},
 }
 
+# What to do where no contrast can be built.
+HINTS = {
+    "frames": "--explain says why for each clip; --quality all asks less of a contrast, and --training TABLE adds what "
+    "captions of your own kind say",
+    "lexical": "Words are counted in the set's own captions: give more of the kind with --training TABLE",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastOptions(VerbOptions):
@@ -124,8 +131,14 @@ def contrast_plan(
             lambda: GenderContrasts(options.seed, extended, options.tagger),
             paper=published.get("gender_mc"),
         ),
-        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc")),
-        "object_mc": ContrastConfig("object", lambda: objects, objects.facts),
+        "verb_mc": ContrastConfig(
+            verbs.kind,
+            lambda: verbs,
+            verbs.facts,
+            paper=published.get("verb_mc"),
+            hint=HINTS.get(options.generator, ""),
+        ),
+        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINTS.get(options.generator, "")),
     }
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"

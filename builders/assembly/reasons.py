@@ -30,7 +30,7 @@ REASONS = {
 MOST = 4  # reasons that are shown where a generator has many
 # Keys of the counts of clips (of rows, of blocks) that fell out.
 LEFT_OUT = {
-    "too_few_other_videos": "clips lack other videos to take captions from",
+    "too_few_other_videos": "clips lack other videos to take captions from (an item takes four with other texts)",
     "negative_equals_truth": "clips have a negative that says what the true caption says",
     "empty_captions": "rows lack a caption",
     "repeated_pairs": "pairs stood twice in the table and were taken once",
@@ -45,10 +45,10 @@ def counts_in_words(counts: Mapping[str, Any]) -> str:
     >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_verb": 5}})
     'of 3 clips 2 have a contrast; of 7 captions tried 2 gave a contrast, 5 have no verb to change'
     >>> counts_in_words({"built": 3, "too_few_other_videos": 1})
-    '1 clips lack other videos to take captions from'
+    '1 clips lack other videos to take captions from (an item takes four with other texts)'
     """
     parts = []
-    if "covered" in counts:
+    if counts.get("clips"):
         parts.append(f"of {counts['clips']:,} clips {counts['covered']:,} have a contrast")
     tried = {reason: n for reason, n in counts.get("captions_tried", {}).items() if n}
     if tried:
@@ -58,7 +58,7 @@ def counts_in_words(counts: Mapping[str, Any]) -> str:
         parts.append(f"of {sum(tried.values()) - repeated:,} captions tried {reasons}")
     elif counts.get("candidates"):  # a generator that looks at verbs and things, not at captions one by one
         common = sorted(counts["candidates"].items(), key=lambda pair: -pair[1])[:MOST]
-        parts.append("words that could not be replaced: " + ", ".join(f"{n:,} {reason}" for reason, n in common))
+        parts.append("words that were not replaced: " + ", ".join(f"{reason} ({n:,})" for reason, n in common))
     parts += [
         f"{n:,} {LEFT_OUT.get(reason, 'clips left out: ' + reason.replace('_', ' '))}"
         for reason, n in counts.items()

@@ -1,6 +1,7 @@
 """Reads clips from a table of videos and captions whose columns the user names."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -147,7 +148,7 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
         return [text for clip in clips for text in clip.captions]
     return [
         text
-        for place, row in read_table(table.training)
+        for place, row in _training_rows(table)
         for text in texts(column(row, table.caption_column, place, "--caption-column"))
     ]
 
@@ -155,10 +156,18 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:
     """Returns the captions of the training table by video (column `--video-column`)."""
     videos: dict[str, list[str]] = {}
-    for place, row in read_table(str(table.training)):
+    for place, row in _training_rows(table):
         name = str(column(row, table.video_column, place, "--video-column"))
         videos.setdefault(name, []).extend(texts(column(row, table.caption_column, place, "--caption-column")))
     return videos
+
+
+def _training_rows(table: CaptionTable) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of the training table; what is wrong with it is said of the option."""
+    try:
+        yield from read_table(str(table.training))
+    except UsageError as error:
+        raise UsageError(f"--training: {error}") from error
 
 
 def check_span(known: Span, span: Span, place: str) -> None:

@@ -140,7 +140,7 @@ def test_no_contrast_says_what_a_sibling_caption_says(tmp_path):
     lines = [f"v{n}.mp4,a man eats" for n in range(6)] + ["v0.mp4,A woman eats.", "v0.mp4,a woman eats"]
     table.write_text("file,text\n" + "\n".join(lines))
     # Other videos' captions say the same as the clip's own, so there is nothing to distract with.
-    message = r"no item could be built\. test: 6 clips lack other videos to take captions from$"
+    message = r"no item could be built\. test: 6 clips lack other videos to take captions from \(an item takes four"
     with pytest.raises(VideoContrastError, match=message):
         built(tmp_path, ["random_mc"], captions=str(table))
     lines += [f"w{n}.mp4,thing number {n} falls" for n in range(6)]
@@ -308,3 +308,14 @@ def test_the_real_clips_become_sets(tmp_path, shared_data):
 def test_wrong_options_are_usage_errors(tmp_path, options, message):
     with pytest.raises(UsageError, match=message):
         built(tmp_path, ["verb_mc"], **options)
+
+
+def test_a_build_without_a_contrast_says_what_to_do(tmp_path):
+    table = tmp_path / "captions.csv"
+    table.write_text("file,text\n" + "".join(f"v{n}.mp4,the catheter of the {n}th patient\n" for n in range(6)))
+    with pytest.raises(
+        VideoContrastError, match=r"of 6 clips 0 have a contrast; words that .*no verb \(6\)\. --explain"
+    ):
+        built(tmp_path, ["verb_mc"], captions=str(table))
+    with pytest.raises(UsageError, match=r"--training: no such file: .*nothing\.csv"):
+        built(tmp_path, ["verb_mc"], captions=str(table), training=str(tmp_path / "nothing.csv"))
