@@ -42,6 +42,7 @@ def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> Tabl
     missing = frozenset(
         clip for clip, visuals in plan.views.items() if any(keys.video(clip, visual) not in store for visual in visuals)
     )
+    missing = _with_groups(plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
         kept = _kept(table, missing)
@@ -89,6 +90,7 @@ def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) ->
         for request in pair
         if request is not None and request.key not in results
     )
+    missing = _with_groups(plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
         kept = _kept(table, missing)
@@ -158,10 +160,17 @@ def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
 
 
 def _kept(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:
-    """The items with scores; a group of edited clips is kept whole or not at all, for its captions are balanced."""
-    items = table.group.items
-    torn = {item.group for item in items if item.group and item.clip.segments and item.clip in missing}
-    return tuple(n for n, item in enumerate(items) if item.clip not in missing and item.group not in torn)
+    return tuple(n for n, item in enumerate(table.group.items) if item.clip not in missing)
+
+
+def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:
+    """Clips without scores; a group of edited clips is left out whole, since its captions are balanced as a whole."""
+    torn: set[Clip] = set()
+    for group in dict.fromkeys(table.group for table in plan.tables):
+        edited = [item for item in group.items if item.group and item.clip.segments]
+        names = {item.group for item in edited if item.clip in missing}
+        torn.update(item.clip for item in edited if item.group in names)
+    return missing | torn
 
 
 def _columns(table: PlannedTable, kept: Sequence[int]) -> tuple[tuple[str, str, int], ...]:

@@ -1,8 +1,8 @@
 """Frames that edited clips share: each is decoded and encoded once, whatever number of edits shows it.
 
 Only for encoders that look at frames one by one (`Encoder.pool_frames`). The frames' rows lie in the store as those of
-clips do, so a killed run goes on with them and other runs find them; a clip's row is pooled from them. An edit that plays
-its parts in another order is made of the very same rows.
+clips do, so a killed run goes on with them and other runs find them; a clip's row is pooled from them. An edit that
+plays its parts in another order is made of the very same rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.views import shown_numbers
-from video_contrast.video import Clip, EditedFootage, UnseenEdit, footage_of
+from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, footage_of
 
 FILES_A_SHARD = 16
 
@@ -127,7 +127,9 @@ def encode_frames(
                 footage = footage_of(reader.root, clip)
                 accept = reader.sampling.accept_damaged
                 numbers = [shared.found[key][1] for key in keys]
-                frames = footage.decode(numbers, reader.counts.decode, accept_damaged=accept)
+                counter = Counter()
+                frames = footage.decode(numbers, counter, accept_damaged=accept)
+                reader.counts.decode.add(counter)
                 for key, frame in zip(keys, frames, strict=True):
                     yield key, encoding.model.prepare(ClipFrames(frame[None], (0.0,), clip))
             except (VideoContrastError, ValueError, OSError) as error:

@@ -152,7 +152,8 @@ def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
     """Video path (the name of an edited clip) -> why, of the clips without scores."""
     reasons = {clip.name: why for clip, why in run.counts.broken.items()}
     reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
-    return {clip.name: reasons.get(clip.name, "could not be read") for clip in scorer.missing}
+    other = {True: "left out with its group", False: "could not be read"}  # by whether the clip is edited
+    return {clip.name: reasons.get(clip.name, other[bool(clip.segments)]) for clip in scorer.missing}
 
 
 def _recipe(condition: Condition) -> dict[str, Any]:

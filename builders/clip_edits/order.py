@@ -29,7 +29,7 @@ def order(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
             joint.join(*parts),
             form.format(*said),
             shown=f"{ids[0]}, then {ids[1]} ({joint.words})",
-            claim="which of the two comes first",
+            claim=f"{said[0]} comes first",
         )
         for parts, said, ids in (
             ((first, second), (a, b), (clips[0].id, clips[1].id)),

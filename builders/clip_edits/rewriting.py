@@ -32,8 +32,13 @@ _WAYS = {
     "out": "in", "upstairs": "downstairs", "downstairs": "upstairs",
 }  # fmt: skip
 _BOTH = frozenset(("push", "pull", "drag", "shove"))  # what they do, and where it goes, would both have to change
+_PLACES = frozenset(("to", "from", "into", "onto", "toward", "towards"))
+_TURNS = frozenset(("up", "down", "back", "forth", "forwards", "backwards", "again", "around"))
+_ADVERBS = frozenset(("on", "off", "up", "down"))  # behind the object; before a noun they are prepositions
 _HELPERS = frozenset(("be", "have", "do"))
 _BEGINNERS = frozenset(("begin", "start", "try", "show", "demonstrate", "explain", "use", "see"))
+
+_OPENS = ("DT", "PRP$", "NN", "NNS", "NNP", "JJ", "CD")  # of a noun group
 
 _SIDES = {"left": "right", "right": "left"}
 _SIDE_WORDS = _SIDES | {
@@ -105,6 +110,8 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     if not known:
         raise LeftOut("no_direction_verb")
     at, (spans, replaced) = known[0]
+    if any(_goes(tokens, n) for n in range(at + 1, len(tokens)) if n not in replaced):
+        raise LeftOut("says_where_it_goes")
     others = [n for n in verbs if n != at and n not in replaced and _acts(tokens, n)]
     if others or len({n for n, _ in known}) > 1:
         raise LeftOut("more_than_one_action")
@@ -118,7 +125,7 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
 
 def _with_verb(tokens: list[Token]) -> list[Token]:
     """The tokens; where no verb was found, the word that can only be one of the table's ("a man in red pushes")."""
-    if any(token.tag.startswith("VB") for token in tokens):
+    if any(token.tag.startswith("VB") and token.text.lower() not in _WAYS for token in tokens):
         return tokens
     for n, token in enumerate(tokens[1:], 1):
         form = next((form for form in ("VBZ", "VBG") if form in verb_tags(token.text)), None)
@@ -126,6 +133,13 @@ def _with_verb(tokens: list[Token]) -> list[Token]:
         if form and after_noun and (verb := lemma(token.text, form)) in _table().keys() | _MOTION:
             return [*tokens[:n], token._replace(tag=form, lemma=verb), *tokens[n + 1 :]]
     return tokens
+
+
+def _goes(tokens: list[Token], at: int) -> bool:
+    """Whether a word says where a motion begins or ends, or that it turns back: it would have to change as well."""
+    word = tokens[at].text.lower()
+    verb_follows = at + 1 < len(tokens) and tokens[at + 1].tag.startswith("VB")
+    return (word in _PLACES and not verb_follows) or word in _TURNS
 
 
 def _acts(tokens: list[Token], at: int) -> bool:
@@ -180,6 +194,9 @@ def _matched(tokens: list[Token], at: int, pattern: list[str]) -> list[int] | No
             return None
         places.append(place)
         gap = False
+    last, behind = pattern[-1], places[-1] + 1
+    if _ANY in pattern[:-1] and last in _ADVERBS and behind < len(tokens) and tokens[behind].tag in _OPENS:
+        return None  # "turns clockwise on the sand"
     if len(pattern) == 1 and at + 1 < len(tokens) and tokens[at + 1].tag == "RP":
         return None  # "pulls up" is no pulling
     return places if not gap or places[-1] + 1 < len(tokens) else None

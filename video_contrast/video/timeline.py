@@ -2,9 +2,9 @@
 
 Every source frame keeps its own time: nothing is resampled to a common rate. A picture is a frame of a segment, grey,
 or (in a cross-fade) a mixture of two frames. Frames are sampled a segment at a time: the clip's own clock says how many
-of the sampled moments each segment gets, and these lie evenly in the segment's source, by the same rule for every
-place, direction and speed. So the frames that are looked at are the same whether a segment comes first or last, runs
-forwards or backwards: only their order tells.
+of the sampled moments each segment gets, and as many are taken, evenly, of the frames that would be sampled of the
+segment alone, whatever its place, direction and speed. So an edit shows no other frames than its segments alone do, and
+the same ones whether a segment comes first or last, forwards or backwards: only their order tells.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Timeline:
             return frame_indices(len(self.times), count, policy)
         numbers: list[int] = []
         for at, share in enumerate(self.shares(count, policy)):
-            numbers += self._in_segment(at, share, policy)
+            numbers += self._in_segment(at, share, count, policy)
         return np.array(numbers, np.int64)
 
     def shares(self, count: int, policy: Policy = "uniform") -> list[int]:
@@ -118,16 +118,29 @@ class Timeline:
                 counts[picture.first.segment] += 1
         return counts
 
-    def _in_segment(self, at: int, count: int, policy: Policy) -> list[int]:
-        if not count:
+    def _in_segment(self, at: int, share: int, count: int, policy: Policy) -> list[int]:
+        """Some of the `count` frames that would be sampled of the segment alone: an edit shows no others."""
+        if not share:
             return []
         times, until = self.clocks[at]
-        picked = sampled_frames(times, until, count, policy)
+        picked = sampled_frames(times, until, count, policy)[inner(count, share)]
         if self.segments[at].reversed:
             picked = (len(times) - 1 - picked)[::-1]
         shown = self.shown[at]
         middles = [self.offsets[at] + (shown[k].begin + shown[k].end) / 2 for k in picked.tolist()]
         return (np.searchsorted(self.times, np.array(middles) + _TINY, side="right") - 1).tolist()
+
+
+def inner(count: int, share: int) -> npt.NDArray[np.int64]:
+    """Which `share` of `count` evenly sampled frames lie evenly themselves, and away from both ends: int64[share].
+
+    >>> inner(8, 4).tolist(), inner(8, 2).tolist(), inner(6, 6).tolist()
+    ([1, 3, 4, 6], [2, 5], [0, 1, 2, 3, 4, 5])
+    """
+    steps = np.arange(share)
+    half = -((share - (2 * steps + 1) * count) // (2 * share))  # the middles of equal parts, rounded up
+    half = np.minimum(half, (count - share) // 2 + steps)
+    return np.where(steps < (share + 1) // 2, half, count - 1 - half[::-1])
 
 
 def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None]) -> Timeline:

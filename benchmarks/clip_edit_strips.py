@@ -1,0 +1,47 @@
+"""Contact strips of edited clips: for each kind one group, each clip a line of frames with its caption.
+
+    python benchmarks/clip_edit_strips.py SET VIDEO_ROOT OUTPUT.jpg
+
+`docs/images/clip-edits.jpg` was made by it, from clips of Intel's sample videos (CC BY 4.0).
+"""
+
+import sys
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+
+import video_contrast
+from video_contrast.reports.strips import clip_frames
+from video_contrast.video import Clip
+
+HEIGHT, LINE, WIDTH = 54, 15, 900  # pixels
+
+
+def line(row: dict, root: Path) -> Image.Image:
+    """The frames of a clip under its kind and its caption."""
+    picture = Image.new("RGB", (WIDTH, HEIGHT + LINE), "white")
+    text = f"{row['group'].partition('-')[0]}: {row['candidates'][row['label']]}"
+    ImageDraw.Draw(picture).text((2, 2), text, fill="black")
+    left = 0
+    for frame in clip_frames(root, Clip.of(row), frames=8):
+        small = frame.resize((round(frame.width * HEIGHT / frame.height), HEIGHT))
+        picture.paste(small, (left, LINE))
+        left += small.width + 2
+    return picture
+
+
+def main(folder: str, root: str, output: str) -> None:
+    """Writes the strips of the first group of every kind of a set."""
+    lines = []
+    opened = video_contrast.open_set(folder)
+    for kind in opened.configs:
+        rows = opened.rows(kind, "test")
+        lines += [line(row, Path(root)) for row in rows if row["group"] == rows[0]["group"]]
+    whole = Image.new("RGB", (WIDTH, len(lines) * (HEIGHT + LINE)), "white")
+    for number, picture in enumerate(lines):
+        whole.paste(picture, (0, number * (HEIGHT + LINE)))
+    whole.save(output, quality=72, optimize=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])

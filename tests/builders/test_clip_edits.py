@@ -1,0 +1,374 @@
+"""Edited clips: what is false is so by the edit, nothing is won blindly, and what does not suit is counted."""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import video_contrast
+from tests.support.video_files import write_clip
+from video_contrast.builders.clip_edits.kinds import MODULES
+from video_contrast.builders.clip_edits.material import LeftOut
+from video_contrast.builders.clip_edits.motion import motion_of
+from video_contrast.builders.clip_edits.rewriting import backwards, mirrored
+from video_contrast.builders.shapes.captions import PHRASES, claim, write
+from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
+from video_contrast.builders.shapes.truth import verdict
+from video_contrast.builders.shapes.world import REVERSE, SYMMETRIC, Scene, scenes
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.video import Clip, write_video
+
+CLIPS = 24
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clips of the shapes world, and a table of their captions; no caption is true of another clip."""
+    root = tmp_path_factory.mktemp("world")
+    video_contrast.build("shapes", ["retrieval"], output=root, items=1, gallery=CLIPS)
+    rows = video_contrast.open_set(root).retrieval_rows("retrieval", "test")
+    table(root / "clips.csv", [(row["video_path"], row["captions"][0], row["id"]) for row in rows])
+    return root
+
+
+@pytest.fixture(scope="module")
+def edits(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(world, tmp_path_factory.mktemp("edits") / "set")
+
+
+def table(path: Path, rows: Sequence[tuple[Any, ...]], names: str = "video,caption,id") -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names.split(","), *rows])
+
+
+def build(root: Path, output: Path, kinds: list[str] | None = None, **options: Any) -> Path:
+    options = {"captions": str(root / "clips.csv"), "id_column": "id", "video_root": root, **options}
+    return video_contrast.build("clip_edits", kinds, output=output, **options)
+
+
+def rows_of(folder: Path, kind: str) -> list[Any]:
+    return list(video_contrast.open_set(folder).choice_rows(kind, "test"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+# --- what is said is true, and what is false is false, by the shapes world's own checker ---
+
+
+def shown(row: Any) -> list[Scene]:
+    """The scene of each part that is no pause, as it is shown."""
+    out = []
+    for part in row["segments"]:
+        if part["video_path"]:
+            _, split, number = re.fullmatch(r"clips/(\w+-\d+)/((\d+)r?)\.mp4", part["video_path"]).group(0, 1, 2)  # type: ignore[union-attr]
+            scene = scene_of(f"{split}-{number}")
+            scene = scene.reversed() if part["reversed"] else scene
+            out.append(scene.mirrored() if part["mirrored"] else scene)
+    return out
+
+
+def said(form: str, text: str) -> dict[str, str]:
+    """What stands in the places of a form."""
+    names = re.findall(r"\{(\w+)\}", form)
+    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<p\1>.+)", re.escape(form))
+    match = re.fullmatch(pattern, text)
+    assert match, (form, text)
+    return {name: match[f"p{name}"] for name in names}
+
+
+def truth_of(kind: str, row: Any, text: str) -> bool:
+    """Whether a caption is true of an edited clip; fails where the checker is in doubt."""
+    scenes, meta = shown(row), json.loads(row["meta"])
+    words = said(meta["form"], text) if "form" in meta else {}
+
+    def holds(scene: Scene, caption: str) -> bool:
+        found = verdict(scene, caption)
+        assert found != "unclear", (kind, caption, scene)
+        return found == "true"
+
+    if kind == "order":
+        return holds(scenes[0], words["0"]) and holds(scenes[1], words["1"])
+    if kind == "count":
+        times = {"once": 1, "twice": 2, "three times": 3}[words["times"]]
+        return all(holds(scene, words["caption"]) for scene in scenes) and times == len(scenes)
+    if kind in ("reversal", "mirror"):
+        return holds(scenes[0], text)
+    if kind == "speed":
+        return holds(scenes[0], words["caption"]) and (words["speed"] == "slow") == (row["segments"][0]["speed"] < 1)
+    if kind == "place":
+        at = 0 if words["place"] == "beginning" else -1
+        return holds(scenes[at], words["caption"]) and not holds(scenes[-1 - at], words["caption"])
+    if kind == "identity":
+        goes_on = holds(scenes[1], words["caption"])
+        return holds(scenes[0], words["caption"]) and goes_on == ("same" in words["what"])
+    assert kind == "needle"
+    return holds(scenes[0], words["host"]) and holds(scenes[2], words["host"]) and holds(scenes[1], words["needle"])
+
+
+@pytest.mark.parametrize("kind", MODULES)
+def test_each_caption_is_true_of_its_clip_alone(edits: Path, kind: str) -> None:
+    rows = rows_of(edits, kind)
+    assert len(rows) >= 8
+    for row in rows:
+        verdicts = [truth_of(kind, row, text) for text in row["candidates"]]
+        assert verdicts == [n == row["label"] for n in range(len(verdicts))], row["id"]
+        truth = json.loads(row["meta"])["truth"]
+        assert truth["shown"] and truth["false"][row["label"]] is None
+        assert all(truth["false"][n] for n in range(len(verdicts)) if n != row["label"])
+
+
+@pytest.mark.parametrize("kind", MODULES)
+def test_nothing_is_won_without_the_video(edits: Path, kind: str) -> None:
+    audit = video_contrast.open_set(edits).record["configs"][kind]["facts"]["audit"]
+    found = {key: value["accuracy"] for key, value in audit.items() if isinstance(value, dict)}
+    assert found and all(accuracy == pytest.approx(audit["chance"], abs=1e-4) for accuracy in found.values())
+
+
+def test_equal_input_gives_equal_bytes_and_another_seed_other_pairs(edits: Path, world: Path, tmp_path: Path) -> None:
+    assert contents(build(world, tmp_path / "again")) == contents(edits)
+    other = rows_of(build(world, tmp_path / "other", ["order"], seed=1), "order")
+    assert {row["group"] for row in other} != {row["group"] for row in rows_of(edits, "order")}
+
+
+def test_every_clip_is_used_or_counted(edits: Path) -> None:
+    record = video_contrast.open_set(edits).record
+    for kind in MODULES:
+        used = {name for row in rows_of(edits, kind) for name in json.loads(row["meta"])["clips"]}
+        counts = record["configs"][kind]["facts"]["splits"]["test"]["counts"]
+        assert len(used) + sum(counts.values()) == CLIPS, (kind, counts)
+
+
+# --- scoring ---
+
+
+@pytest.fixture(scope="module")
+def scored(edits: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    place = tmp_path_factory.mktemp("run")
+    kinds = ["order", "reversal", "place"]
+    return video_contrast.score(
+        "bag-of-frames", edits, kinds, video_root=world, store=place / "store", output=place / "run", frames=8
+    )
+
+
+def test_a_bag_of_frames_ties_exactly_where_only_order_and_direction_tell(scored: Any) -> None:
+    for kind in ("order", "reversal", "place"):
+        numbers = scored[kind]["conditions"]["clean"]
+        assert numbers["accuracy"] == 0.5 and numbers["group_score"] == 0.0, kind
+    of_group: dict[str, list[list[float]]] = {}
+    for row in scored.scores:
+        if row["config"] in ("order", "reversal"):
+            of_group.setdefault(row["group"], []).append(row["scores"])
+    assert all(one == other for one, other in of_group.values())
+
+
+def test_edits_that_reuse_frames_cost_little_more_than_their_source_clips(scored: Any) -> None:
+    counters = scored.record["counters"]
+    assert counters["visual_encodings"] == 0
+    assert counters["frame_encodings"] <= 1.3 * CLIPS * 8
+    assert counters["frame_encodings"] < 0.25 * 8 * counters["visual_encodings_in_all"]
+
+
+def test_a_model_of_time_tells_a_clip_from_its_reversal(edits: Path, world: Path, tmp_path: Path) -> None:
+    run = video_contrast.score("temporal", edits, ["reversal"], video_root=world, store=tmp_path, limit=30)
+    assert run["reversal"]["conditions"]["clean"]["accuracy"] > 0.8
+
+
+def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_path: Path) -> None:
+    small = build(world, tmp_path / "set", ["needle"], needle=0.2, items=3)
+    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path / "store"}
+    with pytest.raises(VideoContrastError, match="unseen at this sampling"):
+        video_contrast.score("bag-of-frames", small, ["needle"], frames=4, **arguments)
+    shown = video_contrast.score("bag-of-frames", small, ["needle"], frames=12, **arguments)
+    assert len(shown.scores) == len(rows_of(small, "needle")) and "n_unseen" not in shown.record
+
+
+def test_groups_are_left_out_whole(edits: Path, world: Path, tmp_path: Path) -> None:
+    kinds = ["count", "reversal"]
+    with pytest.raises(VideoContrastError, match="config count could be read"):  # three times are too many
+        video_contrast.score("bag-of-frames", edits, kinds, video_root=world, store=tmp_path, frames=5)
+
+
+# --- input that does not suit ---
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short clip, one at a variable rate, one of another size, a broken file, and a still one."""
+    root = tmp_path_factory.mktemp("odd")
+    write_clip(root / "short.mkv", n_frames=8)
+    write_clip(root / "long.mkv", n_frames=60)
+    write_clip(root / "uneven.mkv", n_frames=60, shown_at=lambda n: n + 4 * (n // 7))
+    rng = np.random.default_rng(0)
+    write_video(root / "wide.mp4", rng.integers(0, 255, (30, 32, 96, 3)).astype(np.uint8), 10)
+    write_video(root / "still.mp4", np.full((30, 32, 32, 3), 90, np.uint8), 10)
+    (root / "broken.mp4").write_bytes(b"no video")
+    return root
+
+
+def test_odd_clips_are_counted_by_reason(odd: Path, tmp_path: Path) -> None:
+    table(
+        odd / "clips.csv",
+        [
+            ("short.mkv", "a cat jumps onto a table", "short"),
+            ("long.mkv", "a man opens the left door", "long"),
+            ("uneven.mkv", "two dogs sleep on a sofa", "uneven"),
+            ("wide.mp4", "a woman slices bread", "wide"),
+            ("still.mp4", "a boy closes a window", "still"),
+            ("broken.mp4", "a car is parked", "broken"),
+            ("missing.mp4", "a bus is parked", "missing"),
+        ],
+    )
+    record = video_contrast.open_set(build(odd, tmp_path / "set")).record
+    assert record["facts"]["counts"] | {"unreadable_clips": 2, "clips_of_variable_rate": 1} == record["facts"]["counts"]
+    counts = {kind: entry["facts"]["splits"]["test"]["counts"] for kind, entry in record["configs"].items()}
+    assert counts["count"] == {"too_short": 1}
+    assert counts["speed"] == {"stands_still": 1, "too_short": 1}
+    assert counts["mirror"] == {"no_side": 4}
+    assert (
+        "looks the same backwards" in str(record["facts"])
+        or "stands still" in str(record["facts"])
+        or "reversal" in counts
+    )
+    assert counts["order"].get("too_short", 0) == 1
+
+
+def test_captions_that_say_the_same_are_never_joined(odd: Path, tmp_path: Path) -> None:
+    table(odd / "clips.csv", [("long.mkv", "A man runs.", "a"), ("uneven.mkv", "a man runs", "b")])
+    with pytest.raises(VideoContrastError, match="captions say the same"):
+        build(odd, tmp_path / "set", ["order"])
+    table(odd / "clips.csv", [("long.mkv", "a man runs", "a"), ("uneven.mkv", "a man runs on grass", "b")])
+    with pytest.raises(VideoContrastError, match="captions may both be true"):
+        build(odd, tmp_path / "set", ["order"])
+    assert not (tmp_path / "set").exists()
+
+
+def test_one_clip_alone_has_no_partner_and_can_still_be_repeated(odd: Path, tmp_path: Path) -> None:
+    table(odd / "clips.csv", [("long.mkv", "a man runs", "a")])
+    folder = video_contrast.open_set(build(odd, tmp_path / "set"))
+    assert folder.configs == ["count", "speed"]
+    assert "no other clip to join" in folder.record["facts"]["left_out"]["order"]
+
+
+def test_wrong_calls_are_told(odd: Path, tmp_path: Path) -> None:
+    for options, problem in (
+        ({"video_root": odd / "nowhere"}, "no such folder"),
+        ({"needle": 0.9}, "--needle must be from 0.01 to 0.5"),
+        ({"shortest": 20.0}, "--shortest 20 is longer than --seconds 10"),
+        ({"items": 0}, "--items must be at least 1"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(problem)):
+            build(odd, tmp_path / "set", ["count"], **options)
+
+
+def test_written_clips_need_no_recipe(world: Path, tmp_path: Path) -> None:
+    folder = build(world, tmp_path / "set", ["order", "speed"], write_videos=True, items=2, transition="fade")
+    rows = [row for kind in ("order", "speed") for row in rows_of(folder, kind)]
+    assert all("segments" not in row and (folder / row["video_path"]).is_file() for row in rows)
+    assert video_contrast.open_set(folder).validate()
+    run = video_contrast.score("bag-of-frames", folder, ["order"], store=tmp_path / "store", frames=8)
+    assert len(run.scores) == 4
+
+
+# --- the parts ---
+
+
+@pytest.mark.parametrize("action", PHRASES)
+def test_captions_run_backwards_as_their_scenes_do(action: str) -> None:
+    scene = next(scene for scene in scenes(0, "train", 4000) if scene.action == action)
+    for phrase in (0, 1):
+        caption = write(claim(scene), phrase=phrase)
+        if action in REVERSE:
+            assert verdict(scene.reversed(), backwards(caption).caption) == "true", caption
+        else:
+            with pytest.raises(LeftOut):
+                backwards(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "reversed_"),
+    [
+        ("a man is putting a pan into the oven", "a man is taking a pan out of the oven"),
+        ("A woman opened the fridge.", "A woman closed the fridge."),
+        ("the girl takes her hat off", "the girl puts her hat on"),
+        ("two people walk into a house", "two people walk out of a house"),
+        ("a man opens a door and walks in", None),
+        ("a person plays the guitar", None),
+        ("someone pushes a cart up a hill", None),
+        ("a man raises his hand to his face", None),
+        ("a man turns the light on", "a man turns the light off"),
+        ("a dog runs back and forth", None),
+    ],
+)
+def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reversed_: str | None) -> None:
+    if reversed_ is None:
+        with pytest.raises(LeftOut, match=r"no_direction_verb|more_than_one_action|says_where_it_goes"):
+            backwards(caption)
+    else:
+        assert backwards(caption).caption == reversed_
+
+
+def test_sides_are_exchanged_where_they_are_sides() -> None:
+    assert mirrored("a man on the left raises his right hand").caption == "a man on the right raises his left hand"
+    assert mirrored("cars drive from left to right").caption == "cars drive from right to left"
+    for caption in ("the man left the room", "he is right", "a dog runs"):
+        with pytest.raises(LeftOut, match="no_side"):
+            mirrored(caption)
+
+
+def test_motion_to_and_fro_looks_the_same_backwards(tmp_path: Path) -> None:
+    found: dict[bool, list[float]] = {True: [], False: []}
+    wanted = [
+        scene for scene in scenes(0, "train", 60) if scene.action in ("bounces", "shakes", "rises", "pushes", "leaves")
+    ]
+    for number, scene in enumerate(wanted[:12]):
+        SceneClip(scene, 0, "train", number).write(tmp_path / "clip.mp4")
+        found[scene.action in SYMMETRIC].append(motion_of(tmp_path, Clip("clip", "clip.mp4")).asymmetry)
+        (tmp_path / "clip.mp4").unlink()
+    assert max(found[True]) < 0.3 and min(found[False]) > 0.6, found
+
+
+# --- real material ---
+
+
+def test_steps_of_one_video_stand_in_their_real_order(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "youcook2" / "validation_youcook.csv"
+    if not source.is_file():
+        pytest.skip("YouCook2's validation_youcook.csv is not in the shared data")
+    with source.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file)][:30]
+    for number, name in enumerate(sorted({row["video_id"] for row in rows})):
+        pictures = np.random.default_rng(number).integers(0, 255, (600, 16, 16, 3)).astype(np.uint8)
+        write_video(tmp_path / f"{name}.mp4", pictures, 1.0)
+    table(
+        tmp_path / "clips.csv",
+        [(f"{row['video_id']}.mp4", row["text"], row["start"], row["end"]) for row in rows],
+        "video,caption,start,end",
+    )
+    options = {"id_column": None, "start_column": "start", "end_column": "end"}
+    made = rows_of(build(tmp_path, tmp_path / "set", ["order"], **options), "order")
+    same = [row for row in made if len({part["video_path"] for part in row["segments"] if part["video_path"]}) == 1]
+    assert len(same) > len(made) / 2
+    for row in same:
+        parts = [part for part in row["segments"] if part["video_path"]]
+        real = parts[0]["start"] < parts[1]["start"]
+        assert real == row["id"].endswith("/0")
+    again = build(tmp_path, tmp_path / "again", ["order"], **options)
+    assert contents(again) == contents(tmp_path / "set")
+
+
+def test_real_clips_make_groups_of_the_kinds_that_their_captions_allow(shared_data: Path, tmp_path: Path) -> None:
+    videos = shared_data / "videos"
+    if not (videos / "captions.csv").is_file():
+        pytest.skip("the real clips are not in the shared data")
+    options: dict[str, Any] = {"captions": str(videos / "captions.csv"), "id_column": None, "video_column": "file"}
+    folder = build(videos, tmp_path / "set", ["order", "count", "place", "identity", "needle"], **options)
+    assert [len(rows_of(folder, kind)) for kind in ("order", "count")] == [26, 84]
+    kinds = ["order", "count", "place", "identity", "needle"]
+    assert contents(build(videos, tmp_path / "again", kinds, **options)) == contents(folder)
