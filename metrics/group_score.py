@@ -107,7 +107,7 @@ def _by_size(matrices: Sequence[NDArray[np.float64]]) -> Iterator[tuple[NDArray[
     sizes = np.array([len(matrix) for matrix in matrices])
     for size in np.unique(sizes):
         places = np.flatnonzero(sizes == size)
-        yield places, np.stack([matrices[place] for place in places])
+        yield places, np.stack([matrices[int(place)] for place in places])
 
 
 def _all_first(stack: NDArray[np.float64]) -> NDArray[np.float64]:
