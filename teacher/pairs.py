@@ -101,21 +101,16 @@ class Pairs(nn.Module):
         return own_cosines, self.join(video_rows, text_rows), self.temperature()
 
     def temperature(self) -> torch.Tensor:
-        """The model's own: the inverse of its logit scale, a scalar; `TEMPERATURE` where it has none."""
-        parameter = self.scale
-        if parameter is None:
+        """The model's own, a scalar: the inverse of its logit scale, or ALIGN's; `TEMPERATURE` where it has none."""
+        if self.scale is None:
             return torch.tensor(TEMPERATURE)
-        parameter = parameter.float().reshape(())
-        return parameter if hasattr(self.model, "temperature") else torch.exp(-parameter)
+        value = self.scale.float().reshape(())
+        return torch.exp(-value) if hasattr(self.model, "logit_scale") else value
 
     @property
     def scale(self) -> nn.Parameter | None:
         """The parameter that holds the model's temperature: `logit_scale`, or `temperature` (ALIGN)."""
-        return (
-            getattr(self.model, "logit_scale", None)
-            if hasattr(self.model, "logit_scale")
-            else getattr(self.model, "temperature", None)
-        )
+        return getattr(self.model, "logit_scale", getattr(self.model, "temperature", None))
 
     def videos(self, inputs: torch.Tensor) -> torch.Tensor:
         """float[B, D] of pixels, or of the output of the vision tower."""
