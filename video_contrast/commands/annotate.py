@@ -150,7 +150,7 @@ def siblings_result(
     if reading is None:
         if len(votes) > 1:
             raise UsageError("files of several readers need --reading FOLDER, which knows the sources of the pairs")
-        rows, again = read.read_votes(votes[0]), {}
+        rows, again = read.read_votes(votes[0]), dict[str, dict[str, float]]()
     else:
         rows, again = read.merge(reading, votes)
     result = {**read.results(rows), "again": again}
