@@ -122,6 +122,7 @@ def test_training_reads_what_was_generated(corpus, tmp_path):
         ({"generator": "lexical", "endpoint": ["http://localhost:1"]}, "goes with --generator llm"),
         ({}, "needs --generator-model"),
         ({"generator_model": "m", "structured": True}, "give --endpoint"),
+        ({"generator_model": "m", "generator_options": "store=a.jsonl"}, "OUTPUT/answers.jsonl"),
         ({"generator_model": "m", "price_in": 1.0}, "together"),
         ({"generator_model": "m", "negatives": "many"}, "10-action"),
     ],

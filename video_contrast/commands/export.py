@@ -1,10 +1,11 @@
 """`video-contrast export DATASET --format FORMAT --output OUT`: a built set for another tool."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
@@ -51,7 +52,7 @@ def preferences(
     """Write a set's contrasts as training data of TRL: preference pairs, or questions whose answers can be checked."""
     from video_contrast.teacher.preferences import export_preferences
 
-    counts = export_preferences(folder, request=request)
+    counts = export_preferences(folder, request=replace(request, config=names_in(request.config)))
     reasons = {"equal": "pairs left out, equal", "unreadable": "items left out, clip not readable"}
     reasons["no contrast"] = "items left out, no contrast"
     lines = [f"{counts['rows']} rows of {counts['items']} items in {request.output}"]
