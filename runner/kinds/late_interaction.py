@@ -43,7 +43,7 @@ class ColEncoder(LateJoinEncoder):
     def __init__(self, model: Any, processor: Any, *, prompt_text: str | None = None) -> None:
         self.model = model
         self.processor = processor
-        self.vector_length = int(model.config.embedding_dim)
+        self.vector_length: int = int(model.config.embedding_dim)
         if prompt_text is not None:
             processor.query_prefix = prompt_text
 

@@ -29,7 +29,10 @@ PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids
 LOGITS_AT_ONCE = 1 << 28  # numbers: 1 GB
 STATES_AT_ONCE = 1 << 28  # numbers, of the copied states of recurrent layers
 # Layers of the library's caches that are continued by appending (or by states of their own), so they can be forked.
-FORKED = ("DynamicLayer", "DynamicSlidingWindowLayer", "LinearAttentionCacheLayerMixin", "DummyLayer")
+FORKED = (
+    "DynamicLayer", "DynamicSlidingWindowLayer", "LinearAttentionLayer", "LinearAttentionAndFullAttentionLayer",
+    "LinearAttentionAndSlidingWindowAttentionLayer", "DummyLayer",
+)  # fmt: skip
 
 
 class CannotShare(Exception):
@@ -123,7 +126,7 @@ def _repeated(cache: Any, rows: int) -> Any:
     themselves.
     """
     layers = getattr(cache, "layers", None)
-    if layers and all(any(base.__name__ in FORKED for base in type(layer).__mro__) for layer in layers):
+    if layers and all(type(layer).__name__ in FORKED for layer in layers):
         copied = copy.copy(cache)
         copied.layers = [_forked(layer, rows) for layer in layers]
         return copied

@@ -151,7 +151,7 @@ class RemoteEncoder(DualEncoder):
             tokens = tokenizer(texts, max_length=77, padding="max_length", truncation=True, return_tensors="pt")
             return encode(**{name: tokens[name].to(self.model.device) for name in ("input_ids", "attention_mask")})
         # One by one, with a memory of their own: the release keeps texts in a default argument for good.
-        more = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
+        more: tuple[Any, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
         return torch.cat([encode(text, *more) for text in texts])
 
 
