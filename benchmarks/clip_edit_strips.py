@@ -14,7 +14,7 @@ import video_contrast
 from video_contrast.reports.strips import clip_frames
 from video_contrast.video import Clip
 
-HEIGHT, LINE, WIDTH = 54, 15, 900  # pixels
+HEIGHT, LINE, WIDTH = 54, 15, 760  # pixels
 
 
 def line(row: dict, root: Path) -> Image.Image:
@@ -40,7 +40,7 @@ def main(folder: str, root: str, output: str) -> None:
     whole = Image.new("RGB", (WIDTH, len(lines) * (HEIGHT + LINE)), "white")
     for number, picture in enumerate(lines):
         whole.paste(picture, (0, number * (HEIGHT + LINE)))
-    whole.save(output, quality=72, optimize=True)
+    whole.save(output, quality=60, optimize=True)
 
 
 if __name__ == "__main__":

@@ -200,8 +200,9 @@ def make_probe(
         scored: pass over clips that the model does not take, too.
     """
     probe = Probe(model, [], [], half=half, batch_size=batch_size)
+    taken: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
     for clip, caption in candidates(plan):
-        if caption in probe.captions:
+        if caption in probe.captions or taken.intersection(clip.paths):
             continue
         try:
             view = next(iter(views_of(root, clip, (Visual(),), sampling)))
@@ -215,6 +216,7 @@ def make_probe(
             continue
         probe.clips.append(frames)
         probe.captions.append(caption)
+        taken.update(clip.paths if clip.segments else ())
         if len(probe.clips) == ITEMS:
             break
     return probe
