@@ -7,6 +7,7 @@ from typing import Any
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
+_PAST = {"blend": "blended", "saute": "sauteed", "sautee": "sauteed"}  # not "blent"
 _CLITICS = {"n't": "not", "n’t": "not", "'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 _CACHED_WORDS = 1 << 17
 
@@ -70,6 +71,8 @@ def inflect(lemma: str, tag: str) -> str:
         return _BE[tag] + space + rest
     if tag in ("VB", "NN", "NNP", "JJ", "RB"):
         return lemma
+    if head in _PAST and tag in ("VBD", "VBN"):
+        return _PAST[head] + space + rest
     forms = _lemminflect().getInflection(head, tag)
     if not forms and tag == "VBN":  # regular verbs share the form, and the table lists it once
         forms = _lemminflect().getInflection(head, "VBD")

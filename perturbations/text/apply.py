@@ -122,5 +122,6 @@ def _batched(
     done = list(captions)
     texts = spec.function([captions[row] for row in rows], rngs, **options) if rows else []
     for row, text in zip(rows, texts, strict=True):
-        done[row] = " ".join(text.split())
+        if text != captions[row]:  # a caption that stays keeps its blanks too
+            done[row] = " ".join(text.split())
     return done

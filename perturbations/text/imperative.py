@@ -37,7 +37,6 @@ _INTRODUCING = frozenset("then now next also finally lastly first".split())  # n
 _COMPOUNDS = frozenset("deep stir pre dry slow shallow flash re".split())  # noqa: SIM905  "deep fry"
 _OFTEN_NOUNS = frozenset("mix roast slice spread wrap roll dip cut press pinch cover cook stir grill mash".split())  # noqa: SIM905
 _NEW_CLAUSE = frozenset(("stir", "serve"))  # verbs also without "and" in front: "add it to the pot stir and serve"
-_IRREGULAR = {"saute": "sauteed", "sautee": "sauteed", "blend": "blended"}
 _MANY = frozenset("few couple lot bunch".split())  # noqa: SIM905  "a few peppers are"
 _BEFORE_BARE_VERBS = frozenset(("let", "make", "help", "to"))
 _OPENS_OBJECT = ("DT", "PRP", "PRP$", "CD", "PDT")
@@ -103,7 +102,7 @@ def base(token: Token) -> str:
 
 def past(token: Token) -> str:
     """The past of an imperative verb."""
-    return _IRREGULAR.get(base(token)) or inflect(base(token), "VBD")
+    return inflect(base(token), "VBD")
 
 
 def passive_imperative(caption: str, tokens: Sequence[Token], verbs: Sequence[int]) -> str:
@@ -182,6 +181,8 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
         return False
     after = tokens[place + 1] if place + 1 < len(tokens) else None
     object_follows = after is not None and (after.tag in _OPENS_OBJECT or after.text.lower() in _OPENING_WORDS)
+    if joined and _is_manner(before) and tokens[place - 2].text.lower() in _JOINING and low in INSTRUCTIONS:
+        return True  # "and finely mince"
     if joined:
         if low not in INSTRUCTIONS:
             return token.tag in ("VB", "VBP") and not is_noun(low)
@@ -219,7 +220,7 @@ def _passive_clause(
         return None
     at = verb + 1
     shift = tokens[first].start
-    spans = [(tokens[v].start - shift, tokens[v].end - shift, _participle(base(tokens[v]))) for v in clause.verbs]
+    spans = [(tokens[v].start - shift, tokens[v].end - shift, participle(base(tokens[v]))) for v in clause.verbs]
     participles = put(caption[shift : tokens[verb].end], spans)
     particle = ""
     if at < end and tokens[at].text.lower() in _PARTICLES and at + 1 < end and _is_object(tokens, at + 1, end):
@@ -231,6 +232,15 @@ def _passive_clause(
     rest = [token.text.lower() for token in tokens[last:end]]
     if rest and rest[0] in _JOINING and not all(word in _JOINING for word in rest):
         return None  # "add tomatoes and then the bun"
+    if rest and (rest[0] in ("all", "both") or (len(rest) > 1 and rest[-1] in INSTRUCTIONS and rest[-2] == "and")):
+        return None  # "beat them all", "put it into a blender and puree"
+    starts_order = INSTRUCTIONS - _THINGS - _OFTEN_NOUNS
+    if tokens[at].text.lower() in starts_order and at + 1 < end and tokens[at + 1].tag in _OPENS_OBJECT:
+        return None  # "stir put the lid on"
+    if rest and rest[0] in starts_order and last > at:
+        return None  # "chop some lettuce put with croutons"
+    if any(_new_order(tokens, place) for place in range(last + 1, end - 1)):
+        return None  # "place sausage in bun cover sausage with chili"
     missed = (t for t, before in zip(tokens[last + 1 : end], tokens[last:end], strict=False) if before.tag != "TO")
     if any(token.text.lower() in INSTRUCTIONS - _THINGS and token.tag in ("VB", "VBP") for token in missed):
         return None  # a further imperative that `imperatives` did not see
@@ -239,8 +249,16 @@ def _passive_clause(
     return shift, tokens[last - 1].end, f"{subject} {participles}{particle}"
 
 
-def _participle(word: str) -> str:
-    return _IRREGULAR.get(word) or inflect(word, "VBN")
+def _new_order(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a word that is read as a noun may be an imperative: nouns on both sides, and no "and"."""
+    low = tokens[place].text.lower()
+    sides = tokens[place - 1].tag[:2] == "NN" and tokens[place + 1].tag[:2] in ("NN", "DT", "PR")
+    return low in INSTRUCTIONS - _THINGS and tokens[place].tag == "NN" and sides
+
+
+def participle(word: str) -> str:
+    """The past participle of a verb."""
+    return inflect(word, "VBN")
 
 
 def _is_object(tokens: Sequence[Token], at: int, end: int) -> bool:

@@ -25,7 +25,7 @@ _MASS = frozenset(
 )
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="2", requirements=("tags",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="3", requirements=("tags",))
 def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):

@@ -22,6 +22,7 @@ _NOMINATIVE = ("i", "he", "she", "we", "they", "it")
 _ONE = frozenset(("a", "an", "one", "1", "this", "that", "each", "every", "another"))
 _COLLECTIVE = frozenset("group couple bunch lot number".split())  # noqa: SIM905  "a group of people are"
 _NO_THINGS = frozenset("outdoors indoors outside inside home upstairs downstairs backstage today".split())  # noqa: SIM905
+_COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
 PREPOSITIONS = frozenset(
     """in on at with from to into onto near behind beside over under through across around for inside outside along
     against between by during up down off toward towards next out""".split()  # noqa: SIM905
@@ -54,7 +55,9 @@ def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
         clause = following is not None and tokens[following.start].text.lower() in _NOMINATIVE  # "and he puts ..."
         if following is None or clause or (not joined and not _list_goes_on(tokens, following.end)):
             break
-        whole = whole._replace(end=following.end, plural=True)
+        of = any(token.text.lower() == "of" for token in tokens[whole.start : whole.end])
+        bare = tokens[following.start].tag in (*NOUNS, *_MODIFIERS) and tokens[whole.start].text.lower() in _ONE
+        whole = whole._replace(end=following.end, plural=whole.plural if of and bare else True)  # "a mix of x and y"
     return whole
 
 
@@ -72,6 +75,9 @@ def attached(tokens: list[Token], start: int, words: frozenset[str] = PREPOSITIO
         while inside < len(tokens) and tokens[inside].text.lower() in ("of", "to", "in", "on"):  # "out of", "next to"
             inside += 1
         following = _with_of(tokens, inside)
+        if following is None and inside < len(tokens) and tokens[inside].text.lower() in _COLOURS:  # "a man in white"
+            end = inside + 1
+            continue
         if following is None:
             return end
         end = following.end
@@ -141,6 +147,8 @@ def _plural(words: list[Token]) -> bool | None:
     first = words[0].text.lower()
     if first in _ONE:
         return None if looks else False
+    if not looks and words[0].tag in _MODIFIERS and any(word.tag == "CC" for word in words):
+        return None  # "broccoli and black pepper", where "broccoli" is read as an adjective
     counted = any(word.tag == "CD" and word.text.lower() not in ("one", "1") for word in words[:-1])
     if counted and not looks and words[0].tag == "CD":
         return None

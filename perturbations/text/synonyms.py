@@ -1,6 +1,5 @@
 """SwapText by WordNet: a synonym, or a word that has several parts of speech (robustness paper, A.2)."""
 
-from collections import Counter
 from functools import cache
 
 from numpy.random import Generator
@@ -9,36 +8,63 @@ from video_contrast.perturbations.language import Token, inflect
 from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables, wordnet
+from video_contrast.perturbations.text.imperative import base, imperatives
+from video_contrast.perturbations.text.noun_phrases import PEOPLE
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}
 _MULTI = 2  # words that a multi_pos_swap replaces, at most
-_SENSES = 3  # commonest senses of a word that are looked at
+_MOSTLY = 0.6  # share of a word's uses that its commonest sense must have
 _FEWEST_USES = 2  # of a word in the sense, in a corpus of running text: "lag" is no word for "run" today
+_PARTICLES = frozenset(("on", "off", "up", "down", "out", "together", "away", "back"))
 _AUXILIARIES = frozenset(("be", "have", "do"))
 
 
 @text_perturbation(
-    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="2", requirements=("tags", "wordnet")
+    "swap_syn_wordnet", category="SwapText", origin="synthetic", version="3", requirements=("tags", "wordnet")
 )
 def swap_syn_wordnet(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A tenth of the words become a WordNet synonym of their sense and part of speech."""
+    if profile != "released":
+        orders = set(imperatives(tokens))  # taggers read "mix the eggs" as nouns
+        tokens = [
+            token._replace(tag="VB", lemma=base(token)) if place in orders else token
+            for place, token in enumerate(tokens)
+        ]
     words = [token for token in tokens if token.text[0].isalnum()]
-    context = frozenset(t.lemma for t in words if t.text.lower() not in FUNCTION_WORDS and t.tag[:2] in _PARTS)
+    lemmas = {token.lemma for token in words}
     options = []
     for place, token in enumerate(words):
         if token.text.lower() in FUNCTION_WORDS or not token.text.isalpha() or len(token.text) == 1:
             continue
-        found = synonyms(token, context, any_sense=profile == "released")
-        if any(words[at].tag[:2] == "NN" for at in (place - 1, place + 1) if 0 <= at < len(words)):
-            found = tuple(word for word in found if " " not in word)  # no "bell black pepper"
-        if found:
-            options.append((token, found))
+        names = synonyms(token, any_sense=profile == "released")
+        if profile != "released":
+            names = _beside(words, place, tuple(name for name in names if name not in lemmas))  # no "mix to mix"
+        if names:
+            options.append((token, names))
     changes = []
     for n in sample(len(options), how_many(0.1, len(words)), rng) if options else ():
-        token, found = options[n]
-        changes.append((token, pick(found, rng)))
+        token, names = options[n]
+        changes.append((token, pick(names, rng)))
     return replace(caption, changes, profile)
+
+
+def _beside(words: list[Token], place: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those synonyms that can stand beside the word's neighbours.
+
+    None behind another noun ("a news person") nor of a verb with a particle ("putting on a hat"); in front of a noun
+    single words with a stated sense ("soy sauce", not "a rock song").
+    """
+    token = words[place]
+    before, after = (words[at].tag if 0 <= at < len(words) else "" for at in (place - 1, place + 1))
+    noun = token.tag[:2] == "NN"
+    particle = after == "RP" or (after and words[place + 1].text.lower() in _PARTICLES)
+    if (noun and before[:2] == "NN") or (token.tag[:2] == "VB" and particle):
+        return ()
+    if after[:2] == "NN" and noun:
+        stated = (token.lemma, _PARTS[token.tag[:2]]) in caption_senses() and token.lemma not in PEOPLE  # "a boy band"
+        return tuple(word for word in names if " " not in word) if stated else ()
+    return names
 
 
 @text_perturbation("multi_pos_swap_NN", category="SwapText", origin="machine", requirements=("tags", "wordnet"))
@@ -53,17 +79,15 @@ def multi_pos_swap_jj(caption: str, rng: Generator, *, tokens: list[Token], prof
     return _multi_pos_swap(caption, tokens, tag="JJ", rng=rng, profile=profile)
 
 
-def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> tuple[str, ...]:
+def synonyms(token: Token, any_sense: bool = False) -> tuple[str, ...]:
     """The other words of the token's sense, and pairs of words ("adult male"); empty if it has none.
 
-    The sense is one of the commonest `_SENSES` that are of the lexical class of the commonest (a thing stays a thing),
-    the one whose gloss shares most words with the caption; its words are those that mostly mean it, or share another of
-    these senses with the token, and that running text uses. The commonest words of captions have their sense stated
+    The sense is the commonest one, of words that are mostly used in it; its synonyms are those whose own commonest
+    sense it is, and that running text uses. The commonest words of captions have their sense stated
     (`caption_senses`). With `any_sense` the words of all senses count, and auxiliaries too.
 
     Args:
         token: the word.
-        context: lemmas of the caption's content words.
         any_sense: take the words of all senses (`released`).
     """
     part = _PARTS.get(token.tag[:2])
@@ -74,14 +98,15 @@ def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> 
     if any_sense:
         words = [word for sense in senses for word in sense.words if word.isalpha()]
         return tuple(dict.fromkeys(word for word in words if word.lower() != token.lemma))
-    alike = [sense for sense in senses[:_SENSES] if sense.lexical_class == senses[0].lexical_class]
-    if not alike:
+    if not senses:
         return ()
     stated = caption_senses().get((token.lemma, part))
     if stated is not None:
         return stated
-    meant = max(alike, key=lambda sense: len(sense.gloss & context - {token.lemma}))
-    shared = Counter(word for sense in alike for word in sense.words)
+    meant = senses[0]
+    uses = [net.uses(token.lemma, part, sense) for sense in senses]
+    if uses[0] < _MOSTLY * sum(uses):
+        return ()
     return tuple(
         word
         for word in meant.words
@@ -89,7 +114,7 @@ def synonyms(token: Token, context: frozenset[str], any_sense: bool = False) -> 
         and word.isalpha()
         and word.islower()
         and net.uses(word, part, meant) >= _FEWEST_USES
-        and (meant in net.senses(word, part)[:1] or shared[word] > 1)
+        and meant in net.senses(word, part)[:1]
     )
 
 

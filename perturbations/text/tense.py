@@ -21,7 +21,7 @@ _MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": "would", "’l
 _BROKEN = {"don": "didn", "doesn": "didn", "isn": "wasn", "aren": "weren", "hasn": "hadn", "haven": "hadn"}
 
 
-@text_perturbation("tense", category="TextStyle", origin="natural", version="2", requirements=("tags",))
+@text_perturbation("tense", category="TextStyle", origin="natural", version="3", requirements=("tags",))
 def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """Present becomes past and past becomes present (`released`: any other form of a tenth of the words)."""
     if profile == "released":

@@ -21,15 +21,11 @@ class Sense:
 
     Attributes:
         offset: its place in the data file; the name of the sense.
-        lexical_class: number of WordNet's lexicographer file, e.g. 06 for artefacts, 04 for acts.
         words: those that share it.
-        gloss: the words of its definition and examples.
     """
 
     offset: int
-    lexical_class: str
     words: tuple[str, ...]
-    gloss: frozenset[str]
 
 
 class WordNet:
@@ -94,12 +90,10 @@ def _index(content: bytes) -> dict[str, str]:
 
 def _sense(data: bytes, offset: int) -> Sense:
     line = data[offset : data.index(b"\n", offset)].decode("ascii")
-    facts, _, gloss = line.partition(" | ")
-    fields = facts.split()
+    fields = line.partition(" | ")[0].split()
     count = int(fields[3], 16)
     words = [fields[4 + 2 * n].partition("(")[0] for n in range(count)]  # "(p)" marks where an adjective stands
-    plain = "".join(c if c.isalnum() else " " for c in gloss.lower())
-    return Sense(offset, fields[1], tuple(words), frozenset(plain.split()))
+    return Sense(offset, tuple(words))
 
 
 def load() -> WordNet:

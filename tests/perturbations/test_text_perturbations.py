@@ -396,9 +396,17 @@ def test_the_article_fits_the_word_with_another_first_part():
         assert not re.search(r"\ba [aeio]\w", after.replace("a one", "")) and not re.search(r"\ban [^aeiouh ]", after)
 
 
-def test_synonyms_share_the_commonest_lexical_class(nltk_data, monkeypatch):
+def test_synonyms_are_of_the_commonest_sense_and_of_single_words(nltk_data, monkeypatch):
     import nltk.data
 
     monkeypatch.setattr(nltk.data, "path", [str(nltk_data)])
     drawn = {one("swap_syn_wordnet", "a man in a suit talks to a woman", seed=seed) for seed in range(200)}
     assert not any("courtship" in text or "wooing" in text for text in drawn)
+    for caption, word in (
+        ("a man on a hard chair", "difficult"),  # the chair is not difficult
+        ("a news person talks", "individual"),
+        ("three women chase a man", "dog"),
+    ):
+        assert not any(word in one("swap_syn_wordnet", caption, seed=seed).split() for seed in range(20)), caption
+    mixed = {one("swap_syn_wordnet", "mix the eggs in a bowl", seed=seed) for seed in range(20)}
+    assert mixed == {"blend the eggs in a bowl", "combine the eggs in a bowl"}, "an order is a verb"

@@ -1,0 +1,81 @@
+"""Words that the passive by rules goes by."""
+
+# Verbs whose noun phrase is no object that could be the subject of a passive.
+NO_PASSIVE = frozenset(
+    """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie lay pose
+    smile laugh talk come fall live say like love enjoy try start begin appear happen pan zoom s re m ve ll""".split()  # noqa: SIM905
+)
+# Verb and preposition that share a passive: "two cars are talked about".
+WITH_PREPOSITION = {
+    verb: tuple(prepositions.split())
+    for verb, prepositions in {
+        "talk": "about to with into of", "speak": "about to into with", "chat": "with", "explain": "about",
+        "describe": "about", "demonstrate": "about", "discuss": "about", "perform": "for on", "cheer": "for",
+        "pose": "for", "dance": "to with on", "compete": "in against", "look": "at for into through", "stare": "at",
+        "listen": "to", "work": "on with", "point": "at to", "laugh": "at", "deal": "with", "search": "for through",
+        "wait": "for", "care": "for", "play": "with against", "fight": "with against", "flirt": "with",
+        "argue": "about with", "think": "about", "sing": "about to", "comment": "on", "sit": "on at in",
+        "stand": "on", "lay": "on in", "sleep": "in on", "swim": "in through", "step": "on over into",
+        "jump": "on over into onto", "knock": "on", "yell": "at", "scream": "at", "shout": "at", "wave": "at",
+        "smile": "at", "aim": "at", "type": "on", "write": "on", "draw": "on", "operate": "on", "focus": "on",
+        "interact": "with", "wrestle": "with", "converse": "with", "communicate": "with", "get": "into",
+        "go": "through over", "crash": "into", "shoot": "at", "rap": "about", "joke": "about", "report": "on about",
+        "narrate": "about", "tell": "about", "lean": "on against", "participate": "in", "practice": "on",
+    }.items()
+}  # fmt: skip
+ROUTES_THROUGH = (
+    "through",
+    "down",
+    "across",
+    "along",
+    "around",
+    "over",
+    "up",
+    "into",
+    "on",
+    "past",
+    "toward",
+    "towards",
+)
+# Verbs without an object: in "singing and playing a guitar" the guitar is played only.
+ALONE = frozenset(
+    """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie lay
+    pose move stop go come sleep cry yell swim compete stretch exercise wait""".split()  # noqa: SIM905
+)
+TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make".split())  # noqa: SIM905
+# "takes his hat off": the particle moves up to the participle.
+SEPARABLE = frozenset(
+    """take put pick turn cut throw mix set pull push lift tear blend break knock bring carry hold clean wipe wash
+    fold roll give peel pour move send shut open fix chop slice lock""".split()  # noqa: SIM905
+)
+PARTICLES = frozenset("off on up down out away apart together back over around".split())  # noqa: SIM905
+ROUTES = frozenset(
+    """run walk drive speed ride climb move jump swim fly crawl slide skate step ski travel race
+    stroll""".split()  # noqa: SIM905
+)
+# What "with" or "from" behind an object tells of the verb and not of the object: "cuts a potato with a knife".
+TOOLS = frozenset(
+    """knife spoon fork thumb finger fingers foot feet sword gun rope tool brush scissors hammer machine hand hands
+    stick camera blender""".split()  # noqa: SIM905
+)
+REMOVING = frozenset("take remove unscrew pull pour cut pick get lift throw peel drop bring".split())  # noqa: SIM905
+# Idioms without a passive: "take place", "give birth".
+IDIOMS = frozenset(
+    "place part turns care birth love fun way sense sure sex fire advantage notice selfies".split()  # noqa: SIM905
+)
+EXPLAINING = frozenset("show explain describe demonstrate illustrate teach discuss talk speak".split())  # noqa: SIM905
+CLAUSES = frozenset(("while", "as", "when", "because", "before", "after", "until"))
+RECIPROCAL = ("each other", "one another", "another one")
+FRONTS = frozenset("front back middle top line distance row circle way speed time place action".split())  # noqa: SIM905
+TELLING = frozenset(("ask", "tell", "question", "interview", "teach", "quiz"))  # someone about something
+# What people have that can be had by them: "an argument is being had".
+HAD = frozenset("conversation discussion argument talk meeting party debate chat meal race fight dialogue".split())  # noqa: SIM905
+# Adverbs of the whole sentence behind an object.
+WHERE_AND_HOW = frozenset(
+    """together inside outside indoors outdoors again here well nearby upstairs downstairs online twice too now
+    backstage""".split()  # noqa: SIM905
+)
+# What the agent does and no thing can: "rides a bike wearing a helmet".
+AGENT_ACTS = frozenset(
+    "wearing using holding talking singing dancing smiling laughing explaining describing speaking trying".split()  # noqa: SIM905
+)
