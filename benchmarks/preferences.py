@@ -52,7 +52,13 @@ def run(output: Path, *, clips: int, items: int, steps: int, batch: int, frames:
     runs = {name: output / "runs" / name for name in ("base", "trained")}
     for name, path in runs.items():
         video_contrast.score(
-            str(output / name), world, "verb_mc", output=path, frames=frames, scoring="loglik", progress=False
+            str(output / name),
+            world,
+            "verb_mc",
+            output=path,
+            frames=frames,
+            options={"scoring": "loglik"},
+            progress=False,
         )
     print(f"{counts['rows']} pairs, {steps} steps of {batch}: {spent:.0f} s of CPU")
     return "\n".join(lines(compare_runs(runs["base"], runs["trained"])))

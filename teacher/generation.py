@@ -18,7 +18,7 @@ from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, edits_of
@@ -288,7 +288,7 @@ def _write(
     from video_contrast.builders.writing import write_set
 
     clips = {row["id"]: row for row in rows}
-    items = list(_items(captions, clips, request.seed))
+    items: list[Row] = list(_items(captions, clips, request.seed))
     reasons = Counter(entry["reason"] for entry in rejected)
     counts: dict[str, Any] = {
         "captions": len(captions),

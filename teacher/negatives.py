@@ -196,8 +196,8 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dict[s
     folder = SetFolder.open(str(recipe.model))
     known: dict[tuple[str, str], Any] = {}
     for config, split in folder.tables():
-        for row in folder.choice_rows(config, split):
-            known[row["video_id"], row["candidates"][row["label"]]] = row
+        for made in folder.choice_rows(config, split):
+            known[made["video_id"], made["candidates"][made["label"]]] = made
     captions = []
     for row in rows:
         for caption in row["captions"]:

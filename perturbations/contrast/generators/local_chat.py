@@ -13,10 +13,13 @@ Message = dict[str, str]
 
 
 class Chat(Protocol):
-    """Answers conversations: `ChatModel` for an endpoint, `LocalChat` for a model here."""
+    """Answers conversations: `ChatModel` for an endpoint, `ChatPool` for several, `LocalChat` for a model here."""
 
     model: str
-    cost: Cost
+
+    @property
+    def cost(self) -> Cost:
+        """What was asked, and what came from the store."""
 
     def ask(self, conversations: Sequence[Sequence[Message]]) -> list[dict[str, Any]]:
         """One answer a conversation, with its `text`."""
