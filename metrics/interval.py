@@ -178,7 +178,7 @@ def cluster_error(values: Floats, codes: NDArray[np.int64], n_clusters: int, wei
 def _cluster_residuals(values: Floats, codes: NDArray[np.int64], n_clusters: int, weights: Floats) -> Floats:
     """The sum over each cluster of what its items are above the mean, float64 `[n_clusters]`."""
     residual = weights * (values - (weights * values).sum() / weights.sum())
-    return np.bincount(codes, weights=residual, minlength=n_clusters)
+    return np.asarray(np.bincount(codes, weights=residual, minlength=n_clusters), np.float64)
 
 
 def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], weights: Floats, tail: float) -> float:

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.language import Token, tag
 from video_contrast.perturbations.language.fitting import like_case
+from video_contrast.perturbations.language.vector_file import vector_lines
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, put, sample
@@ -124,22 +125,10 @@ def _vectors(words: Sequence[str], table: Any) -> Vectors:
 
 
 def _from_text(path: Path) -> Vectors:
-    words, vectors = [], []
-    with path.open(encoding="utf-8") as handle:
-        for number, line in enumerate(handle, 1):
-            word, *values = line.rstrip().split(" ")
-            if number == 1 and len(values) == 1:
-                continue  # the header of the word2vec format: words and dimensions
-            try:
-                vectors.append(np.array(values, dtype=np.float32))
-            except ValueError as error:
-                raise VideoContrastError(f"{path}, line {number}: not a word and its numbers") from error
-            if len(vectors[-1]) != len(vectors[0]) or not values:
-                raise VideoContrastError(f"{path}, line {number}: {len(values)} numbers, but {len(vectors[0])} before")
-            words.append(word)
-    if not words:
+    lines = list(vector_lines(path))
+    if not lines:
         raise VideoContrastError(f"{path} holds no word vectors")
-    return _vectors(words, np.stack(vectors))
+    return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
 
 
 def _from_word_embeddings(source: str) -> Vectors:

@@ -56,7 +56,7 @@ def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
         if following is None or clause or (not joined and not _list_goes_on(tokens, following.end)):
             break
         of = any(token.text.lower() == "of" for token in tokens[whole.start : whole.end])
-        bare = tokens[following.start].tag in (*NOUNS, *_MODIFIERS) and tokens[whole.start].text.lower() in _ONE
+        bare = tokens[following.start].tag in (*NOUNS, "JJ") and tokens[whole.start].text.lower() in _ONE
         whole = whole._replace(end=following.end, plural=whole.plural if of and bare else True)  # "a mix of x and y"
     return whole
 

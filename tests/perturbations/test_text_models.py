@@ -255,8 +255,8 @@ def test_vector_neighbours_of_the_same_part_of_speech_replace_words(make, tmp_pa
 def test_a_broken_vector_file_names_the_line(tmp_path):
     path = tmp_path / "v.txt"
     for content, message in [
-        ("a 1 2\nb x 2\n", "line 2: not a word"),
-        ("a 1 2\nb 1\n", "line 2: 1 numbers, but 2"),
+        ("a 1 2\nb x 2\n", "line 2 is not a word and 2 numbers"),
+        ("a 1 2\nb 1\n", "line 2 is not a word and 2 numbers"),
         ("", "no word"),
     ]:
         path.write_text(content)

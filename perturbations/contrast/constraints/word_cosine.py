@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from video_contrast.files import atomic_path, sha256
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.language import verb_tags
+from video_contrast.perturbations.language.vector_file import vector_lines
 
 
 class Vectors:
@@ -41,7 +42,7 @@ class Vectors:
             with np.load(place, allow_pickle=False) as stored:
                 return cls([str(word) for word in stored["words"]], stored["vectors"])
         words, rows = [], []
-        for word, row in _lines(place):
+        for word, row in vector_lines(place):
             words.append(word)
             rows.append(row)
         if not words:
@@ -73,7 +74,7 @@ def shrink(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> tu
     if not Path(source).is_file():
         raise VideoContrastError(f"no word vectors at {source}")
     total, words, rows = 0, [], []
-    for word, row in _lines(Path(source)):
+    for word, row in vector_lines(Path(source)):
         total += 1
         if "VB" in verb_tags(word):
             words.append(word)
@@ -83,26 +84,6 @@ def shrink(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> tu
     with atomic_path(target) as temporary:
         np.savez_compressed(temporary, words=np.array(words), vectors=np.stack(rows))
     return total, len(words)
-
-
-def _lines(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Words and vectors of a text file, one line in memory at a time."""
-    width = 0
-    with open(path, encoding="utf-8", errors="replace") as handle:
-        for number, line in enumerate(handle, 1):
-            parts = line.split()
-            if not parts or (number == 1 and len(parts) == 2):
-                continue
-            try:
-                row = np.array(parts[1:], np.float32)
-            except ValueError:
-                row = np.zeros(0, np.float32)
-            width = width or len(row)
-            if not len(row) or len(row) != width:
-                raise VideoContrastError(
-                    f"{path}: line {number} is not a word and {width or 'some'} numbers: {line[:40].rstrip()!r}"
-                )
-            yield parts[0], row
 
 
 @dataclass
