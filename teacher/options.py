@@ -49,7 +49,7 @@ class LoraOptions:
 
     PANEL: ClassVar[str] = HOW
     lora_rank: Annotated[int, "of adapters that learn in place of the weights; 0: none"] = 0
-    lora_alpha: Annotated[float | None, "their scale; default: twice the rank", Flag(hidden=True)] = None
+    lora_alpha: Annotated[int | None, "their scale; default: twice the rank", Flag(hidden=True)] = None
     lora_dropout: Annotated[float, "within the adapters", Flag(python_only=True)] = 0.0
     lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated", Flag(hidden=True)] = "all-linear"
     merge: Annotated[bool, "save the model with its adapters merged"] = False

@@ -231,15 +231,15 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
     """
     import transformers
 
-    from video_contrast.runner.kinds import choose
+    from video_contrast.runner.kinds import all_kinds
     from video_contrast.runner.kinds.base import LoadOptions as Loading
     from video_contrast.runner.kinds.loading import load_model, load_processor
     from video_contrast.runner.locate import locate
 
     source = locate(str(model))
-    name: str | None = source.architecture
-    if source.modules is None and source.model_type and choose(source).name == "dual_encoder":
-        name = name if name in choose(source).architectures else None
+    dual, name = all_kinds()["dual_encoder"], source.architecture or None
+    if source.model_type in dual.model_types and name not in dual.architectures:
+        name = None
     elif not name or not hasattr(transformers, name):
         raise UsageError(f"teach trains standard transformers classes, not {name or 'an unknown one'} ({model})")
     loading = Loading(device="cpu", dtype="float32")

@@ -132,7 +132,8 @@ class TeachTrainer(Trainer):
         epoch: the first one that is gone through.
     """
 
-    _keys_to_ignore_on_save = None
+    control: Any
+    _logged: int = 0  # the step of the last losses that were logged
 
     def __init__(
         self,
@@ -344,7 +345,7 @@ def losses(
     else:
         target = batch.teacher[: batch.count]
         term = logit_loss(own, target, given, options.teacher_temperature, mask=mask) * batch.weight
-    terms = {options.objective: term}
+    terms: dict[str, torch.Tensor] = {options.objective: term}
     if options.contrast:
         terms["contrast"] = options.contrast * contrast_loss(square, given, batch.same)
     return terms
