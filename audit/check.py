@@ -11,7 +11,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
-from video_contrast.video import DamagedVideo, index_of, verify
+from video_contrast.video import DamagedVideo, index_of, segments_of, verify
+from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
 
@@ -111,6 +112,10 @@ def check(
         for row in rows:
             if isinstance(row.get("video_path"), str) and is_safe_relative(row["video_path"]):
                 clips[row["video_path"]].add((row.get("start"), row.get("end")))
+            if segments_problem(row.get("segments")) is None:
+                for part in segments_of(row):
+                    if part.video_path:  # a pause has no file
+                        clips[part.video_path].add((part.start, part.end))
     _check_record(set_folder, checked)
     _check_videos(
         Path(video_root) if video_root is not None else root,

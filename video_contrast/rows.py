@@ -18,6 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.pair_groups import GroupMember, check_group
+from video_contrast.row_parts import EditRecord as EditRecord
+from video_contrast.row_parts import SegmentColumns as SegmentColumns
+from video_contrast.row_parts import TextRecipe as TextRecipe
+from video_contrast.row_parts import VideoRecipe as VideoRecipe
 from video_contrast.video.segments import segments_problem
 
 if TYPE_CHECKING:
@@ -28,49 +32,6 @@ GROUPED_VERSION = 2  # of rows with a `group` or a `question`, which readers of 
 EDITED_VERSION = 3  # of rows with `segments`
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
 Layout = Literal["multiple_choice", "pairs", "retrieval"]
-
-
-class EditRecord(TypedDict):
-    """What was changed in a candidate."""
-
-    old: str  # the words that were replaced
-    new: str  # what stands in their place
-    start: int  # character span of `new` in the candidate
-    end: int
-    antonym: bool
-    generator: str  # what proposed it: "table6", "lexical", "t5-base", "human" ...
-    scores: str  # JSON: what each constraint measured
-
-
-class TextRecipe(TypedDict):
-    """The perturbation that a row's texts have undergone."""
-
-    name: str
-    profile: str
-    seed: int
-
-
-class VideoRecipe(TypedDict):
-    """The perturbation that a row's clip is to undergo when it is decoded."""
-
-    name: str
-    severity: int
-    profile: str
-    seed: int
-    scope: str  # "video" or "clip": what T, fps and the index map refer to
-    order: str  # "perturb_then_sample" or "sample_then_perturb"
-
-
-class SegmentColumns(TypedDict):
-    """A part of an edited clip; described at `video.Segment`."""
-
-    video_path: str
-    start: float
-    end: float
-    speed: float
-    reversed: bool
-    mirrored: bool
-    fade: float
 
 
 class ClipColumns(TypedDict):

@@ -96,7 +96,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
             continue
         begin = float(clip.start or 0.0)
         end = index.end if clip.end is None else min(clip.end, index.end)
-        materials.append(Material(clip, root, begin, float(end), seed))
+        materials.append(Material(clip, root, begin, end=float(end), seed=seed))
         counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
         sizes.add((index.width, index.height))
     if not materials:

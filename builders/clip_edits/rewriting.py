@@ -75,7 +75,10 @@ def mirrored(caption: str) -> Rewritten:
     >>> mirrored("a man on the left raises his right hand").caption
     'a man on the right raises his left hand'
     """
-    out, at, old, new = [], 0, [], []
+    out: list[str] = []
+    old: list[str] = []
+    new: list[str] = []
+    at = 0
     for match in _SIDE.finditer(caption):
         name = next(name for name, value in match.groupdict().items() if value)
         begin, end = match.span(name)

@@ -11,7 +11,7 @@ POSITIONAL = 4  # arguments of a call that may go without a name
 VARIADIC = ("stream", "digest")  # take the parts of a stream's name, however many there are
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What these decorators register has one signature for all, documented where the decorator is.
-CONTRACTS = ("text_perturbation", "video_perturbation", "kind")
+CONTRACTS = ("text_perturbation", "video_perturbation", "kind", "edit_kind")
 # The parameters of builders and commands are options, documented where they are declared: `tests/commands/test_cli.py`.
 OPTIONS = ("builder(",)
 

@@ -74,7 +74,13 @@ class Footage:
     def decode(
         self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False
     ) -> npt.NDArray[np.uint8]:
-        """Frames by number, uint8[len(numbers), H, W, 3]; see `video.decode`."""
+        """Frames by number, uint8[len(numbers), H, W, 3]; see `video.decode`.
+
+        Args:
+            numbers: of frames of the file.
+            counter: told of decoded frames.
+            accept_damaged: hand out damaged frames as the decoder makes them.
+        """
         return decode(self.index.path, numbers, counter, accept_damaged=accept_damaged)
 
 

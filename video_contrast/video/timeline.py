@@ -107,7 +107,7 @@ class Timeline:
             np.searchsorted(borders, moments + _TINY, side="right"),
             np.searchsorted(borders, moments - _TINY, side="left"),
         )
-        return np.bincount(at, minlength=len(self.segments)).tolist()
+        return [int(n) for n in np.bincount(at, minlength=len(self.segments))]
 
     def seen(self, numbers: Sequence[int]) -> list[int]:
         """How often each segment is seen unmixed in the pictures `numbers`."""
@@ -128,7 +128,7 @@ class Timeline:
             picked = (len(times) - 1 - picked)[::-1]
         shown = self.shown[at]
         middles = [self.offsets[at] + (shown[k].begin + shown[k].end) / 2 for k in picked.tolist()]
-        return (np.searchsorted(self.times, np.array(middles) + _TINY, side="right") - 1).tolist()
+        return [int(np.searchsorted(self.times, middle + _TINY, side="right")) - 1 for middle in middles]
 
 
 def inner(count: int, share: int) -> npt.NDArray[np.int64]:

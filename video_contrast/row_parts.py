@@ -1,0 +1,46 @@
+"""What rows hold inside a column: edits of candidates, recipes of perturbations, segments of edited clips."""
+
+from typing import TypedDict
+
+
+class EditRecord(TypedDict):
+    """What was changed in a candidate."""
+
+    old: str  # the words that were replaced
+    new: str  # what stands in their place
+    start: int  # character span of `new` in the candidate
+    end: int
+    antonym: bool
+    generator: str  # what proposed it: "table6", "lexical", "t5-base", "human" ...
+    scores: str  # JSON: what each constraint measured
+
+
+class TextRecipe(TypedDict):
+    """The perturbation that a row's texts have undergone."""
+
+    name: str
+    profile: str
+    seed: int
+
+
+class VideoRecipe(TypedDict):
+    """The perturbation that a row's clip is to undergo when it is decoded."""
+
+    name: str
+    severity: int
+    profile: str
+    seed: int
+    scope: str  # "video" or "clip": what T, fps and the index map refer to
+    order: str  # "perturb_then_sample" or "sample_then_perturb"
+
+
+class SegmentColumns(TypedDict):
+    """A part of an edited clip; described at `video.Segment`."""
+
+    video_path: str
+    start: float
+    end: float
+    speed: float
+    reversed: bool
+    mirrored: bool
+    fade: float
