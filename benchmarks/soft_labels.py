@@ -326,9 +326,10 @@ def table(results: dict[str, dict[str, tuple[Arm, list[dict[str, list[float]]]]]
                 if arm.teacher is None:
                     cells += ["", ""] if key == "rcad" else [""]
                     continue
-                interval = cluster_bootstrap((own - other).mean(0))
+                difference = (own - other).mean(0)
+                interval = cluster_bootstrap(difference)
                 half = (interval.high - interval.low) / 2
-                cells.append(f"{interval.estimate:+.3f} ± {half:.3f}")
+                cells.append(f"{interval.estimate:+.3f} ± {half:.3f}" if difference.any() else "the same")
                 if key == "rcad":
                     cells.append(", ".join(f"{value:+.3f}" for value in (own - other).mean(1)))
             yield "| " + " | ".join(cells) + " |"
