@@ -43,7 +43,7 @@ def motion_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
         part = cv2.filter2D(window, cv2.CV_16S, kernel, anchor=(0, 0))[:height, :width]
         total = part if total is None else np.add(total, part, out=total)
     assert total is not None
-    blurred: Frame = cv2.convertScaleAbs(total, alpha=1 / _STREAK_SCALE)
+    blurred: Frame = cv2.convertScaleAbs(total, alpha=1 / STREAK_SCALE)
     return blurred
 
 
@@ -72,7 +72,7 @@ def zoom_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     wide = cv2.cvtColor(frame, cv2.COLOR_RGB2RGBA)
     total = np.multiply(wide, np.float32(2))  # 1.0 stands among the zooms, so the frame itself counts twice
     for factor in factors:
-        across, down = _stretch(width, factor), _stretch(height, factor)
+        across, down = stretch(width, factor), stretch(height, factor)
         matrix = np.array([[across[0], 0, across[1]], [0, down[0], down[1]]])
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         cv2.accumulate(
@@ -82,20 +82,34 @@ def zoom_blur(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     return blurred
 
 
-_STREAK_SCALE = 128  # weights sum to this: 128 * 255 is the most an int16 holds
+STREAK_SCALE = 128  # weights sum to this: 128 * 255 is the most an int16 holds
 # OpenCV turns to a Fourier transform for kernels of more taps than this, which is ten times slower here.
 _DIRECT_TAPS = 120
 
 
-def _streak(radius: int, sigma: float, angle: float) -> list[tuple[npt.NDArray[np.float32], int, int]]:
-    """The taps of the streak as small kernels: (kernel, first row, first column), offsets from the pixel."""
-    length = 2 * radius + 1
-    steps = np.arange(length)
+def streak_taps(
+    radius: int, sigma: float, angle: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns the taps of the streak, in order: weights that sum to 128, row and column offsets from the pixel.
+
+    Args:
+        radius: of the streak, in pixels; it has 2 * radius + 1 taps.
+        sigma: of the weights' tail, in pixels.
+        angle: of the streak, in radians.
+    """
+    steps = np.arange(2 * radius + 1)
     weights = np.exp(-(steps**2) / (2 * sigma * sigma))
-    weights *= _STREAK_SCALE / weights.sum()
+    weights *= STREAK_SCALE / weights.sum()
     # nearest pixels along the line, halves down
     dy = np.ceil(steps * math.sin(angle) - 0.5).astype(np.int64)
     dx = np.ceil(steps * math.cos(angle) - 0.5).astype(np.int64)
+    return weights, dy, dx
+
+
+def _streak(radius: int, sigma: float, angle: float) -> list[tuple[npt.NDArray[np.float32], int, int]]:
+    """The taps of the streak as small kernels: (kernel, first row, first column), offsets from the pixel."""
+    weights, dy, dx = streak_taps(radius, sigma, angle)
+    length = len(weights)
     parts = []
     first = 0
     while first < length:
@@ -140,7 +154,7 @@ def _disk_sum(padded: Frame, radius: int) -> tuple[npt.NDArray[Any], int]:
 
 
 @cache
-def _stretch(size: int, factor: float) -> tuple[float, float]:
+def stretch(size: int, factor: float) -> tuple[float, float]:
     """Where a zoomed row comes from: (step, offset), row i being row `step * i + offset` of the picture.
 
     The middle `ceil(size / factor)` rows are stretched, their first and last row staying the first and last of

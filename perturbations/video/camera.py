@@ -43,11 +43,28 @@ def translate(frame: Frame, severity: int, rng: np.random.Generator, reach: Sequ
     An offset that would leave the picture (short sides, severity 5) stops at its edge. Released: one offset a clip.
     With `reach`, the offset is up to so many pixels to either side of the middle of a square picture.
     """
+    return crop_at(frame, *crop_offset(severity, rng, reach))
+
+
+def crop_offset(severity: int, rng: np.random.Generator, reach: Sequence[int] | None) -> tuple[int, int]:
+    """Returns how far down and right of the scaled frame's corner `translate` crops, in pixels.
+
+    Args:
+        severity: 1 to 5.
+        rng: of the frame.
+        reach: see `translate`.
+    """
     if reach is not None:
-        shift = (2 * rng.random(2) - 1) * reach[severity - 1]
-        return crop_at(frame, *(MIDDLE + round(pixels) for pixels in shift))
-    down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
-    return crop_at(frame, down, right)
+        down, right = (MIDDLE + round(pixels) for pixels in (2 * rng.random(2) - 1) * reach[severity - 1])
+    else:
+        down, right = (int(offset) for offset in rng.integers(0, 8 * severity, size=2))
+    return down, right
+
+
+def scaled_size(height: int, width: int) -> tuple[int, int]:
+    """Height and width of a frame whose shorter side is scaled to `SHORT_SIDE` pixels."""
+    scale = SHORT_SIDE / min(height, width)
+    return max(SHORT_SIDE, round(height * scale)), max(SHORT_SIDE, round(width * scale))
 
 
 def crop_at(frame: Frame, down: int, right: int) -> Frame:
@@ -58,11 +75,9 @@ def crop_at(frame: Frame, down: int, right: int) -> Frame:
         down: offset from the upper edge, in pixels of the scaled frame.
         right: offset from the left edge.
     """
-    height, width = frame.shape[:2]
-    scale = SHORT_SIDE / min(height, width)
-    size = (max(SHORT_SIDE, round(width * scale)), max(SHORT_SIDE, round(height * scale)))
-    scaled = cv2.resize(frame, size, interpolation=cv2.INTER_LINEAR)
-    top, left = min(down, size[1] - CROP), min(right, size[0] - CROP)
+    tall, wide = scaled_size(*frame.shape[:2])
+    scaled = cv2.resize(frame, (wide, tall), interpolation=cv2.INTER_LINEAR)
+    top, left = min(down, tall - CROP), min(right, wide - CROP)
     return np.ascontiguousarray(scaled[top : top + CROP, left : left + CROP])
 
 
@@ -70,12 +85,12 @@ def _turn(frame: Frame, degrees: float) -> Frame:
     if degrees == 0:
         return frame.copy()
     height, width = frame.shape[:2]
-    turned: Frame = cv2.warpAffine(frame, _turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
+    turned: Frame = cv2.warpAffine(frame, turning(height, width, degrees), (width, height), flags=cv2.INTER_NEAREST)
     return turned
 
 
 @cache
-def _turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
+def turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
     """The matrix of a turn about the middle of the picture, counter-clockwise."""
     matrix: npt.NDArray[np.float64] = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
     return matrix

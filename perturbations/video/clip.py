@@ -6,6 +6,7 @@ frame does not depend on which other frames were sampled. Severity is not part o
 differ in strength, not in luck.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def perturb_frames(
     start: float | None = None,
     end: float | None = None,
     profile: str = "paper",
+    device: str | None = None,
 ) -> Frames:
     """Sampled frames of a clip under a per-frame perturbation: `perturb_clip(all)[frame_indices]`, bit for bit.
 
@@ -85,6 +87,8 @@ def perturb_frames(
         start: see there.
         end: see there.
         profile: see there.
+        device: a torch device for the perturbations that have a kernel there (`torch_kernels`: the same pixels, or
+            within one grey level); None: numpy.
 
     Raises:
         UsageError: as `perturb_clip`, and for a temporal or codec perturbation or another number of indices.
@@ -98,15 +102,44 @@ def perturb_frames(
         raise UsageError(f"{len(frames)} frames need as many frame indices, not {indices.shape}")
     streams = NoiseStreams()
     parts = stream_parts(spec, seed, video_id=video_id, start=start, end=end)
+    rngs = (streams.at(*parts) if one_stream else streams.at(*parts, index) for index in indices.tolist())
+    if device is not None and has_kernel(name):
+        return _on_device(device, frames, name, int(severity), rngs=rngs, constants=constants)
     out: Frames | None = None
-    for position, index in enumerate(indices.tolist()):
-        rng = streams.at(*parts) if one_stream else streams.at(*parts, index)
+    for position, rng in enumerate(rngs):
         changed = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)
         if out is None:
             out = np.empty((len(frames), *changed.shape), dtype=np.uint8)
         out[position] = changed
     assert out is not None
     return out
+
+
+def has_kernel(name: str) -> bool:
+    """Whether a perturbation can run on a torch device."""
+    from video_contrast.perturbations.video.torch_kernels import KERNELS
+
+    return name in KERNELS
+
+
+def is_exact_on_device(name: str) -> bool:
+    """Whether a perturbation has the same pixels, to the last bit, when it is asked to run on a torch device."""
+    from video_contrast.perturbations.video.torch_kernels import EXACT
+
+    return name in EXACT or not has_kernel(name)
+
+
+def _on_device(
+    device: str, frames: Frames, name: str, severity: int, *, rngs: Iterable[np.random.Generator], constants: Any
+) -> Frames:
+    import torch
+
+    from video_contrast.perturbations.video.torch_kernels import KERNELS
+
+    with torch.inference_mode():
+        pixels = torch.from_numpy(np.ascontiguousarray(frames)).to(device)
+        changed: Frames = KERNELS[name](pixels, severity, rngs, **constants).cpu().numpy()
+    return changed
 
 
 def index_map(

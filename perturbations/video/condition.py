@@ -92,6 +92,7 @@ class VideoCondition:
         video_id: str,
         start: float | None = None,
         end: float | None = None,
+        device: str | None = None,
     ) -> Frames:
         """The frames `indices` of the perturbed clip, uint8[K, H', W', 3].
 
@@ -103,6 +104,7 @@ class VideoCondition:
             video_id: see there.
             start: see there.
             end: see there.
+            device: of `perturb_frames`.
 
         Raises:
             UsageError: a frame of `sources` is not among the decoded ones.
@@ -117,8 +119,9 @@ class VideoCondition:
             raise UsageError(f"{self.name}: frame {missing[0]} was not decoded; decode all frames of `sources`")
         if spec.acts == "frame":
             return perturb_frames(
-                decoded[at], sampled, self.name, self.severity, seed=self.seed, profile=self.profile, **key
-            )
+                decoded[at], sampled, self.name, self.severity,
+                seed=self.seed, profile=self.profile, device=device, **key,
+            )  # fmt: skip
         if spec.acts == "temporal":
             return decoded[at]
         if self.order == "sample_then_perturb":

@@ -26,8 +26,8 @@ SPREAD = (0.15, 0.2, 0.25, 0.3, 0.35)  # not in the paper
 @video_perturbation("shot_noise", category="Noise", acts="frame")
 def shot_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Photon noise: Poisson counts at full scales of 250, 100, 50, 30, 15 photons."""
-    threshold, below, above = _alias_tables(PHOTONS[severity - 1])
-    bits = _bits(rng, frame)
+    threshold, below, above = alias_tables(PHOTONS[severity - 1])
+    bits = random_bits(rng, frame)
     column = np.bitwise_or(np.left_shift(frame, 8, dtype=np.uint16), np.bitwise_and(bits, 255))
     side = np.right_shift(bits, 8).astype(np.uint8)
     own = np.negative((side < _lookup(column, threshold)).view(np.uint8))  # 255 where the column's own value holds
@@ -40,7 +40,7 @@ def shot_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
 def impulse_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Salt and pepper: 3, 6, 9, 17, 27 % of the values become black or white (robustness paper, appendix A.1)."""
     half = round(AMOUNT[severity - 1] / 2 * 65536)
-    bits = _bits(rng, frame)
+    bits = random_bits(rng, frame)
     salt = np.negative((bits < half).view(np.uint8))
     spared = np.negative((bits < 65536 - half).view(np.uint8))
     np.bitwise_or(frame, salt, out=salt)
@@ -50,7 +50,7 @@ def impulse_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Fram
 @video_perturbation("speckle_noise", category="Noise", acts="frame")
 def speckle_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Noise in proportion to the value: x + x N(0, s), s = .15 .2 .25 .3 .35."""
-    factor = _lookup(_bits(rng, frame), _factors(SPREAD[severity - 1]))
+    factor = _lookup(random_bits(rng, frame), speckle_factors(SPREAD[severity - 1]))
     noisy: Frame = cv2.multiply(frame, factor, dtype=cv2.CV_8U)
     return noisy
 
@@ -58,12 +58,12 @@ def speckle_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Fram
 @video_perturbation("gaussian_noise", category="Noise", acts="frame")
 def gaussian_noise(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """Normal noise, sigma .08 .12 .18 .26 .38 of full scale, clipped (robustness paper, appendix A.1)."""
-    noisy = _lookup(_bits(rng, frame), _steps(SIGMA[severity - 1]))
+    noisy = _lookup(random_bits(rng, frame), grey_steps(SIGMA[severity - 1]))
     np.add(noisy, frame, out=noisy)
     return np.clip(noisy, 0, 255, out=noisy).astype(np.uint8)
 
 
-def _bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16]:
+def random_bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16]:
     """16 random bits a value, in the shape of the frame; the same on machines of either byte order."""
     raw = rng.bit_generator.random_raw(-(-frame.size // 4)).astype("<u8", copy=False)
     return raw.view("<u2")[: frame.size].reshape(frame.shape)
@@ -100,17 +100,19 @@ def _normal() -> npt.NDArray[np.float64]:
 
 
 @cache
-def _steps(sigma: float) -> npt.NDArray[np.int16]:
+def grey_steps(sigma: float) -> npt.NDArray[np.int16]:
+    """What each of the 65,536 random numbers adds to a value: normal, in grey levels."""
     return np.rint(_normal() * (255 * sigma)).astype(np.int16)
 
 
 @cache
-def _factors(spread: float) -> npt.NDArray[np.float32]:
+def speckle_factors(spread: float) -> npt.NDArray[np.float32]:
+    """What each of the 65,536 random numbers multiplies a value by: 1 + normal, never below 0."""
     return np.maximum(1 + _normal() * spread, 0).astype(np.float32)
 
 
 @cache
-def _alias_tables(photons: int) -> tuple[Frame, Frame, Frame]:
+def alias_tables(photons: int) -> tuple[Frame, Frame, Frame]:
     """Walker's alias tables of the 256 Poisson distributions of one severity, indexed by value * 256 + column.
 
     Gives the threshold of each column (of 256) and the two grey values it chooses between: the first below the

@@ -1,0 +1,61 @@
+"""Frame kernels in torch show what the numpy kernels show, on any torch device; here on the CPU."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moving_pictures import photo
+
+from video_contrast.perturbations.registry import VIDEO
+from video_contrast.perturbations.video import SEVERITIES, VideoCondition
+from video_contrast.perturbations.video.clip import has_kernel, is_exact_on_device, perturb_frames
+
+KERNELS = sorted(name for name in VIDEO if has_kernel(name))
+
+
+def apart(frames: np.ndarray, name: str, severity: int, profile: str = "paper") -> int:
+    """Largest difference of numpy and torch in grey levels."""
+    numbers = [7 * n for n in range(len(frames))]
+    on = {
+        device: perturb_frames(frames, numbers, name, severity, video_id="a", profile=profile, device=device)
+        for device in (None, "cpu")
+    }
+    assert on[None].shape == on["cpu"].shape and on["cpu"].dtype == np.uint8
+    return int(np.abs(on[None].astype(int) - on["cpu"]).max())
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"), [(name, profile) for name in KERNELS for profile in ("paper", *VIDEO[name].profiles)]
+)
+def test_torch_kernels_agree_with_numpy(name: str, profile: str) -> None:
+    random = np.random.default_rng(0).integers(0, 256, (2, 48, 61, 3), np.uint8)
+    for severity in SEVERITIES:
+        assert apart(random, name, severity, profile) <= (0 if is_exact_on_device(name) else 1)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_torch_kernels_agree_on_photographs(name: str) -> None:
+    picture = photo(120, 90)[None]
+    assert apart(picture, name, 4) <= (0 if is_exact_on_device(name) else 1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    name=st.sampled_from(KERNELS),
+    severity=st.sampled_from(SEVERITIES),
+    height=st.integers(1, 70),
+    width=st.integers(1, 70),
+    seed=st.integers(0, 99),
+)
+def test_torch_kernels_agree_at_any_size(name: str, severity: int, height: int, width: int, seed: int) -> None:
+    frames = np.random.default_rng(seed).integers(0, 256, (1, height, width, 3), np.uint8)
+    assert apart(frames, name, severity) <= (0 if is_exact_on_device(name) else 1)
+
+
+def test_what_has_no_kernel_runs_as_before() -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
+    for name in ("jpeg", "jumble", "codec1"):
+        condition = VideoCondition(name, 2, order="sample_then_perturb")
+        decoded = [condition.frames(frames, [0, 1], [0, 1], 2, video_id="a", device=device) for device in (None, "cpu")]
+        assert not has_kernel(name) and is_exact_on_device(name)
+        assert np.array_equal(*decoded)
