@@ -8,13 +8,13 @@ from importlib.resources import files
 def table() -> dict[str, frozenset[str]]:
     """Verb -> its antonyms, both ways."""
     text = (files("video_contrast.perturbations.contrast") / "antonyms.tsv").read_text(encoding="utf-8")
-    found: dict[str, set[str]] = {}
+    antonyms_of: dict[str, set[str]] = {}
     for line in text.splitlines():
         if not line.startswith("#"):
             first, second = line.split("\t")
-            found.setdefault(first, set()).add(second)
-            found.setdefault(second, set()).add(first)
-    return {verb: frozenset(others) for verb, others in found.items()}
+            antonyms_of.setdefault(first, set()).add(second)
+            antonyms_of.setdefault(second, set()).add(first)
+    return {verb: frozenset(others) for verb, others in antonyms_of.items()}
 
 
 def antonyms(base: str) -> frozenset[str]:

@@ -16,15 +16,15 @@ def _lines() -> list[tuple[str, list[str]]]:
 @cache
 def _table() -> dict[str, frozenset[str]]:
     """Verb -> the verbs near it, both ways."""
-    found: dict[str, set[str]] = {}
+    near: dict[str, set[str]] = {}
     for kind, (first, *others) in _lines():
         if kind == "vague":
             continue
         pairs = [(first, other) for other in others] if kind == "covers" else combinations((first, *others), 2)
-        for one, other in pairs:
-            found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
-    return {verb: frozenset(others) for verb, others in found.items()}
+        for first, other in pairs:
+            near.setdefault(first, set()).add(other)
+            near.setdefault(other, set()).add(first)
+    return {verb: frozenset(others) for verb, others in near.items()}
 
 
 def near(lemma: str) -> frozenset[str]:

@@ -74,7 +74,7 @@ def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> 
 
 def _find(tokens: list[Token]) -> list[Phrase]:
     """The things: runs of common nouns, whose last word is the head; no people."""
-    found: list[Phrase] = []
+    nouns: list[Phrase] = []
     first = 0
     for place, token in enumerate(tokens):
         if token.tag not in _COMMON:
@@ -84,8 +84,8 @@ def _find(tokens: list[Token]) -> list[Phrase]:
         run = tokens[first : place + 1]
         if last and len(run) <= 2 and _proposable(token.lemma) and all(word.text.isalpha() for word in run):
             lead = tuple(word.text.lower() for word in run[:-1])
-            found.append(_Thing(run[0].start, token.end, lemma=token.lemma, tag=token.tag, particles=lead, place=place))
-    return found
+            nouns.append(_Thing(run[0].start, token.end, lemma=token.lemma, tag=token.tag, particles=lead, place=place))
+    return nouns
 
 
 class _Thing(Phrase):

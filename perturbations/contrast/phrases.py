@@ -51,20 +51,20 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
     >>> [p.base for p in phrases(tag(["a man is walking up to the door"], tagger="hanta")[0])]
     ['walk', 'walk up', 'walk up to']
     """
-    found = []
+    spans = []
     for place, token in enumerate(tokens):
         if not token.tag.startswith("VB") or not is_content_verb(tokens, place):
             continue
         if place + 1 < len(tokens) and _is_light(token, tokens[place + 1]):
             activity = tokens[place + 1]
             words = (activity.text.lower(),)
-            found.append(
+            spans.append(
                 Phrase(token.start, activity.end, lemma=token.lemma, tag=token.tag, particles=words, place=place)
             )
             continue
         if place and _is_light(tokens[place - 1], token):
             continue
-        found.append(Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place))
+        spans.append(Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place))
         particles: tuple[str, ...] = ()
         for next_token in tokens[place + 1 : place + 3]:
             low = next_token.text.lower()
@@ -73,19 +73,19 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
             if not fits or low in _CLAUSE:
                 break
             particles = (*particles, low)
-            found.append(
+            spans.append(
                 Phrase(token.start, next_token.end, lemma=token.lemma, tag=token.tag, particles=particles, place=place)
             )
-    return found
+    return spans
 
 
-def choose(found: list[Phrase], rng: Generator) -> Phrase | None:
+def choose(candidates: list[Phrase], rng: Generator) -> Phrase | None:
     """One phrase: a verb drawn uniformly, then one of its patterns; None if there is none."""
-    if not found:
+    if not candidates:
         return None
-    verbs = sorted({phrase.place for phrase in found})
+    verbs = sorted({phrase.place for phrase in candidates})
     verb = verbs[int(rng.integers(len(verbs)))] if len(verbs) > 1 else verbs[0]
-    patterns = [phrase for phrase in found if phrase.place == verb]
+    patterns = [phrase for phrase in candidates if phrase.place == verb]
     return patterns[int(rng.integers(len(patterns)))] if len(patterns) > 1 else patterns[0]
 
 

@@ -50,17 +50,17 @@ def _change_words(caption: str, share: float, rng: Generator, able: Able, change
     draw = draws(rng)
     words = caption.split(" ")
     left = list(range(len(words))) if "  " not in caption else [n for n, word in enumerate(words) if word]
-    wanted = how_many(share, len(left))
-    while wanted and left:
+    remaining = how_many(share, len(left))
+    while remaining and left:
         place = left.pop(int(draw() * len(left)))
         word = words[place]
         if word.isalpha():
             if word.lower() not in FUNCTION_WORDS and able(word):
                 words[place] = change(word, draw())
-                wanted -= 1
+                remaining -= 1
         elif (core := WORD.search(word)) and core.group().lower() not in FUNCTION_WORDS and able(core.group()):
             words[place] = word[: core.start()] + change(core.group(), draw()) + word[core.end() :]
-            wanted -= 1
+            remaining -= 1
     return " ".join(words)
 
 
@@ -139,11 +139,11 @@ def _neighbours(profile: str) -> dict[str, str]:
 def _lookalikes(profile: str) -> dict[str, str]:
     """Character -> those that look like it, in both directions; the same in both profiles."""
     alike: dict[str, list[str]] = {}
-    for one, others in tables.parsed("ocr_en.json").items():
+    for letter, others in tables.parsed("ocr_en.json").items():
         for other in others:
-            alike.setdefault(one, []).append(other)
-            alike.setdefault(other, []).append(one)
-    return {one: "".join(dict.fromkeys(others)) for one, others in alike.items()}
+            alike.setdefault(letter, []).append(other)
+            alike.setdefault(other, []).append(letter)
+    return {letter: "".join(dict.fromkeys(others)) for letter, others in alike.items()}
 
 
 @cache

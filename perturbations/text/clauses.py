@@ -35,9 +35,9 @@ def head_verb(tokens: list[Token]) -> Verb | None:
     for place, token in enumerate(tokens):
         if token.tag in FINITE:
             return _with_auxiliary(tokens, place)
-    for wanted in ("VBG", "VBN", "VB"):
+    for tag in ("VBG", "VBN", "VB"):
         for place, token in enumerate(tokens):
-            if token.tag == wanted and place > 0 and tokens[place - 1].tag not in ("TO", "DT", "JJ", "IN", "PRP$"):
+            if token.tag == tag and place > 0 and tokens[place - 1].tag not in ("TO", "DT", "JJ", "IN", "PRP$"):
                 return Verb(place, None)
     return None
 
@@ -69,9 +69,9 @@ def _with_auxiliary(tokens: list[Token], place: int) -> Verb:
     auxiliary = token.tag == "MD" or token.lemma in ("be", "have", "do")
     if not auxiliary:
         return Verb(place, None)
-    wanted = ("VB",) if token.tag == "MD" or token.lemma == "do" else _PARTICIPLES
+    tags = ("VB",) if token.tag == "MD" or token.lemma == "do" else _PARTICIPLES
     for after in range(place + 1, len(tokens)):
-        if tokens[after].tag in wanted:
+        if tokens[after].tag in tags:
             return Verb(after, place)
         if tokens[after].tag not in _BETWEEN and tokens[after].text.lower() not in ("n't", "not", "been", "being"):
             break

@@ -87,10 +87,10 @@ def _tagged(caption: str, tokens: list[Token]) -> tuple[list[str], list[str]]:
     at = 0
     for word in words:
         at = caption.index(word, at) + len(word)
-        found = ""
+        tag = ""
         while place < len(tokens) and tokens[place].end <= at:
-            if not found and tokens[place].text[0].isalnum():
-                found = tokens[place].tag
+            if not tag and tokens[place].text[0].isalnum():
+                tag = tokens[place].tag
             place += 1
-        tags.append(found)
+        tags.append(tag)
     return words, tags

@@ -81,7 +81,7 @@ class Vectors:
 
     def neighbours(self, words: Sequence[str], count: int) -> list[tuple[str, ...]]:
         """The nearest other alphabetic words of each of `words` by cosine, nearest first."""
-        found = []
+        nearest = []
         for first in range(0, len(words), _ROWS):
             part = list(words[first : first + _ROWS])
             cosines = self.table[[self.rows[word] for word in part]] @ self.table.T
@@ -90,8 +90,8 @@ class Vectors:
             for word, places, values in zip(part, near, cosines, strict=True):
                 ranked = sorted(places.tolist(), key=lambda place: (-values[place], place))
                 others = [self.words[p] for p in ranked if self.words[p].isalpha() and self.words[p] != word]
-                found.append(tuple(others[:count]))
-        return found
+                nearest.append(tuple(others[:count]))
+        return nearest
 
 
 @lru_cache(2)
@@ -119,9 +119,9 @@ def _vectors(words: Sequence[str], table: Any) -> Vectors:
         if word.lower() not in rows and word.strip():
             rows[word.lower()] = len(keep)
             keep.append(place)
-    chosen = np.asarray(table, dtype=np.float32)[keep]
-    length = np.linalg.norm(chosen, axis=1, keepdims=True)
-    return Vectors(tuple(rows), rows, chosen / np.maximum(length, 1e-12))
+    vectors = np.asarray(table, dtype=np.float32)[keep]
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Vectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
 
 
 def _from_text(path: Path) -> Vectors:

@@ -45,7 +45,7 @@ def _propose(captions: list[str], targets: list[list[Token]], tokenizer: Any, mo
     """For each masked word the model's best whole words, best first."""
     import torch
 
-    places = [place for place, found in enumerate(targets) if found]
+    places = [place for place, target in enumerate(targets) if target]
     masked = [put(captions[p], [(t.start, t.end, tokenizer.mask_token) for t in targets[p]]) for p in places]
     inputs = [tokenizer(text, truncation=True, max_length=_longest(tokenizer))["input_ids"] for text in masked]
     done: list[list[list[str]]] = [[] for _ in captions]
@@ -56,7 +56,7 @@ def _propose(captions: list[str], targets: list[list[Token]], tokenizer: Any, mo
         best = logits.topk(min(PROPOSED, logits.shape[-1]), dim=-1).indices.cpu()
         mask = (ids == tokenizer.mask_token_id).cpu()
         for row, n in enumerate(batch):
-            done[places[n]] = [_whole_words(tokenizer, found.tolist()) for found in best[row][mask[row]]]
+            done[places[n]] = [_whole_words(tokenizer, target.tolist()) for target in best[row][mask[row]]]
     return done
 
 
@@ -77,7 +77,7 @@ def _fill(captions: list[str], targets: list[list[Token]], proposals: list[list[
 
     Proposals are tagged in rounds over all captions: most words are settled in the first one or two.
     """
-    waiting = [(row, n) for row, found in enumerate(targets) for n in range(min(len(found), len(proposals[row])))]
+    waiting = [(row, n) for row, target in enumerate(targets) for n in range(min(len(target), len(proposals[row])))]
     settled: dict[tuple[int, int], str] = {}
     for attempt in range(PROPOSED):
         candidates: list[tuple[tuple[int, int], str, str]] = []

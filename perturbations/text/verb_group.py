@@ -37,7 +37,7 @@ class FurtherVerb(NamedTuple):
 def verb_group(tokens: list[Token], start: int) -> VerbGroup | None:
     """The verb whose words begin at `start`: "sings", "is not singing", "can sing", "has sung", or bare "singing"."""
     place, adverbs, auxiliary = start, [], None
-    wanted: tuple[str, ...] = ("VBZ", "VBP", "VBD", "VBG", "VB")
+    tags: tuple[str, ...] = ("VBZ", "VBP", "VBD", "VBG", "VB")
     while place < len(tokens):
         token = tokens[place]
         if (token.tag.startswith("RB") and tokens[place - 1].tag != "PRP$") or token.text.lower() in (
@@ -47,8 +47,8 @@ def verb_group(tokens: list[Token], start: int) -> VerbGroup | None:
         ):
             adverbs.append("not" if token.text.lower() in ("n't", "n’t") else token.text)
         elif auxiliary is None and token.tag in ("VBZ", "VBP", "VBD", "MD") and token.lemma in _helped(token):
-            auxiliary, wanted = place, _helped(token)[token.lemma]
-        elif token.tag in wanted and verb_tags(token.text) and token.text.lower() not in PREPOSITIONS:
+            auxiliary, tags = place, _helped(token)[token.lemma]
+        elif token.tag in tags and verb_tags(token.text) and token.text.lower() not in PREPOSITIONS:
             return VerbGroup(auxiliary, tuple(adverbs), place)
         else:
             break

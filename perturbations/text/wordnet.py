@@ -43,8 +43,8 @@ class WordNet:
     def several_parts(self, part: str) -> tuple[str, ...]:
         """All single-word lemmas that have `part` and at least one other part of speech, sorted."""
         others = [index for other, index in self._offsets.items() if other != part]
-        found = (word for word in self._offsets[part] if word.isalpha() and any(word in other for other in others))
-        return tuple(sorted(found))
+        words = (word for word in self._offsets[part] if word.isalpha() and any(word in other for other in others))
+        return tuple(sorted(words))
 
     @cached_property
     def _uses(self) -> dict[tuple[str, str, int], int]:

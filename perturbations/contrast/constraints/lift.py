@@ -57,9 +57,9 @@ class SiblingLift(Constraint):
         together = self._verbs if verb else self._nouns
         phrase = " ".join([new, *candidate.new.lower().split()[1:]]) if verb else candidate.new.lower()
         lifts = [
-            together.lift(one, other)
-            for one, other in dict.fromkeys([(old, new), (original.phrase.base, phrase)])
-            if _is_known(together, one, other)
+            together.lift(first, other)
+            for first, other in dict.fromkeys([(old, new), (original.phrase.base, phrase)])
+            if _is_known(together, first, other)
         ]
         if not lifts:
             return Verdict(True)
@@ -78,8 +78,8 @@ class SiblingLift(Constraint):
         return self.speech_lift if {old, new} & (SPEECH | vague()) else self.lift
 
 
-def _is_known(together: Together, one: str, other: str) -> bool:
+def _is_known(together: Together, first: str, other: str) -> bool:
     """Whether the counts say anything of two words."""
-    if one not in together.totals or other not in together.totals:
+    if first not in together.totals or other not in together.totals:
         return False
-    return together.observed(one, other) > 0 or together.expected(one, other) >= LEAST_EXPECTED
+    return together.observed(first, other) > 0 or together.expected(first, other) >= LEAST_EXPECTED

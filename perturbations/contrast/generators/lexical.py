@@ -47,18 +47,18 @@ class LexicalGenerator:
         return [self._propose(original, rng) for original, rng in zip(originals, randoms, strict=True)]
 
     def _propose(self, original: Original, rng: Random) -> list[Candidate]:
-        drawn = self._draw(*self._target.context(original.tokens, original.phrase), rng)
+        bases = self._draw(*self._target.context(original.tokens, original.phrase), rng)
         opposite = self._antonyms(original) if self._target.name == "verb" else []
         antonyms_first = bool(rng.random() < self._antonym_share)
-        bases = dict.fromkeys([*opposite, *drawn] if antonyms_first else [*drawn, *opposite])
+        bases = dict.fromkeys([*opposite, *bases] if antonyms_first else [*bases, *opposite])
         return [self._candidate(original, base, base in opposite) for base in bases]
 
     def _draw(self, kind: str, neighbours: tuple[str, ...], rng: Random) -> list[str]:
         names, shares = self._vocabulary(kind, neighbours)
         if not len(names):
             return []
-        chosen = rng.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
-        return [names[n] for n in chosen]
+        picks = rng.choice(len(names), min(self._k, len(names)), replace=False, p=shares)
+        return [names[n] for n in picks]
 
     def _make_vocabulary(self, kind: str, neighbours: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
         names, places, shares = self._frame(kind)
@@ -101,17 +101,17 @@ class LexicalGenerator:
         """Antonyms of the phrase; antonyms of its verb take over its particles if the corpus knows them together."""
         phrase = original.phrase
         # Antonyms of several words ("keep quiet") only where the captions use them.
-        found = {base for base in antonyms(phrase.base) if " " not in base or self._phrase_uses()[base]}
+        bases = {base for base in antonyms(phrase.base) if " " not in base or self._phrase_uses()[base]}
         if phrase.particles:
             rest = " ".join(phrase.particles)
-            found |= {f"{verb} {rest}" for verb in antonyms(phrase.lemma) if self._phrase_uses()[f"{verb} {rest}"]}
-        return sorted(found)
+            bases |= {f"{verb} {rest}" for verb in antonyms(phrase.lemma) if self._phrase_uses()[f"{verb} {rest}"]}
+        return sorted(bases)
 
     def _candidate(self, original: Original, base: str, antonym: bool) -> Candidate:
         tag = original.phrase.tag
-        made = fill(original, self._target.inflect(base, tag))
-        made.lemmas, made.tag, made.antonym = (self._head(base),), tag, antonym
-        return made
+        filled = fill(original, self._target.inflect(base, tag))
+        filled.lemmas, filled.tag, filled.antonym = (self._head(base),), tag, antonym
+        return filled
 
     def _head(self, base: str) -> str:
         return base.split(" ")[0 if self._target.name == "verb" else -1]

@@ -122,11 +122,11 @@ def parse(answer: str) -> list[str] | None:
     >>> parse('Sure! ```json {"replacements": ["pulling", "pulling", "", "2x"]}```'), parse("pulling"), parse("{}")
     (['pulling'], None, None)
     """
-    found = _OBJECT.search(answer)
-    if not found:
+    match = _OBJECT.search(answer)
+    if not match:
         return None
     try:
-        value: Any = json.loads(found.group())
+        value: Any = json.loads(match.group())
     except ValueError:
         return None
     items = value.get("replacements") if isinstance(value, dict) else None

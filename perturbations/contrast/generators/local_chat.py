@@ -79,15 +79,15 @@ class LocalChat:
         inputs = self._tokenizer(prompts, padding=True, add_special_tokens=False, return_tensors="pt")
         inputs = inputs.to(self._device)
         with torch.inference_mode():
-            made = self._network.generate(
+            generated = self._network.generate(
                 **inputs,
                 max_new_tokens=self._max_new_tokens,
                 do_sample=False,
                 pad_token_id=self._tokenizer.pad_token_id,
             )
-        new = made[:, inputs["input_ids"].shape[1] :]
+        new = generated[:, inputs["input_ids"].shape[1] :]
         return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
 
     def _key(self, messages: Sequence[Message]) -> str:
-        asked = json.dumps([self.model, self._max_new_tokens, list(messages)], sort_keys=True)
-        return blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        request = json.dumps([self.model, self._max_new_tokens, list(messages)], sort_keys=True)
+        return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

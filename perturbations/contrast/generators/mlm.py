@@ -48,13 +48,13 @@ class MaskedGenerator:
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
         """Up to k candidates an original, the likeliest first. Equal inputs are run once."""
-        asked = [self._masks(original) for original in originals]
-        unique = list(dict.fromkeys(text for masks in asked for text, _, _ in masks))
-        found = self._fill(unique)
+        masked = [self._masks(original) for original in originals]
+        unique = list(dict.fromkeys(text for masks in masked for text, _, _ in masks))
+        fillings = self._fill(unique)
         proposed = []
-        for original, masks in zip(originals, asked, strict=True):
+        for original, masks in zip(originals, masked, strict=True):
             merged = [
-                (-score, f"{before}{word}{after}") for text, before, after in masks for word, score in found[text]
+                (-score, f"{before}{word}{after}") for text, before, after in masks for word, score in fillings[text]
             ]
             proposed.append([fill(original, new) for _, new in sorted(merged)[: self._k]])
         return proposed
@@ -72,11 +72,11 @@ class MaskedGenerator:
 
     def _fill(self, texts: list[str]) -> dict[str, list[tuple[str, float]]]:
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
-        found: dict[str, list[tuple[str, float]]] = {}
+        fillings: dict[str, list[tuple[str, float]]] = {}
         for batch in by_length(lengths, self._budget):
-            chosen = [texts[n] for n in batch]
-            found.update(zip(chosen, self._batch(chosen), strict=True))
-        return found
+            batch_texts = [texts[n] for n in batch]
+            fillings.update(zip(batch_texts, self._batch(batch_texts), strict=True))
+        return fillings
 
     def _batch(self, texts: list[str]) -> list[list[tuple[str, float]]]:
         import torch
@@ -93,8 +93,8 @@ class MaskedGenerator:
             top = at_mask[:, allowed].topk(min(self._k, len(allowed)))
         numbers, scores = allowed[top.indices].tolist(), top.values.tolist()
         return [
-            [(words[number], score) for number, score in zip(*found, strict=True)] if there else []
-            for there, *found in zip(rows.tolist(), numbers, scores, strict=True)
+            [(words[number], score) for number, score in zip(*predictions, strict=True)] if there else []
+            for there, *predictions in zip(rows.tolist(), numbers, scores, strict=True)
         ]
 
     def _whole_words(self) -> dict[int, str]:

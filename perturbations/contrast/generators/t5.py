@@ -54,18 +54,20 @@ class T5Generator:
         inputs = [masked(original, SENTINEL) for original in originals]
         unique = list(dict.fromkeys(inputs))
         encoded = [self._tokenizer(text, truncation=True)["input_ids"] for text in unique]
-        found: dict[str, list[str]] = {}
+        proposals: dict[str, list[str]] = {}
         for batch in by_length([len(ids) * self._beams for ids in encoded], self._budget):
             for text, fillings in zip([unique[n] for n in batch], self._batch([unique[n] for n in batch]), strict=True):
-                found[text] = fillings
-        return [[fill(original, new) for new in found[text]] for original, text in zip(originals, inputs, strict=True)]
+                proposals[text] = fillings
+        return [
+            [fill(original, new) for new in proposals[text]] for original, text in zip(originals, inputs, strict=True)
+        ]
 
     def _batch(self, texts: list[str]) -> list[list[str]]:
         import torch
 
         inputs = self._tokenizer(texts, padding=True, truncation=True, return_tensors="pt").to(self._device)
         with torch.inference_mode():
-            made = self._model.generate(
+            generated = self._model.generate(
                 **inputs,
                 num_beams=self._beams,
                 num_return_sequences=self._k,
@@ -73,7 +75,7 @@ class T5Generator:
                 do_sample=False,
                 early_stopping=True,
             )
-        decoded = self._tokenizer.batch_decode(made, skip_special_tokens=False)
+        decoded = self._tokenizer.batch_decode(generated, skip_special_tokens=False)
         fillings = [filling(text, self._tokenizer.pad_token, self._tokenizer.eos_token) for text in decoded]
         return [
             list(dict.fromkeys(new for new in fillings[first : first + self._k] if new))

@@ -161,9 +161,9 @@ class _Run:
         epoch, batch = divmod(number, self.steps_per_epoch)
         order = stream(self._tuning.seed, "tune-t5", "order", epoch).permutation(len(self._examples))
         size, world = self._tuning.batch_size, self._accelerator.num_processes
-        chosen = order[batch * size : (batch + 1) * size]
+        rows = order[batch * size : (batch + 1) * size]
         # Every rank needs an example, or the others would wait for its gradients for ever.
-        own = chosen[self._accelerator.process_index % len(chosen) :: world]
+        own = rows[self._accelerator.process_index % len(rows) :: world]
         share = number / (self.steps_per_epoch * self._tuning.epochs)
         for group in self._optimizer.param_groups:
             group["lr"] = self._tuning.learning_rate * (1 - 0.9 * share)
