@@ -50,3 +50,14 @@ def device_of(job: Job, processes: Processes) -> tuple[str, str]:
     if options.dtype != "auto":
         return device, options.dtype
     return device, "float32" if device == "cpu" else job.source.dtype
+
+
+def perturbing_device(job: Job, device: str) -> str | None:
+    """The torch device on which frames are perturbed, where a perturbation has a kernel there; None: numpy.
+
+    Args:
+        job: whose `--perturb-on` decides; `auto` takes a GPU and leaves the CPU to numpy.
+        device: of the model.
+    """
+    wanted = job.options.perturb_on
+    return device if wanted == "device" or (wanted == "auto" and device.startswith("cuda")) else None

@@ -12,6 +12,7 @@ from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip
 
 VERSION = "2"  # of decoding and sampling: raise it when equal inputs may give other pixels. 2: frames by their times
+KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
 FIRST_VERSION = "1"  # of runs whose record does not say it
 
 
@@ -23,11 +24,13 @@ class Keys:
         contents: video path -> sha256 of the file; "" where it cannot be read.
         sampling: which frames.
         version: of decoding and sampling.
+        on_device: whether frames are perturbed by torch: some pixels then differ by one grey level.
     """
 
     contents: Mapping[str, str]
     sampling: Sampling
     version: str = VERSION
+    on_device: bool = False
 
     def video(self, clip: Clip, visual: Visual) -> str:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""
@@ -38,7 +41,16 @@ class Keys:
         return seeds.digest(
             "video", self.version, self.contents[clip.video_path], clip.start, clip.end,
             self.sampling.frames, self.sampling.policy, *_visual(visual, clip), *accepted, *rate, *self._segments(clip),
+            *self._kernel(visual),
         ).hex()[:32]  # fmt: skip
+
+    def _kernel(self, visual: Visual) -> tuple[seeds.Part, ...]:
+        """Marks pixels that are not those of numpy to the last bit."""
+        if not self.on_device or visual.name is None or visual.is_control:
+            return ()
+        from video_contrast.perturbations.video.clip import is_exact_on_device
+
+        return () if is_exact_on_device(visual.name) else ("torch kernel", KERNELS_VERSION)
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
         """What an edited clip is put together from."""

@@ -69,6 +69,9 @@ class DeviceOptions:
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
+    perturb_on: Annotated[
+        Literal["auto", "device", "cpu"], "where frames are perturbed; auto: on the model's device if that is a GPU"
+    ] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +106,13 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
     def request(self) -> dict[str, Any]:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
-        for name, usual in (("accept_damaged", False), ("questions", "with"), ("accept", ""), ("fps", None)):
+        for name, usual in (
+            ("accept_damaged", False),
+            ("questions", "with"),
+            ("accept", ""),
+            ("fps", None),
+            ("perturb_on", "auto"),
+        ):
             if record[name] == usual:  # as runs of versions that did not know it
                 del record[name]
         return record | {"output": None, "conditions": self.condition_names}

@@ -105,6 +105,7 @@ class RunRecord(TypedDict):
     seed: int
     device: str
     dtype: str
+    perturb_on: NotRequired[str]  # where frames were perturbed: "cpu", or the "device" of the model
     processes: int
     versions: dict[str, str]
     missing: dict[str, str]  # video path -> why it could not be read
