@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.runner.conditions import Condition
+from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.kinds.recipes.table import recipe_of
@@ -50,6 +51,7 @@ class Job:
         video_root: where `video_path` starts; None for a set of the Hub without videos.
         output, store: the run's directory, and where embeddings are kept.
         options: the options that the caller gave.
+        frames: holds decoded frames for the other runs of the same call; None where there are none.
         request: what `run.json` records of the call.
     """
 
@@ -64,6 +66,7 @@ class Job:
     store: Path
     options: ScoreOptions
     request: dict[str, Any]
+    frames: FrameStore | None = None
 
 
 def describe(job: Job, plan: Plan) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.feed import feed
+from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.views import Sampling, View, held_bytes, views_of
 from video_contrast.video import Clip, Counter, UnseenEdit
@@ -30,12 +31,16 @@ class ClipReader:
         sampling: how many frames, where, and whether of damaged files too.
         workers: decoding threads at most.
         counts: is told of decoded frames and of broken clips.
+        frames: holds decoded frames for the other models of the same call; None where there are none.
+        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
     """
 
     root: Path
     sampling: Sampling
     workers: int
     counts: RunCounts
+    frames: FrameStore | None = None
+    perturb_on: str | None = None
 
     def read(
         self, views: Mapping[Clip, Sequence[Visual]], prepare: Callable[[ClipFrames], T], *, ahead: int, depth: int
@@ -53,7 +58,11 @@ class ClipReader:
             counter = Counter()
             previous: Any = None
             try:
-                for view in views_of(self.root, clip, views[clip], self.sampling, counter=counter):
+                shown = views_of(
+                    self.root, clip, views[clip], self.sampling, counter,
+                    store=self.frames, perturb_on=self.perturb_on,
+                )  # fmt: skip
+                for view in shown:
                     if view.frames is not previous:
                         ready = prepare(ClipFrames(view.frames, view.times, clip))
                     previous = view.frames

@@ -70,13 +70,27 @@ def score(
             from video_contrast.runner.diagnosis import shown_input
 
             return RunResult({"configs": {}}, shown_input(job))
-        if output is not None and record.finished(
-            RunFolder(output), request=job.request, source=job.source, loaded=job.loaded, video_root=job.video_root
-        ):
-            return read_result(output)
-        from video_contrast.runner.execute import execute
+        return score_job(job, in_memory=output is None)
 
-        return execute(job, in_memory=output is None)
+
+def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
+    """Carries out a job, or reads what it wrote before if it is finished.
+
+    Args:
+        job: what is asked for.
+        in_memory: whether its folder is a temporary one.
+
+    Raises:
+        UsageError, VideoContrastError: as `score`.
+    """
+    folder = RunFolder(job.output)
+    if not in_memory and record.finished(
+        folder, request=job.request, source=job.source, loaded=job.loaded, video_root=job.video_root
+    ):
+        return read_result(job.output)
+    from video_contrast.runner.execute import execute
+
+    return execute(job, in_memory=in_memory)
 
 
 def make_job(

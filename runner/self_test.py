@@ -69,6 +69,7 @@ def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
         half=run.dtype != "float32",
         batch_size=run.job.options.batch_size,
         processes=run.processes.count,
+        store=run.job.frames,
     )
     verdict = check_recipe(run.job.source, run.job.kind.name) if test.verdicts else None
     return (replace(test, verdicts=(verdict, *test.verdicts)) if verdict else test), probe

@@ -128,7 +128,10 @@ def encode_frames(
                 accept = reader.sampling.accept_damaged
                 numbers = [shared.found[key][1] for key in keys]
                 counter = Counter()
-                frames = footage.decode(numbers, counter, accept_damaged=accept)
+                if reader.frames is not None:
+                    frames = reader.frames.decode(clip, footage, numbers, counter=counter, accept_damaged=accept)
+                else:
+                    frames = footage.decode(numbers, counter, accept_damaged=accept)
                 reader.counts.decode.add(counter)
                 for key, frame in zip(keys, frames, strict=True):
                     yield key, encoding.model.prepare(ClipFrames(frame[None], (0.0,), clip))

@@ -64,19 +64,21 @@ def from_hub(repository: str, names: Collection[str]) -> Path | None:
         return next((folder for folder in list(pool.map(fetch, present)) if folder is not None), None)
 
 
-def hashed(names: Collection[str], root: Path, folder: RunFolder) -> dict[str, VideoFile]:
+def hashed(names: Collection[str], root: Path, folder: RunFolder, shared: dict[str, VideoFile]) -> dict[str, VideoFile]:
     """Digest, size and time of change of the files, also kept in `videos.json`.
 
     Args:
         names: video paths of the set.
         root: the folder that they are relative to.
         folder: of the run; files that are unchanged since the last attempt are not read again.
+        shared: what other runs of the same call know of the files; is added to.
 
     Returns:
         What `contents` returns.
     """
     former = folder.videos
-    videos = contents(names, root, former)
+    videos = contents(names, root, {**shared, **former})
+    shared.update(videos)
     folder.write_videos({**former, **videos})
     return videos
 

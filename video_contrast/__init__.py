@@ -3,6 +3,7 @@
     video_contrast.load_dataset("shapes", "verb_mc")     a contrast set, built into the cache on first use
     video_contrast.build("msrvtt", ["gender_mc"], ...)   a contrast set from your own copy of the data
     video_contrast.score(model, dataset, config, ...)    a model's scores on it
+    video_contrast.score_many([{...}, {...}], output=...)  several runs; each clip is decoded once for all models
     video_contrast.open_run("runs/temporal").scores()    the scores of a run on disk, as a table
     video_contrast.open_set("sets/msrvtt").rows(...)     the rows of a set on disk
     video_contrast.register()                            `evaluate.load("video_contrast_mc")` by bare name
@@ -17,7 +18,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
 if TYPE_CHECKING:
-    from video_contrast.api import build, load_dataset, score
+    from video_contrast.api import build, load_dataset, score, score_many
     from video_contrast.checkpoints import checkpoint_path
     from video_contrast.metrics.modules import metric_path, register
     from video_contrast.perturbations import TextPerturbation, VideoPerturbation
@@ -34,6 +35,7 @@ _LAZY = {
     "VideoPerturbation": "video_contrast.perturbations",
     "doctor": "video_contrast.api",
     "score": "video_contrast.api",
+    "score_many": "video_contrast.api",
     "open_run": "video_contrast.storage",
     "open_set": "video_contrast.storage",
 }
@@ -53,6 +55,7 @@ __all__ = [
     "open_set",
     "register",
     "score",
+    "score_many",
 ]
 
 

@@ -3,27 +3,31 @@
 build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
 load_dataset("shapes", "verb_mc")             builds into the cache on first use
 score("temporal", "shapes", "verb_mc")        so does this
+score_many([{"model": "temporal", "dataset": "shapes"}, {...}], output="runs")
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
+from video_contrast.errors import UsageError
 from video_contrast.options import with_options
 from video_contrast.runner.doctor.verdict import SelfTest
 from video_contrast.runner.job import RunResult
+from video_contrast.runner.many import RunOutcome, score_each
 from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.run_list import run_requests
 from video_contrast.runner.scoring import make_job
 from video_contrast.runner.scoring import score as score_folder
 
 if TYPE_CHECKING:
     import datasets
 
-__all__ = ["build", "dataset_dir", "doctor", "load_dataset", "score"]
+__all__ = ["build", "dataset_dir", "doctor", "load_dataset", "score", "score_many"]
 
 
 def load_dataset(name: str, config: str, split: str | None = None, **options: Any) -> datasets.Dataset:
@@ -79,6 +83,36 @@ def score(
     """
     configs = [config] if isinstance(config, str) else config
     return score_folder(model, dataset, config, folder=named_set(str(dataset), configs), request=request)
+
+
+@with_options
+def score_many(
+    runs: Sequence[Mapping[str, Any]],
+    *,
+    done: Callable[[RunOutcome], None] | None = None,
+    request: ScoreOptions,
+) -> list[RunOutcome]:
+    """Scores several models, or one in several ways; each clip is decoded once for all models of one sampling.
+
+    The runs follow one another, so that one model is in memory at a time. A run that fails (a self-test, a missing
+    checkpoint, a crash) does not stop the others; the same call again does only what is missing.
+
+    Args:
+        runs: a mapping a run: `model`, `dataset`, `config` (one or several), `name` (of its folder), and any option of
+            `score` or of the model's kind. `output` of this call is the folder of the runs' folders, and its other
+            options hold for every run that does not say otherwise.
+        done: told of every outcome as it comes.
+
+    Returns:
+        One outcome a run, with `result` as of `score`, or with `error`.
+
+    Raises:
+        UsageError: a run lacks its model or data set, or has an unknown option, or there is no `output`.
+    """
+    if request.output is None:
+        raise UsageError("give output, the folder of the runs' folders")
+    requests = run_requests(runs, request.output, options=request)
+    return score_each(requests, request.output, find_set=named_set, done=done)
 
 
 @with_options

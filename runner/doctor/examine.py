@@ -16,6 +16,7 @@ from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
 from video_contrast.runner.doctor.truth import check_truth
 from video_contrast.runner.doctor.verdict import SelfTest, Verdict
+from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.views import Sampling
@@ -33,6 +34,7 @@ def examine(
     half: bool = False,
     batch_size: int = 32,
     processes: int = 1,
+    store: FrameStore | None = None,
 ) -> tuple[SelfTest, Probe | None]:
     """Tests a model on a few items of a plan.
 
@@ -44,6 +46,7 @@ def examine(
         half: whether it computes in half precision, where rounding shows.
         batch_size: of the run.
         processes: that share the run.
+        store: holds frames that other models of the same call have seen.
 
     Returns:
         The verdicts, and the items; None where nothing was tested.
@@ -55,7 +58,7 @@ def examine(
     if isinstance(model, TextScorer):
         return SelfTest(exempt=NEVER_SEES), None
     for scored in (False, True):
-        probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored)
+        probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored, store=store)
         if not probe.clips:
             return SelfTest(exempt=NOTHING_READ), None
         try:

@@ -12,6 +12,7 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan
@@ -185,6 +186,7 @@ def make_probe(
     half: bool = False,
     batch_size: int = 32,
     scored: bool = False,
+    store: FrameStore | None = None,
 ) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
@@ -198,6 +200,7 @@ def make_probe(
         half: whether the model computes in half precision, where rounding shows.
         batch_size: of the run.
         scored: pass over clips that the model does not take, too.
+        store: holds frames that other models of the same call have seen.
     """
     probe = Probe(model, [], [], half=half, batch_size=batch_size)
     taken: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
@@ -205,7 +208,7 @@ def make_probe(
         if caption in probe.captions or taken.intersection(clip.paths):
             continue
         try:
-            view = next(iter(views_of(root, clip, (Visual(),), sampling)))
+            view = next(iter(views_of(root, clip, (Visual(),), sampling, store=store)))
             frames = ClipFrames(view.frames, view.times, clip)
         except (VideoContrastError, OSError):
             continue

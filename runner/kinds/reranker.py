@@ -75,7 +75,7 @@ class RerankerScorer(PairScorer):
     model_types=("modules.json of a CrossEncoder",),
     tested=("CrossEncoder",),
     options=(PROMPT_TEXT,),
-    version="2",
+    version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
     """Loads a saved `CrossEncoder`."""

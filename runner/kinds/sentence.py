@@ -162,7 +162,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),
     options=(PROMPT_TEXT, PROMPT_VIDEO),
-    version="2",
+    version="3",
 )
 def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
     """Loads a `SentenceTransformer`."""

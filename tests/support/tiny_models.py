@@ -172,16 +172,16 @@ def xclip(folder: Path, *, frames: int = 4, prompt_alpha: float = 0.5, seed: int
     return _save(model, t.XCLIPProcessor(image_processor=images, tokenizer=tokenizer()), folder)
 
 
-def videoprism(folder: Path) -> Path:
-    """A `VideoPrismClipModel`; its processor needs torchvision."""
+def videoprism(folder: Path, *, size: int = 288) -> Path:
+    """A `VideoPrismClipModel` of frames of `size` pixels (its recipe: 288); its processor needs torchvision."""
     t = _seeded()
     text = _text(hidden_size=32, intermediate_size=48)
     vision = {
-        "image_size": 288, "num_frames": 4, "tubelet_size": [1, 96, 96], "hidden_size": 32, "num_attention_heads": 2,
+        "image_size": size, "num_frames": 4, "tubelet_size": [1, 96, 96], "hidden_size": 32, "num_attention_heads": 2,
         "intermediate_size": 48, "num_spatial_layers": 1, "num_temporal_layers": 1, "num_auxiliary_layers": 1,
     }  # fmt: skip
     model = _spread(t.VideoPrismClipModel(t.VideoPrismConfig(text_config=text, vision_config=vision)))
-    videos = t.LlavaOnevisionVideoProcessor(size={"height": 288, "width": 288})
+    videos = t.LlavaOnevisionVideoProcessor(size={"height": size, "width": size})
     return _save(model, t.VideoPrismProcessor(video_processor=videos, tokenizer=tokenizer()), folder)
 
 

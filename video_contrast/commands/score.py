@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
@@ -32,27 +33,40 @@ def kind_options() -> list[Option]:
 
 def score(
     *,
-    model: Annotated[str, "Hub id, folder, packaged one, or a baseline", Flag(panel=MODEL)],
-    dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)],
+    model: Annotated[
+        list[str] | None, "Hub id, folder, packaged one, or a baseline; repeat for several", Flag(panel=MODEL)
+    ] = None,
+    runs: Annotated[
+        Path | None, "YAML list of runs: model, dataset, config and options of each", Flag(panel=MODEL)
+    ] = None,
+    dataset: Annotated[str | None, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     request: ScoreOptions,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Score a model on a set: accuracy by contrast, retrieval, robustness. Resumable; works under torchrun."""
+    if runs is not None or len(model or ()) > 1:
+        from video_contrast.commands.score_runs import score_runs
+
+        given = {"dataset": dataset, "config": names_in(config)}
+        score_runs(model or (), runs, given, request=request, quiet=quiet, as_json=as_json)
+        return
+    if not model or dataset is None:
+        raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")
     if request.output is None and not (request.dry_run or request.show_input):
         raise UsageError("give --output DIR, where the scores go (or --dry-run, or --show-input)")
     from video_contrast import api
 
-    result = api.score(model, dataset, names_in(config), request=request, progress=not quiet)
+    result = api.score(model[0], dataset, names_in(config), request=request, progress=not quiet)
     if int(os.environ.get("RANK", "0")) != 0:
         return
     if request.show_input:
         print_json(result.record)
     elif as_json:
-        print_json(result.record if request.dry_run else _summary(result))
+        print_json(result.record if request.dry_run else summary(result))
     elif request.dry_run:
-        _print_plan(dict(result.record))
+        print_plan(dict(result.record))
     elif not quiet:
         from video_contrast.reports.run_table import remarks, table
 
@@ -60,13 +74,14 @@ def score(
         print("\n".join([*remarks(result), f"written to {result.output}"]))
 
 
-def _summary(result: Any) -> dict[str, Any]:
+def summary(result: Any) -> dict[str, Any]:
     """What `--json` prints: the metrics, and what has to be known about them."""
     record = {name: result.record[name] for name in ("model", "missing", "n_missing", "skipped", "notes", "counters")}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}
 
 
-def _print_plan(plan: dict[str, Any]) -> None:
+def print_plan(plan: dict[str, Any]) -> None:
+    """Prints what a dry run returns."""
     skipped = plan.pop("skipped")
     for name, value in plan.items():
         shown = value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_vlm import CHAT
+from tiny_parts import CHAT
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds.base import ClipFrames

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import runner_set
 import tiny_models
-from tiny_vlm import MATCHING
+from tiny_matching import MATCHING
 
 import video_contrast
+from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import chat_prompts
 from video_contrast.runner.kinds.base import ClipFrames
 
@@ -55,3 +57,13 @@ def test_a_constant_frame_rate_is_caught(
 def test_other_ways_to_score_pass(scoring: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
     test = video_contrast.doctor(tiny_vlm("qwen2_vl"), dataset, "verb_mc", frames=4, options={"scoring": scoring})
     assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+
+
+def test_a_checkpoint_that_contradicts_its_recipe_stops_the_run(dataset: Path, tmp_path: Path) -> None:
+    folder = tiny_models.videoprism(tmp_path / "model", size=192)
+    given: dict[str, Any] = {"output": tmp_path / "run", "store": tmp_path / "store", "progress": False}
+    with pytest.raises(VideoContrastError, match=r"recipe: VideoPrism: resolution is 192 in its .*image_size, 288 in"):
+        video_contrast.score(folder, dataset, "verb_mc", **given)
+    assert not (tmp_path / "run" / "run.json").exists()
+    result = video_contrast.score(folder, dataset, "verb_mc", accept="recipe", **given)
+    assert result.record["self_test"]["accepted"] == ["recipe"]

@@ -10,7 +10,7 @@ import pytest
 import tiny_models
 import torch
 from PIL import Image
-from tiny_vlm import MATCHING
+from tiny_matching import MATCHING
 
 from video_contrast.runner.device import recipe_of
 from video_contrast.runner.kinds import LoadOptions, choose, options_for

@@ -1,0 +1,95 @@
+"""Decoded frames kept on disk while several models look at the same clips, so that each clip is decoded once.
+
+Memory holds one clip a decoding thread, as without it; the disk holds the frames of the clips until the last of the
+models has seen them. Where the disk is short of room, further clips are decoded again for every model.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from video_contrast import seeds
+from video_contrast.files import atomic_path
+from video_contrast.storage.run_records import VideoFile
+from video_contrast.video import Clip, Counter, EditedFootage, Footage
+
+KEPT_FREE = 0.5  # of the room that the disk has in the beginning
+
+
+@dataclass
+class FrameStore:
+    """Frames of clips, by what they are decoded from; several threads and processes may use it at once.
+
+    Attributes:
+        folder: holds one file a clip and choice of frames.
+        root: the folder that the clips' video paths are relative to.
+        reserve: bytes of the disk that are left free.
+        videos: video path -> digest, size and time of change of the files that were read, for all runs of one root.
+    """
+
+    folder: Path
+    root: Path
+    reserve: int
+    videos: dict[str, VideoFile] = field(default_factory=dict)
+
+    @classmethod
+    def on(cls, folder: Path, root: Path) -> FrameStore:
+        """A store of the videos under `root` in a folder, which is made; it takes half of the room on its disk."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(folder, root, int(shutil.disk_usage(folder).free * KEPT_FREE))
+
+    def decode(
+        self,
+        clip: Clip,
+        footage: Footage | EditedFootage,
+        numbers: Sequence[int],
+        *,
+        counter: Counter | None = None,
+        accept_damaged: bool = False,
+    ) -> np.ndarray:
+        """Frames of a clip, from the store or else decoded and put there.
+
+        Args:
+            clip: whose frames.
+            footage: of the clip.
+            numbers: of the frames.
+            counter: told of decoded frames; of none where they are in the store.
+            accept_damaged: whether frames of damaged files are decoded all the same. Such frames are not kept, so that
+                every run records the damage.
+
+        Returns:
+            uint8[len(numbers), H, W, 3].
+
+        Raises:
+            BrokenVideo: as `Footage.decode`.
+        """
+        path = self.folder / f"{_key(self.root, clip, numbers, accept_damaged)}.npy"
+        if path.exists():
+            return np.asarray(np.load(path, allow_pickle=False))
+        mine = Counter()
+        try:
+            frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
+        finally:
+            if counter is not None:
+                counter.add(mine)
+        if not mine.damaged and shutil.disk_usage(self.folder).free - frames.nbytes > self.reserve:
+            with atomic_path(path) as part, open(part, "wb") as handle:
+                np.save(handle, frames)
+        return frames
+
+    def remove(self) -> None:
+        """Removes the frames."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:
+    """A digest of the files as they are now, of how the clip is put together, and of the frames."""
+    stats = [(root / path).stat() for path in clip.paths]
+    files = [f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in zip(clip.paths, stats, strict=True)]
+    segments = [repr(segment) for segment in clip.segments]
+    return seeds.digest(str(root), *files, *segments, accept_damaged, *map(int, numbers)).hex()[:32]

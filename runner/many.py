@@ -1,0 +1,151 @@
+"""Several runs in one call: each clip is decoded once for all models of one sampling, and none takes others down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.frame_store import FrameStore
+from video_contrast.runner.job import Job, RunResult
+from video_contrast.runner.run_list import RunRequest
+from video_contrast.runner.scoring import make_job, score_job
+from video_contrast.runner.views import Sampling
+
+FRAMES = ".frames"  # in the folder of the runs: decoded frames, as long as they are needed
+FindSet = Callable[[str, Sequence[str] | None], Path | None]
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """What became of one of several runs.
+
+    Attributes:
+        name: of the run.
+        model: as given.
+        output: its folder.
+        result: its numbers; None where it failed.
+        error: why it failed, in one sentence; "" where it did not.
+    """
+
+    name: str
+    model: str
+    output: Path
+    result: RunResult | None = None
+    error: str = ""
+
+
+def score_each(
+    requests: Sequence[RunRequest], folder: Path, *, find_set: FindSet, done: Callable[[RunOutcome], None] | None = None
+) -> list[RunOutcome]:
+    """Carries out runs one after the other, in their order.
+
+    A run that fails is reported and the others go on; the same call again does only what is missing. In a run of
+    several processes (torchrun) the first failure ends the call: the processes could not agree on what comes next.
+
+    Args:
+        requests: the runs.
+        folder: holds decoded frames while they are needed.
+        find_set: the folder of a data set that is given by name, as `load_set` takes it.
+        done: told of every outcome as it comes.
+
+    Returns:
+        One outcome a run.
+
+    Raises:
+        VideoContrastError: of several processes, one run failed.
+    """
+    alone = int(os.environ.get("WORLD_SIZE", 1)) <= 1
+    jobs: list[Job | str] = []
+    for request in requests:
+        with _Caught(alone) as caught:
+            jobs.append(_job(request, find_set))
+        if caught.error:
+            jobs.append(caught.error)
+    outcomes: list[RunOutcome] = []
+    for request, job in zip(requests, _with_frames(jobs, folder / FRAMES), strict=True):
+        output = request.options.output or folder
+        outcome = RunOutcome(request.name, request.model, output, error=job if isinstance(job, str) else "")
+        if isinstance(job, Job):
+            with _Caught(alone) as caught:
+                outcome = replace(outcome, result=score_job(job))
+            outcome = replace(outcome, error=caught.error)
+            free_memory()
+        outcomes.append(outcome)
+        if done is not None:
+            done(outcome)
+    return outcomes
+
+
+def _job(request: RunRequest, find_set: FindSet) -> Job:
+    configs = list(request.configs) if request.configs is not None else None
+    assert request.options.output is not None
+    return make_job(
+        request.model,
+        request.dataset,
+        configs,
+        folder=find_set(request.dataset, configs),
+        request=request.options,
+        output=request.options.output,
+    )
+
+
+def _with_frames(jobs: Sequence[Job | str], folder: Path) -> Iterator[Job | str]:
+    """The jobs, those that look at the same frames with a store of them, which is gone after the last one."""
+    keys = [_frames_key(job) if isinstance(job, Job) else None for job in jobs]
+    stores: dict[tuple[Path, Sampling], FrameStore] = {}
+    try:
+        for number, (job, key) in enumerate(zip(jobs, keys, strict=True)):
+            if not isinstance(job, Job) or key is None or keys.count(key) < 2:
+                yield job
+                continue
+            if key not in stores:
+                stores[key] = FrameStore.on(folder / str(len(stores)), key[0])
+            yield replace(job, frames=stores[key])
+            if key not in keys[number + 1 :]:
+                stores[key].remove()
+    finally:
+        for store in stores.values():
+            store.remove()
+        if stores and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _frames_key(job: Job) -> tuple[Path, Sampling] | None:
+    """Which frames a job looks at; None for models that see none, and videos that are yet to be fetched."""
+    return None if job.kind.family == "text" or job.video_root is None else (job.video_root, job.sampling)
+
+
+class _Caught:
+    """Keeps what a block raises as a sentence; an interruption passes, and everything where it is not `enabled`."""
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self.error = ""
+
+    def __enter__(self) -> _Caught:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if not self.enabled or not isinstance(error, Exception):
+            return False
+        plain = isinstance(error, VideoContrastError | OSError)
+        self.error = " ".join((str(error) if plain else f"unexpected {type(error).__name__}: {error}").split())
+        return True
+
+
+def free_memory() -> None:
+    """Frees what the last model held, before the next one is loaded."""
+    import gc
+    import sys
+
+    gc.collect()
+    if "torch" not in sys.modules:  # nothing was loaded: all runs were finished before
+        return
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()

@@ -1,0 +1,139 @@
+"""Several runs asked for in one call: a list of mappings, from Python, from `--model A --model B` or a YAML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.options import Option, bind, options_of
+from video_contrast.runner.kinds import all_kinds
+from video_contrast.runner.options import ScoreOptions
+
+NOT_OF_ONE_RUN = ("dry_run", "show_input", "progress")  # they are said once, for all runs
+OWN = ("model", "dataset", "config", "name")
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One run of several.
+
+    Attributes:
+        name: of its folder and its column in the table; unique among the runs.
+        model, dataset, configs: as in `score`; all configs where None.
+        options: the options of `score`, with `output`.
+    """
+
+    name: str
+    model: str
+    dataset: str
+    configs: tuple[str, ...] | None
+    options: ScoreOptions
+
+
+def read_run_list(path: Path) -> list[Mapping[str, Any]]:
+    """The runs of a YAML file: a list of mappings.
+
+    Raises:
+        UsageError: the file cannot be read, or holds something else.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--runs {path}: {error.strerror or error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"--runs {path} is no YAML file: {' '.join(str(error).split())}") from error
+    if not isinstance(content, list) or not content or not all(isinstance(entry, dict) for entry in content):
+        raise UsageError(f"--runs {path} must be a list of runs, each with model, dataset and its options")
+    return content
+
+
+def run_requests(
+    runs: Sequence[Mapping[str, Any]], output: Path, *, options: ScoreOptions, where: str = "the runs"
+) -> list[RunRequest]:
+    """The runs with their options filled in and checked.
+
+    Args:
+        runs: a mapping a run: `model`, `dataset`, `config` (one or several), `name`, and options of `score` or of the
+            model's kind by name.
+        output: the folder of the runs' folders; one that has an `output` of its own lies there.
+        options: what holds for every run that does not say otherwise.
+        where: what holds the runs, for messages.
+
+    Raises:
+        UsageError: an entry lacks its model or data set, or has an unknown option, or two write to one folder.
+    """
+    names = _names([str(entry.get("name") or entry.get("model") or "") for entry in runs])
+    requests: list[RunRequest] = []
+    for number, (entry, name) in enumerate(zip(runs, names, strict=True), 1):
+        place = f"run {number} of {where}"
+        given = {str(key).replace("-", "_"): value for key, value in entry.items()}
+        missing = [key for key in ("model", "dataset") if not given.get(key)]
+        if missing:
+            raise UsageError(f"{place} has no {missing[0]}")
+        own = _own_options({key: value for key, value in given.items() if key not in OWN}, options, place)
+        requests.append(
+            RunRequest(
+                name,
+                str(given["model"]),
+                str(given["dataset"]),
+                _configs(given.get("config")),
+                replace(own, output=own.output if "output" in given else output / name, progress=options.progress),
+            )
+        )
+    folders = [request.options.output for request in requests]
+    twice = next((folder for n, folder in enumerate(folders) if folder in folders[:n]), None)
+    if twice is not None:
+        raise UsageError(f"two of {where} write to {twice}; give them other names or outputs")
+    return requests
+
+
+def _own_options(given: Mapping[str, Any], usual: ScoreOptions, place: str) -> ScoreOptions:
+    """The options of one run: those of `score` by name, all others are options of kinds."""
+    known = options_of(ScoreOptions)
+    of_kinds = {option.name for kind in all_kinds().values() for option in kind.options}
+    for key in given:
+        if key in NOT_OF_ONE_RUN or (key not in known and key not in of_kinds):
+            allowed = [*OWN, *(name for name in known if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
+            raise unknown_name(f"option of {place}", key, allowed)
+    fields = {key: _checked(known[key], value, place) for key, value in given.items() if key in known}
+    more = {key: value for key, value in given.items() if key not in known}
+    merged = bind(ScoreOptions, fields, place)
+    return replace(usual, **merged, **({"options": {**usual.options, **more}} if more else {}))
+
+
+def _checked(option: Option, value: Any, place: str) -> Any:
+    """A value of YAML, which knows numbers and truths, and gives whatever was written."""
+    members = get_args(option.type) or (option.type,)
+    expected = next((kind for kind in (bool, int, float) if kind in members), None)
+    if value is None or expected is None or type(value) is expected or (expected is float and type(value) is int):
+        return value
+    raise UsageError(f"{place}: {option.name} {value!r} is not {expected.__name__}")
+
+
+def _configs(given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    words = given.split(",") if isinstance(given, str) else given
+    return tuple(str(word).strip() for word in words)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Names of folders: the last part of a path, a Hub id with `--` for `/`; equal ones are numbered.
+
+    >>> _names(["openai/clip", "runs/a/checkpoint-10", "runs/b/checkpoint-10", "temporal"])
+    ['openai--clip', 'checkpoint-10', 'checkpoint-10-2', 'temporal']
+    """
+    names: list[str] = []
+    for model in given:
+        path = model.rstrip("/")
+        short = path if path.count("/") == 1 and not path.startswith((".", "/", "~")) else path.rpartition("/")[2]
+        name = re.sub(r"[^\w.-]+", "-", short.replace("/", "--")) or "run"
+        count = sum(other == name or re.fullmatch(rf"{re.escape(name)}-\d+", other) is not None for other in names)
+        names.append(name if name not in names else f"{name}-{count + 1}")
+    return names

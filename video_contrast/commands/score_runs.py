@@ -1,0 +1,98 @@
+"""`video-contrast score` with several models, or with a list of runs: one table at the end, and what failed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from video_contrast.commands.score import print_plan, summary
+from video_contrast.console import print_json
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.many import RunOutcome
+from video_contrast.runner.options import ScoreOptions
+from video_contrast.runner.run_list import read_run_list, run_requests
+
+
+def score_runs(
+    models: Sequence[str],
+    path: Path | None,
+    given: Mapping[str, Any],
+    *,
+    request: ScoreOptions,
+    quiet: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Scores every run, prints a table of those that ended well, and fails where one did not.
+
+    Args:
+        models: of `--model`: a run each.
+        path: of `--runs`: a YAML file of further runs.
+        given: `dataset` and `config` of the command line, for runs that do not say their own.
+        request: the options of the command line, likewise.
+        quiet: print nothing but errors.
+        as_json: print JSON and nothing else.
+
+    Raises:
+        UsageError: the call or an entry of the file is wrong.
+        VideoContrastError: a run failed; the others are done.
+    """
+    usual = {name: value for name, value in given.items() if value is not None}
+    runs = [{**usual, "model": model} for model in models]
+    runs += [{**usual, **entry} for entry in (read_run_list(path) if path is not None else [])]
+    where = str(path) if path is not None and not models else "the runs"
+    if request.show_input:
+        raise UsageError("--show-input is of one model at a time")
+    if request.output is None and not request.dry_run:
+        raise UsageError("give --output DIR: every run gets a folder in it")
+    folder = request.output or Path()
+    options = replace(request, progress=not quiet)
+    requests = run_requests(runs, folder, options=options, where=where)
+    from video_contrast import api
+
+    if request.dry_run:
+        plans = {
+            one.name: dict(api.score(one.model, one.dataset, one.configs, request=one.options).record)
+            for one in requests
+        }
+        if as_json:
+            print_json(plans)
+        for name, plan in plans.items() if not as_json else ():
+            print(f"{name}:")
+            print_plan(plan)
+        return
+    first = int(os.environ.get("RANK", "0")) == 0
+
+    def done(outcome: RunOutcome) -> None:
+        if first and not quiet and not as_json:
+            said = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
+            print(f"{outcome.name}: {said}", file=sys.stderr if outcome.error else sys.stdout)
+
+    from video_contrast.runner.many import score_each
+
+    outcomes = score_each(requests, folder, find_set=api.named_set, done=done)
+    if not first:
+        return
+    if as_json:
+        print_json({one.name: {"error": one.error} if one.result is None else summary(one.result) for one in outcomes})
+    elif not quiet:
+        print_outcomes(outcomes)
+    failed = [outcome for outcome in outcomes if outcome.error]
+    if failed:
+        reasons = "; ".join(f"{outcome.name}: {outcome.error}" for outcome in failed)
+        raise VideoContrastError(
+            f"{len(failed)} of {len(outcomes)} runs failed ({reasons}); the others are done, and the same command "
+            "again does only what is missing"
+        )
+
+
+def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
+    """One table of the runs that ended well, a column a run."""
+    from video_contrast.reports import terminal
+
+    metrics = {outcome.name: outcome.result.metrics["configs"] for outcome in outcomes if outcome.result is not None}
+    if metrics:
+        terminal.show(terminal.lines_of(metrics), list(metrics))
