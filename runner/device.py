@@ -18,9 +18,11 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         dtype: "float32", "bfloat16" or "float16".
     """
     options = job.options
+    if options.preprocess_on == "device" and job.kind.name != "dual_encoder":
+        raise UsageError(f"--preprocess-on device is for models of the kind dual_encoder, not {job.kind.name}")
     load = LoadOptions(
         device=device, dtype=dtype, device_map=options.device_map, trust_remote_code=options.trust_remote_code,
-        batch_size=options.batch_size, options=job.kind_options,
+        batch_size=options.batch_size, preprocess_on=options.preprocess_on, options=job.kind_options,
     )  # fmt: skip
     model = job.kind.load(job.source, load)
     if not isinstance(model, Encoder | PairScorer | TextScorer):

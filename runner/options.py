@@ -69,6 +69,9 @@ class DeviceOptions:
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
+    preprocess_on: Annotated[
+        Literal["cpu", "device"], "where frames are resized; device (dual encoders): by torchvision"
+    ] = "cpu"
     perturb_on: Annotated[
         Literal["auto", "device", "cpu"], "where frames are perturbed; auto: on the model's device if that is a GPU"
     ] = "auto"
@@ -112,6 +115,7 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
             ("accept", ""),
             ("fps", None),
             ("perturb_on", "auto"),
+            ("preprocess_on", "cpu"),
         ):
             if record[name] == usual:  # as runs of versions that did not know it
                 del record[name]

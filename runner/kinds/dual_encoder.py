@@ -25,7 +25,16 @@ from video_contrast.runner.kinds.base import (
     kind,
     product,
 )
-from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
+from video_contrast.runner.kinds.loading import (
+    Tokens,
+    load_model,
+    load_processor,
+    on_device,
+    pixels_of,
+    pixels_on_device,
+    pooled,
+    unit,
+)
 
 ARCHITECTURES = (
     "CLIPModel",
@@ -51,10 +60,18 @@ class ImageTextEncoder(DualEncoder):
         pooling: see the module.
         temperature: of `query-scored`.
         batch_size: images in one forward pass.
+        resize_on_device: whether `processor` is torchvision's, and runs where the model does.
     """
 
     def __init__(
-        self, model: Any, processor: Any, *, pooling: str = "mean", temperature: float = 0.1, batch_size: int = 256
+        self,
+        model: Any,
+        processor: Any,
+        *,
+        pooling: str = "mean",
+        temperature: float = 0.1,
+        batch_size: int = 256,
+        resize_on_device: bool = False,
     ) -> None:
         self.model = model
         self.images = processor.image_processor
@@ -62,6 +79,7 @@ class ImageTextEncoder(DualEncoder):
         self.pooling = pooling
         self.temperature = temperature
         self.batch_size = batch_size
+        self.resize_on_device = resize_on_device
         if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
             raise VideoContrastError(f"{type(model).__name__} has no get_image_features and get_text_features")
 
@@ -76,15 +94,21 @@ class ImageTextEncoder(DualEncoder):
         }
 
     def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
-        """The processor's arrays for the clip's frames."""
+        """The processor's arrays for the clip's frames; the frames as they are where they are resized on the device."""
+        if self.resize_on_device:
+            return {"frames": clip.frames}
         return pixels_of(self.images, clip.frames)
 
     def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
         """float32[N, D] for `mean`, float32[N, T*D] otherwise."""
         import torch
 
-        counts = [len(arrays["pixel_values"]) for arrays in prepared]
-        stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
+        if self.resize_on_device:
+            ready = [pixels_on_device(self.images, one["frames"], self.model.device) for one in prepared]
+            stacked = {name: torch.cat([arrays[name] for arrays in ready]) for name in ready[0]}
+        else:
+            stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
+        counts = [len(next(iter(arrays.values()))) for arrays in prepared]
         found = []
         with torch.inference_mode():
             for begin in range(0, sum(counts), self.batch_size):
@@ -152,8 +176,9 @@ def load(source: ModelSource, settings: LoadOptions) -> ImageTextEncoder:
     model = load_model(source, settings, source.architecture if source.architecture in ARCHITECTURES else None)
     return ImageTextEncoder(
         model,
-        load_processor(source, settings),
+        load_processor(source, settings, "torchvision" if settings.preprocess_on == "device" else "pil"),
         pooling=settings.options.get("pooling", "mean"),
         temperature=settings.options.get("query_temperature", 0.1),
         batch_size=8 * settings.batch_size,
+        resize_on_device=settings.preprocess_on == "device",
     )

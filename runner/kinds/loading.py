@@ -124,6 +124,21 @@ def pixels_of(image_processor: Any, frames: np.ndarray) -> dict[str, np.ndarray]
     return {name: np.asarray(value) for name, value in found.items() if name.startswith(("pixel", "spatial"))}
 
 
+def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> dict[str, Any]:
+    """One clip through an image processor of torchvision's backend, resized on a device.
+
+    Args:
+        image_processor: loaded with `backend="torchvision"`.
+        frames: uint8[T, H, W, 3].
+        device: a torch device.
+    """
+    import torch
+
+    planes = torch.from_numpy(np.ascontiguousarray(frames)).to(device).permute(0, 3, 1, 2)
+    found = image_processor(images=list(planes), return_tensors="pt", device=device)
+    return {name: value for name, value in found.items() if name.startswith(("pixel", "spatial"))}
+
+
 def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
     """Whether frames have the size that they would be resized and cropped to: that would only copy them."""
     size = dict(image_processor.size)
@@ -132,13 +147,16 @@ def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: dict[str, np.ndarray], model: Any) -> dict[str, Any]:
-    """Arrays as tensors on the model's device, floats in its dtype."""
+def on_device(arrays: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 
     found = {}
     for name, value in arrays.items():
-        tensor = torch.from_numpy(np.ascontiguousarray(value)).to(model.device, non_blocking=True)
+        tensor = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+        if model.device.type == "cuda" and not tensor.is_cuda:
+            tensor = tensor.pin_memory()
+        tensor = tensor.to(model.device, non_blocking=True)
         found[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
     return found
 

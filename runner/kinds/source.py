@@ -56,6 +56,7 @@ class LoadOptions:
         device_map: given to `from_pretrained` for a model that does not fit one device; None otherwise.
         trust_remote_code: whether code of the model's repository may run.
         batch_size: how many clips or texts at a time the engine will pass.
+        preprocess_on: "cpu" (Pillow), or "device": frames are resized by torchvision, on the model's device.
         options: the kind's own options, with defaults filled in.
     """
 
@@ -64,4 +65,5 @@ class LoadOptions:
     device_map: str | None = None
     trust_remote_code: bool = False
     batch_size: int = 32
+    preprocess_on: str = "cpu"
     options: Mapping[str, Any] = field(default_factory=dict)
