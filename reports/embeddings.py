@@ -130,8 +130,10 @@ def _unit(vectors: Vectors) -> Vectors:
 
 def _placed(vectors: Vectors) -> Vectors:
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
     seed = int.from_bytes(digest("report", "t-SNE")[:4], "little")
     perplexity = min(30.0, (len(vectors) - 1) / 3)
     model = TSNE(perplexity=perplexity, init="pca", random_state=seed, max_iter=500, n_jobs=1)
-    return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)
+    with threadpool_limits(1):  # a few hundred points: with more threads, most of the time is waiting for the others
+        return np.asarray(model.fit_transform(vectors.astype(np.float32)), np.float64)
