@@ -7,7 +7,7 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError
 from video_contrast.runner import record
-from video_contrast.runner.device import device_of, load_model
+from video_contrast.runner.device import device_of, load_model, perturbing_device
 from video_contrast.runner.job import Job, RunResult, identity, read_result
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.processes import Processes
@@ -39,7 +39,9 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         processes.wait()
         model = load_model(job, device, dtype)
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
-        run = Run(job, processes, model, plan, dtype=dtype, video_root=video_root)
+        run = Run(
+            job, processes, model, plan, dtype=dtype, video_root=video_root, perturb_on=perturbing_device(job, device)
+        )
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         if processes.first:

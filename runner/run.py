@@ -36,6 +36,7 @@ class Run:
 
     Attributes:
         video_root: the folder of the videos.
+        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
         videos: what `videos.json` says of the files; empty where none is decoded.
         model_counts: what scoring cost and met, summed over all results whoever computed them.
         planned: how many views and texts were missing when the run began.
@@ -48,6 +49,7 @@ class Run:
     plan: Plan
     dtype: str
     video_root: Path
+    perturb_on: str | None = None
     counts: RunCounts = field(default_factory=RunCounts)
     videos: dict[str, Any] = field(default_factory=dict)
     model_counts: dict[str, int] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Run:
         return seeds.digest(
             job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
             *(f"{key}={value}" for key, value in sorted(job.kind_options.items())),
+            *(("preprocessed on device",) if job.options.preprocess_on == "device" else ()),
             *(f"{name} {version}" for name, version in record.numeric_versions().items()),
         ).hex()[:32]  # fmt: skip
 
@@ -69,10 +72,13 @@ class Run:
         if isinstance(self.model, TextScorer):
             return text_tables(self.model, self.plan)
         names = dict.fromkeys(path for clip in self.plan.views for path in clip.paths)
-        root = self.video_root
-        self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output)))
-        keys = Keys({path: entry.get("sha256", "") for path, entry in self.videos.items()}, self.job.sampling)
-        reader = ClipReader(root, self.job.sampling, self._workers(), self.counts)
+        root, shared = self.video_root, self.job.frames.videos if self.job.frames else {}
+        self.videos = self.processes.from_first(lambda: hashed(names, root, RunFolder(self.job.output), shared))
+        contents = {path: entry.get("sha256", "") for path, entry in self.videos.items()}
+        keys = Keys(contents, self.job.sampling, on_device=self.perturb_on is not None)
+        reader = ClipReader(
+            root, self.job.sampling, self._workers(), self.counts, frames=self.job.frames, perturb_on=self.perturb_on
+        )
         if isinstance(self.model, Encoder):
             return self._encode(self.model, keys, reader)
         return self._pairs(self.model, keys, reader)

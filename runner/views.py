@@ -16,6 +16,7 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
+from video_contrast.runner.frame_store import FrameStore
 from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, footage_of
 
 AnyFootage = Footage | EditedFootage
@@ -80,7 +81,14 @@ class _Need:
 
 
 def views_of(
-    root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Sampling, counter: Counter | None = None
+    root: Path,
+    clip: Clip,
+    visuals: Sequence[Visual],
+    sampling: Sampling,
+    counter: Counter | None = None,
+    *,
+    store: FrameStore | None = None,
+    perturb_on: str | None = None,
 ) -> Iterator[View]:
     """The views of a clip, in the order of `visuals`.
 
@@ -90,6 +98,8 @@ def views_of(
         visuals: the treatments to show.
         sampling: which frames.
         counter: told of decoded frames.
+        store: holds frames that were decoded before, and keeps those that are decoded now.
+        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
 
     Raises:
         BrokenVideo: a file is missing, damaged, or has no frame in the clip's span.
@@ -97,17 +107,21 @@ def views_of(
     """
     footage = footage_of(root, clip)
     needs = [_need(visual, clip, footage, sampling) for visual in visuals]
-    wanted = _union(needs)
-    pictures = (
-        footage.decode(wanted.tolist(), counter, accept_damaged=sampling.accept_damaged) if len(wanted) else blank(0)
-    )
+    numbers = _union(needs)
+    if not len(numbers):
+        pictures = blank(0)
+    elif store is not None:
+        accept = sampling.accept_damaged
+        pictures = store.decode(clip, footage, numbers.tolist(), counter=counter, accept_damaged=accept)
+    else:
+        pictures = footage.decode(numbers.tolist(), counter, accept_damaged=sampling.accept_damaged)
     former: tuple[Any, ...] | None = None
     for need in needs:
         first = footage.span[0]
         times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
         coding = _coding(need.visual)
         if coding is None or coding != former:
-            frames = _frames(need, clip, pictures, wanted, footage=footage)
+            frames = _frames(need, clip, pictures, numbers, footage=footage, perturb_on=perturb_on)
         former = coding
         yield View(need.visual, frames, need.numbers, times)
 
@@ -176,7 +190,7 @@ def _condition(visual: Visual, footage: AnyFootage) -> tuple[Any, int, int]:
     return (condition, 0, footage.n_frames) if visual.scope == "video" else (condition, first, stop - first)
 
 
-def _sources_in_order(visual: Visual, clip: Clip, wanted: np.ndarray, length: int) -> np.ndarray:
+def _sources_in_order(visual: Visual, clip: Clip, sampled: np.ndarray, length: int) -> np.ndarray:
     """Which clean frame a temporal perturbation shows at each sampled place."""
     from video_contrast.perturbations.video import index_map
 
@@ -184,7 +198,7 @@ def _sources_in_order(visual: Visual, clip: Clip, wanted: np.ndarray, length: in
     sampled_first = visual.order == "sample_then_perturb"
     shown = index_map(
         visual.name or "",
-        len(wanted) if sampled_first else length,
+        len(sampled) if sampled_first else length,
         visual.severity,
         seed=visual.seed,
         video_id=clip.video_id,
@@ -192,7 +206,7 @@ def _sources_in_order(visual: Visual, clip: Clip, wanted: np.ndarray, length: in
         end=None if whole else clip.end,
         profile=visual.profile,
     )
-    return np.asarray(wanted[shown] if sampled_first else shown[wanted])
+    return np.asarray(sampled[shown] if sampled_first else shown[sampled])
 
 
 def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np.ndarray:
@@ -227,7 +241,15 @@ def blank(count: int) -> np.ndarray:
     return np.full((count, BLANK_SIZE, BLANK_SIZE, 3), 127, np.uint8)
 
 
-def _frames(need: _Need, clip: Clip, pictures: np.ndarray, decoded: np.ndarray, footage: AnyFootage) -> np.ndarray:
+def _frames(
+    need: _Need,
+    clip: Clip,
+    pictures: np.ndarray,
+    decoded: np.ndarray,
+    *,
+    footage: AnyFootage,
+    perturb_on: str | None,
+) -> np.ndarray:
     visual = need.visual
     if visual.name == "blind":
         return blank(len(need.numbers))
@@ -243,5 +265,6 @@ def _frames(need: _Need, clip: Clip, pictures: np.ndarray, decoded: np.ndarray, 
             video_id=clip.video_id,
             start=clip.start,
             end=clip.end,
+            device=perturb_on,
         )
     )

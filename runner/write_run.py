@@ -90,6 +90,7 @@ def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         "skipped": plan.skipped,
         "seed": job.options.seed,
         "dtype": run.dtype,
+        "perturb_on": "device" if run.perturb_on else "cpu",
         "processes": run.processes.count,
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
