@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from video_contrast.builders.clip_edits.material import LeftOut
+from video_contrast.builders.clip_edits.senses import OPENS, other_sense
 from video_contrast.perturbations.language import Token, inflect, lemma, tag, verb_tags
 
 _ANY = "..."
@@ -38,8 +39,6 @@ _ADVERBS = frozenset(("on", "off", "up", "down"))  # behind the object; before a
 _HELPERS = frozenset(("be", "have", "do"))
 _BEGINNERS = frozenset(("begin", "start", "try", "show", "demonstrate", "explain", "use", "see"))
 
-_OPENS = ("DT", "PRP$", "NN", "NNS", "NNP", "JJ", "CD")  # of a noun group
-
 _SIDES = {"left": "right", "right": "left"}
 _SIDE_WORDS = _SIDES | {
     "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
@@ -55,6 +54,11 @@ _SIDE = re.compile(
     r"(?<=left to )(?P<to_right>right)\b|(?<=right to )(?P<to_left>left)\b|"
     r"\b(?P<word>leftwards?|rightwards?|clockwise|counterclockwise|anticlockwise)\b)",
     re.IGNORECASE,
+)
+_ANY_SIDE = re.compile(r"\b(?:left|right|leftwards?|rightwards?|(?:counter|anti)?clockwise)\b", re.IGNORECASE)
+# "left and right", "to the left and to the right": the mirrored clip shows the same.
+_BOTH_SIDES = re.compile(
+    rf"\b(?:left|right)\s*(?:,|&|/|\band\b|\bor\b)\s*(?:(?:to|on)\s+)?(?:{_OWNERS}\s+)?(?:left|right)\b", re.IGNORECASE
 )
 
 
@@ -83,19 +87,36 @@ def mirrored(caption: str) -> Rewritten:
         name = next(name for name, value in match.groupdict().items() if value)
         begin, end = match.span(name)
         word = match[name]
-        other = _SIDE_WORDS[word.lower()]
+        other = _in_case(_SIDE_WORDS[word.lower()], word)
         out += [caption[at:begin], other]
         old, new, at = [*old, word], [*new, other], end
     if not old:
         raise LeftOut("no_side")
-    return Rewritten("".join([*out, caption[at:]]), ", ".join(old), ", ".join(new))
+    out.append(caption[at:])
+    # Of two sides, one that is understood and one that is not would make a caption that is false of both clips.
+    if len(old) < len(_ANY_SIDE.findall(caption)):
+        raise LeftOut("side_that_is_not_understood")
+    if _BOTH_SIDES.search(caption) or _clauses(caption) == _clauses("".join(out)):
+        raise LeftOut("names_both_sides_alike")
+    return Rewritten("".join(out), ", ".join(old), ", ".join(new))
+
+
+def _clauses(caption: str) -> set[str]:
+    """What a caption says, whatever stands first: two things on two sides are the same things the other way round."""
+    parts = re.split(r"\s*(?:,|;|\band\b|\bwhile\b)\s*", caption.lower().rstrip(" .!"))
+    return {" ".join(re.sub(r"\b(?:an?|the|one|another|other)\b", " ", part).split()) for part in parts}
+
+
+def _in_case(word: str, like: str) -> str:
+    """A word written as another is: in capitals, or begun with one."""
+    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
 
 
 def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     """The caption of the clip played backwards.
 
     Raises:
-        LeftOut: the caption has no verb of the table, or more than one action.
+        LeftOut: the caption has no verb of the table, in that sense, or more than one action.
 
     >>> backwards("a man is putting a pan into the oven", "hanta").caption
     'a man is taking a pan out of the oven'
@@ -118,6 +139,9 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     others = [n for n in verbs if n != at and n not in replaced and _acts(tokens, n)]
     if others or len({n for n, _ in known}) > 1:
         raise LeftOut("more_than_one_action")
+    dangles = spans[-1][2].endswith((" from", " of"))
+    if other_sense(tokens, at, replaced, dangles=dangles):
+        raise LeftOut("verb_may_mean_something_else")
     out, done = [], 0
     for begin, end, text in spans:
         out += [caption[done:begin], text]
@@ -198,11 +222,12 @@ def _matched(tokens: list[Token], at: int, pattern: list[str]) -> list[int] | No
         places.append(place)
         gap = False
     last, behind = pattern[-1], places[-1] + 1
-    if _ANY in pattern[:-1] and last in _ADVERBS and behind < len(tokens) and tokens[behind].tag in _OPENS:
+    if _ANY in pattern[:-1] and last in _ADVERBS and behind < len(tokens) and tokens[behind].tag in OPENS:
         return None  # "turns clockwise on the sand"
     if len(pattern) == 1 and at + 1 < len(tokens) and tokens[at + 1].tag == "RP":
         return None  # "pulls up" is no pulling
-    return places if not gap or places[-1] + 1 < len(tokens) else None
+    # "cars take off in a lane" has no object that is taken off.
+    return places if not gap or (behind < len(tokens) and tokens[behind].tag in OPENS) else None
 
 
 def _exchanged(tokens: list[Token], places: list[int], *, old: list[str], new: list[str]) -> Change:

@@ -314,6 +314,73 @@ def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reve
         assert backwards(caption).caption == reversed_
 
 
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a band covers a song on guitar",
+        "a man is covered in foam",
+        "a train is loaded with items",
+        "a man is filling a cup with water",
+        "a boy does not open the box",
+        "a man falls asleep",
+        "two men approach",
+        "cars take off in a lane on a street",
+        "the man puts on a show",
+        "a man walks in the park",
+        "a person gets in a fight",
+        "a model walks down the runway",
+        "cars are riding down the street",
+        "it appears to be a tennis match",
+        "a device is lying down on a table",
+        "a man putting flowers by a tombstone in a video game",
+        "a car running head on into a bus",
+        "a man pushes a button",
+        "there is a man entering in a room",
+    ],
+)
+def test_a_verb_in_another_sense_has_no_counterpart(caption: str) -> None:
+    with pytest.raises(LeftOut):
+        backwards(caption)
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "the gate is being opened",
+        "a kid rolls down a hill",
+        "a man climbs up the ladder",
+        "a lion approaches a zebra",
+        "a man is putting water into a dish",
+        "she puts a pan in the oven",
+        "a woman enters a room",
+        "a boy walks in",
+        "a balloon rises above the sea",
+    ],
+)
+def test_a_verb_in_its_own_sense_has_one(caption: str) -> None:
+    assert backwards(caption).caption != caption
+
+
+@pytest.mark.parametrize(
+    ("caption", "reason"),
+    [
+        ("a man on the left and a woman on right", "not_understood"),
+        ("his left and right legs move", "not_understood|alike"),
+        ("she moves to the left and to the right", "alike"),
+        ("a man on the left side and another man on the right side", "alike"),
+        ("a man looks right, then left", "not_understood"),
+    ],
+)
+def test_captions_that_a_mirror_makes_no_falser_are_left_out(caption: str, reason: str) -> None:
+    with pytest.raises(LeftOut, match=reason):
+        mirrored(caption)
+
+
+def test_sides_keep_their_case() -> None:
+    assert mirrored("Left hand of a man").caption == "Right hand of a man"
+    assert mirrored("A MAN LIFTS HIS LEFT HAND").caption == "A MAN LIFTS HIS RIGHT HAND"
+
+
 def test_sides_are_exchanged_where_they_are_sides() -> None:
     assert mirrored("a man on the left raises his right hand").caption == "a man on the right raises his left hand"
     assert mirrored("cars drive from left to right").caption == "cars drive from right to left"
