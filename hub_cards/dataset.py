@@ -1,6 +1,7 @@
 """The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from video_contrast.hub_cards.markdown import render
@@ -41,7 +42,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     import yaml
 
     facts = record.get("facts", {})
-    header = yaml.safe_dump(front_matter(record), sort_keys=True, allow_unicode=True, width=100)
+    header = yaml.safe_dump(front_matter(record, folder), sort_keys=True, allow_unicode=True, width=100)
     body = render(
         "dataset.md.jinja",
         record=record,
@@ -60,7 +61,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     return f"---\n{header}---\n\n{body}"
 
 
-def front_matter(record: SetRecord) -> dict[str, Any]:
+def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
     """The card's YAML as a dict: what the Hub and `datasets` read."""
     import datasets
     from datasets.info import DatasetInfosDict
@@ -99,6 +100,8 @@ def front_matter(record: SetRecord) -> dict[str, Any]:
     front["configs"] = [
         {
             "config_name": config,
+            # `datasets` takes a folder for one that it has read before where the cards are equal, not the tables
+            "description": f"rows {_content(folder, config, list(entry['splits']))}",
             "data_files": [{"split": split, "path": f"{config}/{split}-*.parquet"} for split in entry["splits"]],
         }
         for config, entry in record["configs"].items()
@@ -106,6 +109,15 @@ def front_matter(record: SetRecord) -> dict[str, Any]:
     if front["configs"]:
         front["configs"][0]["default"] = True  # what `load_dataset(REPO)` without a config loads
     return front
+
+
+def _content(folder: SetFolder, config: str, splits: Sequence[str]) -> str:
+    """A digest of a config's tables as they lie on disk."""
+    whole = hashlib.sha256()
+    for split in splits:
+        for path in folder.files(config, split):
+            whole.update(path.read_bytes())
+    return whole.hexdigest()[:16]
 
 
 def canary(record: SetRecord) -> str:

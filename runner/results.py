@@ -74,6 +74,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
     )
     found |= _displaced(scored)
     found |= _rotations(scored)
+    found |= _clips(scored)
     return found
 
 
@@ -134,6 +135,30 @@ def _rotations(scored: TableScores) -> Numbers:
     found = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
     sides = {f"right_in_all_rotations_{side}": found[f"right_in_all_{side}"] for side in ("low", "high")}
     return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
+
+
+def _clips(scored: TableScores) -> Numbers:
+    """Where clips have several questions: the share of clips all of whose questions are answered right.
+
+    On TemporalBench this is the multiple binary accuracy of its paper.
+    """
+    from video_contrast.metrics import right_in_all_rotations
+
+    hits: dict[tuple[str, float | None, float | None], list[float]] = {}
+    clusters = {}
+    found = item_hits(scored)
+    for item in scored.items if all(item.question for item in scored.items) else ():
+        clip = (item.clip.name, item.clip.start, item.clip.end)
+        hits.setdefault(clip, []).append(found[item.id][0])
+        clusters[clip] = item.cluster
+    if len(hits) == len(scored.items) or not hits:
+        return {}
+    table = np.ones((len(hits), max(map(len, hits.values()))))  # what is not asked is not wrong
+    for at, own in enumerate(hits.values()):
+        table[at, : len(own)] = own
+    shares = right_in_all_rotations(table, clusters=list(clusters.values()), interval=True)
+    sides = {f"right_in_all_of_clip_{side}": shares[f"right_in_all_{side}"] for side in ("low", "high")}
+    return {"right_in_all_of_clip": shares["right_in_all"], **sides, "clips": len(hits)}
 
 
 def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:

@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, present, text_of
-from video_contrast.builders.sources.published_videos import video_name
+from video_contrast.builders.sources.published_fields import Release, read_rows
 
 CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
 RELEASE = Release(
@@ -34,15 +32,13 @@ def actionbench(
 ) -> BuiltSet:
     """ActionBench: the label against the antonym of its action, and against other objects as the control."""
     tables = {config: {"validation": Items(options)} for config in configs}
-    for place, row in read_table(present(annotations, RELEASE)):
-        name = text_of(row, "id", place)
+    for row in read_rows(annotations, RELEASE):
         for config in configs:
-            items = tables[config]["validation"]
-            items.captions(
-                place,
-                name,
-                video_name(video_pattern, place, id=name),
-                true=text_of(row, "label", place),
+            tables[config]["validation"].captions(
+                row,
+                row.text("id"),
+                row.video(video_pattern),
+                true=row.text("label"),
                 negatives=[str(row.get(CONFIGS[config]) or "")],
                 kind=config.removesuffix("_mc"),
                 meta={"template": row.get("template"), "placeholders": row.get("placeholders")},

@@ -1,15 +1,13 @@
 """The builder `minimal_video_pairs`: pairs of nearly equal clips with one question and opposite answers."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, text_of, texts_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
 
 RELEASE = Release(
     builder="minimal_video_pairs",
@@ -40,20 +38,16 @@ def minimal_video_pairs(
     items = Items(options)
     for source in table:
         subset = Path(source).name.partition(".")[0]
-        for place, row in read_table(source):
-            name = text_of(row, "video_id", place)
-            choices, answer = _candidates(row, place), text_of(row, "answer", place)
-            if answer not in choices:
-                raise VideoContrastError(f"{place}: the answer {answer!r} is outside the options {choices}")
-            pair = name.rpartition("_")[0] or name
-            group = f"{subset}-{pair}"
+        for row in map(_with_candidates, read_rows(source, RELEASE)):
+            name, choices = row.text("video_id"), row.texts("candidates")
+            group = f"{subset}-{name.rpartition('_')[0] or name}"
             items.answers(
-                place,
+                row,
                 f"{subset}-{name}",
-                video_name("{path}", place, path=text_of(row, "video_path", place)),
-                question=text_of(row, "question", place),
+                row.video("{video_path}"),
+                question=row.text("question"),
                 options=choices,
-                key=choices.index(answer),
+                key=row.place_among("answer", choices),
                 kind=str(row.get("source") or subset),
                 prompt=PROMPT,
                 option="({letter}) {text}",
@@ -64,11 +58,11 @@ def minimal_video_pairs(
     return built_set(RELEASE, {"pairs": {"test": items}}, options)
 
 
-def _candidates(row: dict[str, Any], place: str) -> list[str]:
-    """The options: a list, or a list written as a Python literal, as the tables have it."""
-    if isinstance(row.get("candidates"), str):
-        try:
-            row = {"candidates": ast.literal_eval(row["candidates"])}
-        except (ValueError, SyntaxError) as error:
-            raise VideoContrastError(f"{place}: 'candidates' is no list: {row['candidates']!r}") from error
-    return texts_of(row, "candidates", place)
+def _with_candidates(row: Entry) -> Entry:
+    """The row with a list of options where the table has one written as a Python literal."""
+    if not isinstance(row.get("candidates"), str):
+        return row
+    try:
+        return replace(row, fields={**row.fields, "candidates": ast.literal_eval(row.text("candidates"))})
+    except (ValueError, SyntaxError) as error:
+        raise row.error(f"'candidates' is no list: {row.get('candidates')!r}") from error

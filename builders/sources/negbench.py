@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, present, text_of
-from video_contrast.builders.sources.published_videos import file_name, video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published_videos import file_name
 
 RELEASE = Release(
     builder="negbench",
@@ -34,19 +32,16 @@ def negbench(
 ) -> BuiltSet:
     """NegBench on MSR-VTT: the right caption among four, by the template of the right one."""
     items = Items(options)
-    for number, (place, row) in enumerate(read_table(present(table, RELEASE))):
-        path = "image_path" if "image_path" in row else "filepath"
-        key = number_of(row, "correct_answer", place)
-        if key is None or key != int(key):
-            raise VideoContrastError(f"{place}: the key {row.get('correct_answer')!r} is no number of an option")
-        names = sorted(name for name in row if re.fullmatch(r"caption_\d+", name))
+    for row in read_rows(table, RELEASE):
+        path = "image_path" if "image_path" in row.fields else "filepath"
+        names = sorted(name for name in row.fields if re.fullmatch(r"caption_\d+", name))
         items.answers(
-            place,
-            str(number),
-            video_name(video_pattern, place, file=file_name(text_of(row, path, place))),
+            row,
+            row.key,
+            row.video(video_pattern, file=file_name(row.text(path))),
             question="",
-            options=[text_of(row, name, place) for name in names],
-            key=int(key),
+            options=[row.text(name) for name in names],
+            key=row.place_of("correct_answer"),
             kind=str(row.get("correct_answer_template") or "negation"),
         )
     return built_set(RELEASE, {"msrvtt_mc": {"test": items}}, options)

@@ -5,11 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, present, text_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.builders.sources.published_fields import Release, chosen_splits, present, read_rows
 from video_contrast.files import read_json
 
 RELEASE = Release(
@@ -39,22 +36,18 @@ def nextqa(
     """NExT-QA: five options a question, by type (causal, temporal, descriptive); the authors give no prompt."""
     names = read_json(present(folder / "map_vid_vidorID.json", RELEASE))
     tables: dict[str, Items] = {}
-    for split in (name.strip() for name in splits.split(",")):
-        if split not in SPLITS:
-            raise unknown_name("split of nextqa", split, list(SPLITS))
+    for split, file in chosen_splits(splits, SPLITS, "nextqa").items():
         items = tables.setdefault(split, Items(options))
-        for place, row in read_table(present(folder / f"{SPLITS[split]}.csv", RELEASE)):
-            video, number = text_of(row, "video", place), number_of(row, "answer", place)
-            if number is None or number != int(number):
-                raise VideoContrastError(f"{place}: the key {row.get('answer')!r} is no number of an option")
+        for row in read_rows(folder / f"{file}.csv", RELEASE):
+            video = row.text("video")
             items.answers(
-                place,
-                f"{video}-{text_of(row, 'qid', place)}",
-                video_name(video_pattern, place, video=video, vidor=str(names.get(video, video)), cluster=video),
-                question=text_of(row, "question", place),
-                options=[text_of(row, f"a{n}", place) for n in range(5)],
-                key=int(number),
-                kind=text_of(row, "type", place),
+                row,
+                f"{video}-{row.text('qid')}",
+                row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video),
+                question=row.text("question"),
+                options=[row.text(f"a{n}") for n in range(5)],
+                key=row.place_of("answer"),
+                kind=row.text("type"),
             )
     paper = {"nextqa_mc": sum(SIZES[split] for split in tables)}
     return built_set(replace(RELEASE, paper=paper), {"nextqa_mc": tables}, options)

@@ -14,7 +14,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published_fields import Release, as_kind
+from video_contrast.builders.sources.published_fields import Entry, Release, as_kind
 from video_contrast.builders.sources.published_videos import Archive, VideoName
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
@@ -53,7 +53,7 @@ class Items:
 
     def captions(
         self,
-        place: str,
+        row: Entry,
         id: str,
         video: VideoName,
         *,
@@ -65,7 +65,7 @@ class Items:
         """Adds the item of a true caption among false ones, at seeded places.
 
         Args:
-            place: of the row, for messages.
+            row: of the release.
             id: of the item.
             video: that the captions are of.
             true: the true caption.
@@ -76,7 +76,7 @@ class Items:
         Raises:
             VideoContrastError: the id repeats; names the place.
         """
-        self._begin(place, id)
+        self._begin(row.place, id)
         true, negatives = " ".join(true.split()), [" ".join(text.split()) for text in negatives]
         if not true or not all(negatives) or not negatives:
             self.counts["empty_captions"] += 1
@@ -97,11 +97,11 @@ class Items:
                 meta=meta or {},
             )
             edits = [difference(true, text, "released") for text in different]
-            self._end(contrasts_only_row(clip, true, edits, as_kind(kind, place), seed=self.options.seed))
+            self._end(contrasts_only_row(clip, true, edits, as_kind(kind, row.place), seed=self.options.seed))
 
     def answers(
         self,
-        place: str,
+        row: Entry,
         id: str,
         video: VideoName,
         *,
@@ -118,7 +118,7 @@ class Items:
         """Adds the item of a question with its options in the released order.
 
         Args:
-            place: of the row, for messages.
+            row: of the release.
             id: of the item.
             video: that it is about.
             question: what is asked; "" where the options are captions.
@@ -133,16 +133,16 @@ class Items:
         Raises:
             VideoContrastError: the key is outside the options, or the id repeats; names the place.
         """
-        self._begin(place, id)
+        self._begin(row.place, id)
         if not 0 <= key < len(options):
-            raise VideoContrastError(f"{place}: the key {key} is outside the {len(options)} options")
+            raise row.error(f"the key {key} is outside the {len(options)} options")
         plain, texts = [text.strip() for text in options], list(options)  # prompts hold them with their blanks
         if not all(plain) or len(texts) < 2:
             self.counts["empty_options"] += 1
         elif len(set(plain)) < len(texts):
             self.counts["repeated_options"] += 1
         else:
-            video, kind = self._placed(video), as_kind(kind, place)
+            video, kind = self._placed(video), as_kind(kind, row.place)
             asked = {name: value for name, value in (("prompt", prompt), ("option", option)) if value and question}
             self._end(
                 multiple_choice_row(
@@ -161,11 +161,11 @@ class Items:
                 )
             )
 
-    def retrieval(self, place: str, id: str, video: VideoName, captions: Sequence[str]) -> None:
+    def retrieval(self, row: Entry, id: str, video: VideoName, captions: Sequence[str]) -> None:
         """Adds a clip with its captions.
 
         Args:
-            place: of the row, for messages.
+            row: of the release.
             id: of the row.
             video: of the clip.
             captions: all true of it.
@@ -173,7 +173,7 @@ class Items:
         Raises:
             VideoContrastError: the id repeats; names the place.
         """
-        self._begin(place, id)
+        self._begin(row.place, id)
         texts = [" ".join(text.split()) for text in captions if text.strip()]
         if not texts:
             self.counts["empty_captions"] += 1

@@ -1,16 +1,19 @@
 """What is said of a published set, and its checked fields: errors name the file and the row."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.published_videos import VideoName
+from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import is_safe_relative, read_json
 from video_contrast.seeds import stream
 
 KIND = "contrast"
+YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -38,106 +41,155 @@ class Release:
     paper: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_entries(path: Path, release: Release) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yields (place, key, object) of a JSON file: of an object of objects by their keys, of a list by numbers.
+@dataclass(frozen=True)
+class Entry:
+    """A row of a release. What reads a field raises a `VideoContrastError` with the row's place where it is not right.
+
+    Attributes:
+        place: of the row, for messages.
+        key: its key in the file, or its number.
+        fields: as released.
+    """
+
+    place: str
+    key: str
+    fields: Mapping[str, Any]
+
+    def get(self, name: str) -> Any:
+        """Returns a field as it is; None where there is none."""
+        return self.fields.get(name)
+
+    def error(self, text: str) -> VideoContrastError:
+        """Returns an error that names the place."""
+        return VideoContrastError(f"{self.place}: {text}")
+
+    def text(self, name: str) -> str:
+        """Returns the text, or the number as a text, of a field."""
+        if name not in self.fields:
+            raise self.error(f"no field {name!r}; it has {', '.join(map(str, self.fields))}")
+        value = self.fields[name]
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise self.error(f"{name!r} must be a text, not {value!r}")
+        return str(value)
+
+    def texts(self, name: str) -> list[str]:
+        """Returns the texts of a field that holds a list."""
+        value = self.get(name)
+        if not isinstance(value, list | tuple):
+            raise self.error(f"{name!r} must be a list of texts, not {value!r}")
+        return [str(text) for text in value]
+
+    def number(self, name: str) -> float | None:
+        """Returns the number of a field; None where there is none."""
+        value = self.get(name)
+        if value is None or value == "":
+            return None
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise self.error(f"{name!r} must be a number, not {value!r}") from None
+
+    def place_of(self, name: str) -> int:
+        """Returns the place of the right option, which a field holds as a number from 0."""
+        number = self.number(name)
+        if number is None or number != int(number):
+            raise self.error(f"the key {self.get(name)!r} is no number of an option")
+        return int(number)
+
+    def place_among(self, name: str, options: Sequence[str]) -> int:
+        """Returns the place of the right option, whose text a field repeats."""
+        answer = self.text(name)
+        if answer not in options:
+            raise self.error(f"the answer {answer!r} is outside the options {options}")
+        return options.index(answer)
+
+    def yes_or_no(self, name: str = "answer") -> int:
+        """Returns the place of the right option among yes and no."""
+        answer = self.text(name).strip().lower()
+        if answer not in YES_NO:
+            raise self.error(f"the answer {answer!r} is neither yes nor no")
+        return YES_NO.index(answer)
+
+    def video(
+        self, pattern: str, *, start: float | None = None, end: float | None = None, cluster: str = "", **values: str
+    ) -> VideoName:
+        """Returns where the video lies: the pattern with the given values, or else the row's fields, in braces.
+
+        Args:
+            pattern: of the path below the video root.
+            start, end: seconds, or None.
+            cluster: the source video; the path by default.
+            values: by name.
+
+        Raises:
+            UsageError: the pattern names neither a value nor a field.
+            VideoContrastError: the path would leave the video root; names the place.
+        """
+        known = {**self.fields, **values}
+        try:
+            path = pattern.format_map(known)
+        except (KeyError, IndexError, ValueError) as error:
+            raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(map(str, known))}") from error
+        if not is_safe_relative(path):
+            raise self.error(f"{path!r} must be a path relative to the video root, without '..'")
+        if start is not None and end is not None and end <= start:
+            raise self.error(f"the clip ends at {end:g} s, not after its start at {start:g} s")
+        return VideoName(path, start, end, cluster)
+
+
+def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
+    """Yields the rows of a table (.csv .tsv .jsonl .parquet, or of the Hub), or the objects of a JSON file.
+
+    The key is that of an object of objects, the number of the row elsewhere.
 
     Raises:
         UsageError: no such file; the message says how to fetch it.
-        VideoContrastError: not JSON, or entries that are no objects; names file and entry.
+        VideoContrastError: cannot be read, or entries that are no objects; names file and entry.
     """
+    if not str(path).endswith(".json"):
+        if Path(path).suffix:
+            present(Path(path), release)
+        for number, (place, fields) in enumerate(read_table(path)):
+            yield Entry(place, str(number), fields)
+        return
+    path = Path(path)
     content = read_json(present(path, release))
     if not isinstance(content, dict | list):
         raise VideoContrastError(f"{path.name}: must hold a JSON object or list")
     pairs: Iterable[tuple[Any, Any]] = content.items() if isinstance(content, dict) else enumerate(content)
-    for key, entry in pairs:
+    for key, fields in pairs:
         place = f"{path.name}, {'key' if isinstance(content, dict) else 'row'} {key!r}"
-        if not isinstance(entry, dict):
-            raise VideoContrastError(f"{place}: must be an object, not {type(entry).__name__}")
-        yield place, str(key), entry
+        if not isinstance(fields, dict):
+            raise VideoContrastError(f"{place}: must be an object, not {type(fields).__name__}")
+        yield Entry(place, str(key), fields)
 
 
 def present(path: Path, release: Release) -> Path:
-    """Returns the path of a file or folder of a release.
-
-    Raises:
-        UsageError: there is none; the message says how to fetch it.
-    """
+    """Returns the path; where there is none, a `UsageError` says how to fetch it."""
     if not path.exists():
         raise UsageError(f"{path}: no such file; fetch {release.title} by `{release.fetch}`")
     return path
 
 
-def text_of(row: Mapping[str, Any], name: str, place: str) -> str:
-    """Returns the text of a field.
+def lettered(row: Entry) -> tuple[str, list[str], int, str]:
+    """Reads a `question` that holds its options ("A. ...", a line each), and the letter `GT` of the right one.
 
-    Args:
-        row: of the release.
-        name: of the field.
-        place: of the row, for messages.
+    Returns the question, the options, the place of the right one, and the prompt as released.
 
-    Raises:
-        VideoContrastError: there is no such field, or no text or number in it; names the place.
+    >>> row = Entry("row 1", "1", {"question": "What?\\nA. this\\nB. that \\nAnswer directly.", "GT": "B"})
+    >>> lettered(row)
+    ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
     """
-    if name not in row:
-        raise VideoContrastError(f"{place}: no field {name!r}; it has {', '.join(map(str, row))}")
-    value = row[name]
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        raise VideoContrastError(f"{place}: {name!r} must be a text, not {value!r}")
-    return str(value)
-
-
-def texts_of(row: Mapping[str, Any], name: str, place: str) -> list[str]:
-    """Returns the texts of a field that holds a list.
-
-    Args:
-        row: of the release.
-        name: of the field.
-        place: of the row, for messages.
-
-    Raises:
-        VideoContrastError: there is no such field, or no list in it; names the place.
-    """
-    value = row.get(name)
-    if not isinstance(value, list | tuple):
-        raise VideoContrastError(f"{place}: {name!r} must be a list of texts, not {value!r}")
-    return [str(text) for text in value]
-
-
-def number_of(row: Mapping[str, Any], name: str, place: str) -> float | None:
-    """Returns the number of a field; None where there is none.
-
-    Args:
-        row: of the release.
-        name: of the field.
-        place: of the row, for messages.
-
-    Raises:
-        VideoContrastError: another thing than a number stands there; names the place.
-    """
-    value = row.get(name)
-    if value is None or value == "":
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise VideoContrastError(f"{place}: {name!r} must be a number, not {value!r}") from None
-
-
-def lettered(text: str, place: str) -> tuple[str, list[str], str]:
-    """Splits a question that holds its options ("A. ...", a line each): the question, the options, what follows them.
-
-    Raises:
-        VideoContrastError: there are no two options; names the place.
-
-    >>> lettered("What?\\nA. this\\nB. that \\nAnswer directly.", "row 1")
-    ('What?', ['this', 'that '], 'Answer directly.')
-    """
+    text, key = row.text("question"), row.text("GT").strip().upper()
     found = list(re.finditer(r"^([A-Z])\. ?(.*)$", text, re.M))
     letters = [match[1] for match in found]
     if len(found) < 2 or letters != [chr(ord("A") + n) for n in range(len(found))]:
-        raise VideoContrastError(f"{place}: the question holds no options A., B. ... a line each: {text!r}")
+        raise row.error(f"the question holds no options A., B. ... a line each: {text!r}")
+    if key not in letters:
+        raise row.error(f"the key {key!r} is outside the {len(found)} options")
     rest = text[found[-1].end() :].strip("\n")
-    return text[: found[0].start()].rstrip("\n"), [match[2] for match in found], rest
+    prompt = "{question}\n{options}" + (f"\n{rest}" if rest else "")
+    return text[: found[0].start()].rstrip("\n"), [match[2] for match in found], letters.index(key), prompt
 
 
 def as_kind(name: str, place: str) -> str:
@@ -159,3 +211,21 @@ def as_kind(name: str, place: str) -> str:
 def flipped(seed: int, *names: str) -> bool:
     """A seeded toss of a coin, the same for equal names."""
     return bool(stream(seed, "published", *names).integers(2))
+
+
+def chosen_splits(names: str, known: Mapping[str, str], builder: str) -> dict[str, str]:
+    """Returns the chosen splits, separated by commas, with their names in the release.
+
+    Args:
+        names: of the splits.
+        known: what they are called in the release.
+        builder: for the message.
+
+    Raises:
+        UsageError: a split that there is not.
+    """
+    chosen = [name.strip() for name in names.split(",")]
+    for name in chosen:
+        if name not in known:
+            raise unknown_name(f"split of {builder}", name, list(known))
+    return {name: known[name] for name in chosen}

@@ -65,39 +65,6 @@ class Archive:
         return self._by_end.get(path) or self._by_end.get(path.rsplit("/", 1)[-1])
 
 
-def video_name(
-    pattern: str,
-    place: str,
-    *,
-    start: float | None = None,
-    end: float | None = None,
-    cluster: str = "",
-    **values: str,
-) -> VideoName:
-    """Returns where a video lies, from a pattern with the fields of its row in braces.
-
-    Args:
-        pattern: of the path below the video root.
-        place: of the row, for messages.
-        start, end: seconds, or None.
-        cluster: the source video; the path by default.
-        values: the fields by name.
-
-    Raises:
-        UsageError: the pattern names a field that there is not.
-        VideoContrastError: the path would leave the video root; names the place.
-    """
-    try:
-        path = pattern.format(**values)
-    except (KeyError, IndexError, ValueError) as error:
-        raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(values)}") from error
-    if not is_safe_relative(path):
-        raise VideoContrastError(f"{place}: {path!r} must be a path relative to the video root, without '..'")
-    if start is not None and end is not None and end <= start:
-        raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start at {start:g} s")
-    return VideoName(path, start, end, cluster)
-
-
 def file_name(path: str) -> str:
     """The last part of a path or of an address.
 

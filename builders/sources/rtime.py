@@ -5,9 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, flipped, read_entries, texts_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import unknown_name
+from video_contrast.builders.sources.published_fields import Release, chosen_splits, flipped, read_rows
 
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}
 RELEASE = Release(
@@ -36,32 +34,30 @@ def rtime(
 ) -> BuiltSet:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
     tables: dict[str, Items] = {}
-    for split in (name.strip() for name in splits.split(",")):
-        if split not in SPLITS:
-            raise unknown_name("split of rtime", split, list(SPLITS))
+    for split, file in chosen_splits(splits, SPLITS, "rtime").items():
         items = tables.setdefault(split, Items(options))
-        for place, key, row in read_entries(folder / f"{SPLITS[split]}.json", RELEASE):
+        for row in read_rows(folder / f"{file}.json", RELEASE):
             if not row.get("reverse"):
                 items.counts["rows"] += 1
                 items.counts["no_reversal"] += 1
                 continue
-            texts = [texts_of(row, f"{way}_captions", place) for way in ("forward", "reverse")]
+            texts = [row.texts(f"{way}_captions") for way in ("forward", "reverse")]
             if len(texts[0]) != len(texts[1]):
                 items.counts["captions_without_partner"] += abs(len(texts[0]) - len(texts[1]))
             for number, captions in enumerate(zip(*texts, strict=False)):
-                group = f"{key}-{number}"
+                group = f"{row.key}-{number}"
                 flip = flipped(options.seed, "rtime", group)
                 for label, pattern in enumerate((video_pattern, reverse_pattern)):
                     items.answers(
-                        place,
+                        row,
                         f"{group}-{('forward', 'reverse')[label]}",
-                        video_name(pattern, place, id=key, cluster=key),
+                        row.video(pattern, id=row.key, cluster=row.key),
                         question="",
                         options=captions[::-1] if flip else captions,
                         key=1 - label if flip else label,
                         kind="reversed",
                         group=group,
-                        cluster=key,
+                        cluster=row.key,
                         meta={"url": row.get("url")},
                     )
         items.drop_broken_groups()

@@ -1,12 +1,12 @@
 """The builder `ssv2`: Something-Something V2 as retrieval by label, and as a choice among templates."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_entries, text_of, texts_of
-from video_contrast.builders.sources.published_videos import VideoName, video_name
+from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.errors import UsageError
 
 RELEASE = Release(
@@ -34,24 +34,23 @@ def ssv2(
     tables: dict[str, dict[str, Items]] = {}
     if "label" in configs and label is not None:
         items = tables.setdefault("label", {}).setdefault("validation", Items(options))
-        for place, _, row in read_entries(label, RELEASE):
-            for video in _videos(row, place):
-                items.retrieval(place, video.id, video, [text_of(row, "caption", place)])
+        for row in read_rows(label, RELEASE):
+            for video in _videos(row):
+                items.retrieval(row, video.id, video, [row.text("caption")])
     if "template_mc" in configs and template is not None:
         items = tables.setdefault("template_mc", {}).setdefault("validation", Items(options))
-        rows = [(place, row, text_of(row, "caption", place)) for place, _, row in read_entries(template, RELEASE)]
-        names = list(dict.fromkeys(text for _, _, text in rows))
-        for place, row, text in rows:
-            for video in _videos(row, place):
-                items.answers(
-                    place, video.id, video, question="", options=names, key=names.index(text), kind="template"
-                )
+        rows = list(read_rows(template, RELEASE))
+        names = list(dict.fromkeys(row.text("caption") for row in rows))
+        for row in rows:
+            key = row.place_among("caption", names)
+            for video in _videos(row):
+                items.answers(row, video.id, video, question="", options=names, key=key, kind="template")
     if not tables:
         raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {RELEASE.fetch}")
     return built_set(RELEASE, tables, options)
 
 
-def _videos(row: dict[str, Any], place: str) -> list[VideoName]:
+def _videos(row: Entry) -> list[VideoName]:
     """The videos of a caption: one, or a list of them."""
-    names = [row["video"]] if isinstance(row.get("video"), str) else texts_of(row, "video", place)
-    return [video_name("{file}", place, file=name) for name in names]
+    names = [row.text("video")] if isinstance(row.get("video"), str) else row.texts("video")
+    return [row.video("{file}", file=name) for name in names]

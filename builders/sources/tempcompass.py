@@ -2,13 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_entries, text_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import YES_NO, Entry, Release, read_rows
 
 CONFIGS = ("multi_choice", "yes_no", "caption_matching")
 FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
@@ -46,18 +44,17 @@ def tempcompass(
     tables = {}
     for config in configs:
         items = Items(options)
-        path = folder / "questions" / f"{FILES[config]}.json"
-        for file_place, video_id, dimensions in read_entries(path, RELEASE):
-            video = video_name("videos/{id}.mp4", file_place, id=video_id, cluster=video_id.partition("_")[0])
-            for dimension, entries in dimensions.items():
+        for row in read_rows(folder / "questions" / f"{FILES[config]}.json", RELEASE):
+            video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
+            for dimension, entries in row.fields.items():
                 if not isinstance(entries, list):
-                    raise VideoContrastError(f"{file_place}: {dimension!r} must be a list of questions")
-                for number, entry in enumerate(entries):
-                    place = f"{file_place}, {dimension}, question {number}"
-                    question, choices, key, option = _parsed(config, entry, place)
+                    raise row.error(f"{dimension!r} must be a list of questions")
+                for number, fields in enumerate(entries):
+                    entry = Entry(f"{row.place}, {dimension}, question {number}", str(number), fields)
+                    question, choices, key, option = _parsed(config, entry)
                     items.answers(
-                        place,
-                        f"{video_id}-{dimension}-{number}",
+                        entry,
+                        f"{row.key}-{dimension}-{number}",
                         video,
                         question=question,
                         options=choices,
@@ -70,17 +67,15 @@ def tempcompass(
     return built_set(RELEASE, tables, options)
 
 
-def _parsed(config: str, entry: dict[str, Any], place: str) -> tuple[str, list[str], int, str | None]:
+def _parsed(config: str, entry: Entry) -> tuple[str, list[str], int, str | None]:
     """Question, options, number of the right one, and how an option is written."""
-    text, answer = text_of(entry, "question", place), text_of(entry, "answer", place).strip()
+    text = entry.text("question")
     if config == "yes_no":
-        if answer.lower() not in ("yes", "no"):
-            raise VideoContrastError(f"{place}: the answer {answer!r} is neither yes nor no")
-        return text, ["yes", "no"], ("yes", "no").index(answer.lower()), None
-    found = list(_OPTION.finditer(text))
+        return text, list(YES_NO), entry.yes_or_no(), None
+    answer, found = entry.text("answer").strip(), list(_OPTION.finditer(text))
     lines = [match[0].strip() for match in found]
     if answer not in lines:
-        raise VideoContrastError(f"{place}: the answer {answer!r} is outside the options {lines}")
+        raise entry.error(f"the answer {answer!r} is outside the options {lines}")
     label = found[0][2]
     written = (
         "{letter}. {text}"

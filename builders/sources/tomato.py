@@ -5,9 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of, texts_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import Release, read_rows
 
 TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
 RELEASE = Release(
@@ -55,18 +53,14 @@ def tomato(
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
     items = Items(options)
     for task in TASKS:
-        for place, key, row in read_entries(folder / f"{task}.json", RELEASE):
-            values = {name: text_of(row, name, place) for name in ("demonstration_type", "key")}
-            label = number_of(row, "answer", place)
-            if label is None or label != int(label):
-                raise VideoContrastError(f"{place}: the key {row.get('answer')!r} is no number of an option")
+        for row in read_rows(folder / f"{task}.json", RELEASE):
             items.answers(
-                place,
-                f"{task}-{key}",
-                video_name("videos/{folder}/{key}.mp4", place, folder=values["demonstration_type"], key=values["key"]),
-                question=text_of(row, "question", place),
-                options=texts_of(row, "options", place),
-                key=int(label),
+                row,
+                f"{task}-{row.key}",
+                row.video("videos/{demonstration_type}/{key}.mp4"),
+                question=row.text("question"),
+                options=row.texts("options"),
+                key=row.place_of("answer"),
                 kind=task,
                 prompt=PROMPT,
                 meta={"variation": row.get("variation"), "url": row.get("video_source_url")},

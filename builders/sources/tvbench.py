@@ -5,14 +5,13 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of, texts_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import Release, read_rows
 
 TASKS = (
     "action_antonym", "action_count", "action_localization", "action_sequence", "egocentric_sequence",
     "moving_direction", "object_count", "object_shuffle", "scene_transition", "unexpected_action",
 )  # fmt: skip
+CUT = ("action_localization", "action_sequence")  # their start and end count, as in the authors' loader
 RELEASE = Release(
     builder="tvbench",
     title="TVBench",
@@ -25,7 +24,12 @@ RELEASE = Release(
     videos="in the same download: unzip video/*.zip; the clips of NTU RGB+D have to be asked for at "
     "https://rose1.ntu.edu.sg/dataset/actionRecognition",
 )
-PROMPT = "{question}\n{options}\nAnswer with the option letter only."  # of lmms-eval's task
+# Word for word as the authors' notebook asks.
+PROMPT = (
+    "Carefully watch the video and pay attention to the cause and sequence of events, the detail and movement of "
+    "objects, and the action and pose of persons. Based on your observations, select the best option that accurately "
+    "addresses the question.\nQuestion: {question}\nOptions:\n{options}\nOnly give the best option."
+)
 
 
 @builder("tvbench", configs=("tvbench_mc",), requirements=f"its folder `json`: `{RELEASE.fetch}`")
@@ -40,22 +44,19 @@ def tvbench(
     items = Items(options)
     files = [task for task in TASKS if (folder / f"{task}.json").exists()]
     for task in files or TASKS[:1]:
-        for place, number, row in read_entries(folder / f"{task}.json", RELEASE):
-            choices, answer = texts_of(row, "candidates", place), text_of(row, "answer", place)
-            if answer not in choices:
-                raise VideoContrastError(f"{place}: the answer {answer!r} is outside the options {choices}")
+        for row in read_rows(folder / f"{task}.json", RELEASE):
+            choices = row.texts("candidates")
+            times = {name: row.number(name) if task in CUT else None for name in ("start", "end")}
             items.answers(
-                place,
-                f"{task}-{number}",
-                video_name(
-                    video_pattern, place, start=number_of(row, "start", place), end=number_of(row, "end", place),
-                    task=task, video=text_of(row, "video", place),
-                ),
-                question=text_of(row, "question", place),
+                row,
+                f"{task}-{row.key}",
+                row.video(video_pattern, task=task, **times),
+                question=row.text("question"),
                 options=choices,
-                key=choices.index(answer),
+                key=row.place_among("answer", choices),
                 kind=task,
                 prompt=PROMPT,
-            )  # fmt: skip
+                option="({letter}) {text}",
+            )
     items.counts["tasks_missing"] = len(TASKS) - len(files)
     return built_set(RELEASE, {"tvbench_mc": {"test": items}}, options)

@@ -3,10 +3,8 @@
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, text_of
-from video_contrast.builders.sources.published_videos import video_name
+from video_contrast.builders.sources.published_fields import Release, read_rows
 
 RELEASE = Release(
     builder="velociti",
@@ -31,15 +29,15 @@ def velociti(
 ) -> BuiltSet:
     """VELOCITI: a caption of an event against a false one, by test."""
     items = Items(options)
-    for number, (place, row) in enumerate(read_table(table)):
-        name = text_of(row, "video_id", place).partition(".")[0]
+    for row in read_rows(table, RELEASE):
+        test = row.text("test_name")
         items.captions(
-            place,
-            f"{text_of(row, 'test_name', place)}-{number}",
-            video_name(video_pattern, place, id=name),
-            true=text_of(row, "pos", place),
-            negatives=[text_of(row, "neg", place)],
-            kind=text_of(row, "test_name", place),
+            row,
+            f"{test}-{row.key}",
+            row.video(video_pattern, id=row.text("video_id").partition(".")[0]),
+            true=row.text("pos"),
+            negatives=[row.text("neg")],
+            kind=test,
             meta={"event": row.get("event")},
         )
     return built_set(RELEASE, {"velociti_mc": {"test": items}}, options)

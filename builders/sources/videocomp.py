@@ -1,12 +1,11 @@
 """The builder `videocomp`: paragraphs of several events with their order, a word or a segment disturbed."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of
-from video_contrast.builders.sources.published_videos import video_name
+from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
 
 FILES = {
     "activitynet_mc": ("activitynet_comp_train.json", "activitynet_comp_val.json"),
@@ -41,25 +40,21 @@ def videocomp(
             if split == "train" and not (folder / file).exists():
                 continue
             items = tables.setdefault(config, {}).setdefault(split, Items(options))
-            for place, _, row in read_entries(folder / file, RELEASE):
-                times = [
-                    _time(row, f"query_video/{side}", f"original_video/{side}", place)
-                    for side in ("start_time", "end_time")
-                ]
-                name = text_of(row, "video_id", place)
+            for row in read_rows(folder / file, RELEASE):
+                times = {side: _time(row, side) for side in ("start", "end")}
                 items.captions(
-                    place,
-                    text_of(row, "key", place),
-                    video_name(video_pattern, place, start=times[0], end=times[1], id=name),
-                    true=text_of(row, "positive_text", place),
-                    negatives=[text_of(row, "negative_text", place)],
-                    kind=text_of(row, "type", place),
+                    row,
+                    row.text("key"),
+                    row.video(video_pattern, id=row.text("video_id"), **times),
+                    true=row.text("positive_text"),
+                    negatives=[row.text("negative_text")],
+                    kind=row.text("type"),
                     meta={"question": row.get("question"), "answer": row.get("answer")},
                 )
     return built_set(RELEASE, tables, options)
 
 
-def _time(row: dict[str, Any], first: str, second: str, place: str) -> float | None:
-    """The time of the clip that is asked about; of the whole video where the row gives none."""
-    time = number_of(row, first, place)
-    return number_of(row, second, place) if time is None else time
+def _time(row: Entry, side: str) -> float | None:
+    """Seconds of the clip that is asked about, or of the whole video where there is none; released in microseconds."""
+    times = [row.number(f"{clip}_video/{side}_time") for clip in ("query", "original")]
+    return next((time / 1e6 for time in times if time is not None), None)

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, present, text_of
-from video_contrast.builders.sources.published_videos import file_name, video_name
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published_videos import file_name
+from video_contrast.errors import UsageError
 
+SPLITS = {"train": "train", "val": "validation", "test": "test"}
 RELEASE = Release(
     builder="videocon",
     title="VideoCon",
@@ -31,42 +31,40 @@ def videocon(
     *,
     llm: Annotated[Path | None, "videocon_llm_entailment.csv"] = None,
     human: Annotated[Path | None, "videocon_human.csv"] = None,
-    video_pattern: Annotated[str, "path of a video of the first part"] = "{source}/{file}",
+    video_pattern: Annotated[str, "path of a video of the first part; {path} is its videopath"] = "{source}/{path}",
     options: PublishedOptions,
 ) -> BuiltSet:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
     tables: dict[str, dict[str, Items]] = {}
     if "llm_mc" in configs and llm is not None:
         splits = tables.setdefault("llm_mc", {})
-        for number, (place, row) in enumerate(read_table(present(llm, RELEASE))):
-            split = text_of(row, "split", place)
-            if split not in ("train", "val", "test"):
-                raise VideoContrastError(f"{place}: the split {split!r} is none of train, val, test")
-            name = "validation" if split == "val" else split
-            items = splits.get(name) or splits.setdefault(name, Items(options))
-            source, path = text_of(row, "source", place), text_of(row, "videopath", place)
-            items.captions(
-                place,
-                str(number),
-                video_name(video_pattern, place, source=source, file=file_name(path), path=path),
-                true=text_of(row, "caption", place),
-                negatives=[text_of(row, "neg_caption", place)],
-                kind=text_of(row, "misalignment", place),
-                meta={"source": source, "youtube_key": row.get("youtube_key")},
+        for row in read_rows(llm, RELEASE):
+            split = row.text("split")
+            if split not in SPLITS:
+                raise row.error(f"the split {split!r} is none of {', '.join(SPLITS)}")
+            path = row.text("videopath").lstrip("/")
+            splits.setdefault(SPLITS[split], Items(options)).captions(
+                row,
+                row.key,
+                row.video(video_pattern, file=file_name(path), path=path, cluster=str(row.get("youtube_key") or "")),
+                true=row.text("caption"),
+                negatives=[row.text("neg_caption")],
+                kind=row.text("misalignment"),
+                meta={"source": row.get("source"), "youtube_key": row.get("youtube_key")},
             )
     if "human_mc" in configs and human is not None:
         items = tables.setdefault("human_mc", {}).setdefault("test", Items(options))
-        for number, (place, row) in enumerate(read_table(present(human, RELEASE))):
-            hard = text_of(row, "hard", place).strip().lower()
+        for row in read_rows(human, RELEASE):
+            hard = row.text("hard").strip().lower()
             if hard not in ("true", "false"):
-                raise VideoContrastError(f"{place}: 'hard' must be True or False, not {hard!r}")
-            address = text_of(row, "video_url", place)
+                raise row.error(f"'hard' must be True or False, not {hard!r}")
+            address = row.text("video_url")
             items.captions(
-                place,
-                str(number),
-                video_name("human/{file}", place, file=file_name(address)),
-                true=text_of(row, "caption", place),
-                negatives=[text_of(row, "neg_caption", place)],
+                row,
+                row.key,
+                row.video("human/{file}", file=file_name(address)),
+                true=row.text("caption"),
+                negatives=[row.text("neg_caption")],
                 kind="human_hard" if hard == "true" else "human",
                 meta={"video_url": address, "nle": row.get("nle")},
             )

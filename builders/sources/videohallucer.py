@@ -5,9 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_entries, text_of
-from video_contrast.builders.sources.published_videos import video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import YES_NO, Entry, Release, read_rows
 
 SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
 RELEASE = Release(
@@ -38,30 +36,30 @@ def videohallucer(
         tables[subset] = {"test": items}
         if not path.exists() and len(configs) > 1:
             continue
-        for place, number, row in read_entries(path, RELEASE):
-            sides = [side for name in ("basic", "hallucination") if isinstance(side := row.get(name), dict)]
+        for row in read_rows(path, RELEASE):
+            sides = {
+                name: Entry(f"{row.place}, {name}", row.key, side)
+                for name in ("basic", "hallucination")
+                if isinstance(side := row.get(name), dict)
+            }
             if len(sides) < 2:
-                raise VideoContrastError(f"{place}: needs 'basic' and 'hallucination', each an object")
-            answers = [text_of(side, "answer", place).strip().lower() for side in sides]
-            if set(answers) - {"yes", "no"}:
-                raise VideoContrastError(f"{place}: the answers {answers} are not yes or no")
-            if len(set(answers)) == 1:
+                raise row.error("needs 'basic' and 'hallucination', each an object")
+            if len({side.yes_or_no() for side in sides.values()}) == 1:
                 items.counts["rows"] += 1
                 items.counts["equal_answers"] += 1
                 continue
-            files = [text_of(side, "video", place) for side in sides]
-            for name, side, answer, file in zip(("basic", "hallucination"), sides, answers, files, strict=True):
+            for name, side in sides.items():
                 items.answers(
-                    place,
-                    f"{subset}-{number}-{name}",
-                    video_name("{subset}/videos/{file}", place, subset=subset, file=file),
-                    question=text_of(side, "question", place),
-                    options=["yes", "no"],
-                    key=("yes", "no").index(answer),
+                    side,
+                    f"{subset}-{row.key}-{name}",
+                    side.video("{subset}/videos/{video}", subset=subset),
+                    question=side.text("question"),
+                    options=YES_NO,
+                    key=side.yes_or_no(),
                     kind=str(row.get("type") or subset),
                     prompt=PROMPT,
-                    group=f"{subset}-{number}",
-                    cluster=f"{subset}/{files[0]}",
+                    group=f"{subset}-{row.key}",
+                    cluster=f"{subset}/{sides['basic'].text('video')}",
                 )
         items.drop_broken_groups()
     return built_set(RELEASE, tables, options)

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, number_of, read_entries, text_of, texts_of
-from video_contrast.builders.sources.published_videos import VideoName, video_name
-from video_contrast.errors import VideoContrastError
+from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published_videos import VideoName
 
 # config -> the files of the release, in which the paper counts its items
 TASKS = {
@@ -56,15 +55,15 @@ def vilma(
     tables = {config: {"test": Items(options)} for config in configs}
     for task, files in TASKS.items():
         for file in files if {task, f"{task}_proficiency"} & set(configs) else ():
-            for place, key, row in read_entries(folder / f"{file}.json", RELEASE):
-                proficiency = row.get("proficiency")
-                if not isinstance(proficiency, dict):
-                    raise VideoContrastError(f"{place}: no proficiency test")
+            for row in read_rows(folder / f"{file}.json", RELEASE):
+                if not isinstance(row.get("proficiency"), dict):
+                    raise row.error("no proficiency test")
+                test = Entry(row.place, row.key, row.fields["proficiency"])
                 valid = all_items or (
-                    _votes(row.get("mturk")) >= 2 and _votes(proficiency.get("human")) >= 1
+                    _votes(row.get("mturk")) >= 2 and _votes(test.get("human")) >= 1
                 )  # as the authors' evaluation script filters
-                video = _video(row, place, pts_rate)
-                for config, texts in ((task, row), (f"{task}_proficiency", proficiency)):
+                video = _video(row, pts_rate)
+                for config, entry in ((task, row), (f"{task}_proficiency", test)):
                     if config not in tables:
                         continue
                     items = tables[config]["test"]
@@ -73,11 +72,11 @@ def vilma(
                         items.counts["not_valid"] += 1
                         continue
                     items.captions(
-                        place,
-                        f"{file}-{key}",
+                        entry,
+                        f"{file}-{row.key}",
                         video,
-                        true=text_of(texts, "caption", place),
-                        negatives=texts_of(texts, "foils", place),
+                        true=entry.text("caption"),
+                        negatives=entry.texts("foils"),
                         kind=file,
                     )
     return built_set(RELEASE, tables, options)
@@ -88,20 +87,17 @@ def _votes(votes: Any) -> int:
     return int(votes.get("caption", 0)) if isinstance(votes, dict) else 0
 
 
-def _video(row: dict[str, Any], place: str, rate: float) -> VideoName:
+def _video(row: Entry, rate: float) -> VideoName:
     unit = row.get("time_unit") or "sec"
     if unit not in ("sec", "pts"):
-        raise VideoContrastError(f"{place}: the time unit {unit!r} is neither sec nor pts")
-    start, end = (number_of(row, name, place) for name in ("start_time", "end_time"))
+        raise row.error(f"the time unit {unit!r} is neither sec nor pts")
+    start, end = (row.number(name) for name in ("start_time", "end_time"))
     if unit == "pts":
         start, end = (None if time is None else time / rate for time in (start, end))
-    dataset = text_of(row, "dataset", place)
+    dataset = row.text("dataset")
     file = str(row.get("video_file") or "")
     if file:  # cut to the clip already, but for QUVA's
         cut = dataset != "QUVA"
         pattern = FOLDERS.get(dataset, "{dataset}/{file}.mp4")
-        return video_name(
-            pattern, place, start=None if cut else start, end=None if cut else end, file=file, dataset=dataset
-        )
-    name = text_of(row, "youtube_id", place)
-    return video_name("{dataset}/{id}.mp4", place, start=start, end=end, dataset=dataset, id=name)
+        return row.video(pattern, start=None if cut else start, end=None if cut else end, file=file)
+    return row.video("{dataset}/{youtube_id}.mp4", start=start, end=end)

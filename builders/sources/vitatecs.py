@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, present, text_of
-from video_contrast.builders.sources.published_videos import video_name
+from video_contrast.builders.sources.published_fields import Release, read_rows
 
 ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
 RELEASE = Release(
@@ -34,15 +32,13 @@ def vitatecs(
     """VITATECS: a caption against one with another temporal concept, by aspect."""
     items = Items(options)
     for aspect in ASPECTS:
-        path = present(folder / f"{aspect}.jsonl", RELEASE)
-        for number, (place, row) in enumerate(read_table(path)):
-            values = {name: text_of(row, name, place) for name in ("src_dataset", "video_name", "aspect")}
+        for row in read_rows(folder / f"{aspect}.jsonl", RELEASE):
             items.captions(
-                place,
-                f"{aspect.lower()}-{number}",
-                video_name("{src_dataset}/{name}", place, src_dataset=values["src_dataset"], name=values["video_name"]),
-                true=text_of(row, "caption", place),
-                negatives=[text_of(row, "counterfactual", place)],
-                kind=values["aspect"],
+                row,
+                f"{aspect.lower()}-{row.key}",
+                row.video("{src_dataset}/{video_name}"),
+                true=row.text("caption"),
+                negatives=[row.text("counterfactual")],
+                kind=row.text("aspect"),
             )
     return built_set(RELEASE, {"vitatecs_mc": {"test": items}}, options)

@@ -14,7 +14,7 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import Question
-from video_contrast.storage import SetFolder
+from video_contrast.storage import RunFolder, SetFolder
 
 Rows = dict[tuple[str, str], list[dict[str, Any]]]
 
@@ -172,27 +172,29 @@ def test_vilma_with_and_without_the_proficiency_test(tmp_path: Path) -> None:
 def test_videocon(tmp_path: Path) -> None:
     pair = {"caption": "a man sits", "neg_caption": "a man stands"}
     llm = as_csv(tmp_path / "llm.csv", [
-        {"source": "MSR-VTT", "videopath": "/data/x/video7.mp4", **pair, "split": split, "misalignment": "action",
-         "youtube_key": "k"} for split in ("train", "val", "test")
+        {"source": "MSR-VTT", "videopath": f"val/{name}.mp4", **pair, "split": split, "misalignment": "action",
+         "youtube_key": "k"} for split, name in (("train", 7), ("val", 7), ("val", 8), ("test", 9))
     ])  # fmt: skip
     human = as_csv(tmp_path / "human.csv", [
         {"video_url": "https://host/v_a.mp4", **pair, "nle": "he sits", "hard": hard} for hard in ("True", "False")
     ])  # fmt: skip
     rows = build("videocon", tmp_path, llm=llm, human=human)
-    assert rows["llm_mc", "validation"][0]["video_path"] == "MSR-VTT/video7.mp4"
+    validation = rows["llm_mc", "validation"]
+    assert [row["video_path"] for row in validation] == ["MSR-VTT/val/7.mp4", "MSR-VTT/val/8.mp4"]
+    assert [row["cluster"] for row in validation] == ["k", "k"]  # both are cut from one video of YouTube
     assert [row["video_path"] for row in rows["human_mc", "test"]] == ["human/v_a.mp4"] * 2
     assert "human_hard" in rows["human_mc", "test"][0]["kinds"]
 
 
 def test_videocomp(tmp_path: Path) -> None:
-    entry = {"key": "k1", "video_id": "yt", "type": "temporal reordering", "original_video/start_time": 0.0,
-             "original_video/end_time": 50.0, "query_video/start_time": 5.0, "query_video/end_time": 20.0,
+    entry = {"key": "k1", "video_id": "yt", "type": "temporal reordering", "original_video/start_time": 0,
+             "original_video/end_time": 50000000, "query_video/start_time": 5000000, "query_video/end_time": 20500000,
              "positive_text": "He sits. Then he runs.", "negative_text": "He runs. Then he sits.", "question": "?",
              "answer": "A"}  # fmt: skip
     for name in ("activitynet", "youcook2"):
         as_json(tmp_path / "in" / f"{name}_comp_val.json", [entry])
     [row] = build("videocomp", tmp_path, folder=tmp_path / "in")["activitynet_mc", "validation"]
-    assert (row["video_path"], row["start"], row["end"]) == ("yt.mp4", 5.0, 20.0)
+    assert (row["video_path"], row["start"], row["end"]) == ("yt.mp4", 5.0, 20.5)  # released in microseconds
     assert "temporal_reordering" in row["kinds"] and true(row) == "He sits. Then he runs."
 
 
@@ -235,11 +237,16 @@ def test_ssv2_label_and_template(tmp_path: Path) -> None:
 
 
 def test_tvbench(tmp_path: Path) -> None:
-    entry = {"video": "a.mp4", "question": "What comes first?", "candidates": ["sit", "stand"], "answer": "stand"}
-    as_json(tmp_path / "in/action_antonym.json", [entry])
-    [row] = build("tvbench", tmp_path, folder=tmp_path / "in")["tvbench_mc", "test"]
-    assert asked(row) == "What comes first?\nA. sit\nB. stand\nAnswer with the option letter only."
-    assert row["video_path"] == "video/action_antonym/a.mp4" and row["label"] == 1
+    entry = {"video": "a.mp4", "question": "What comes first?", "candidates": ["sit", "stand"], "answer": "stand",
+             "start": 1.0, "end": 2.0}  # fmt: skip
+    for task in ("action_antonym", "action_sequence"):
+        as_json(tmp_path / f"in/{task}.json", [entry])
+    antonym, sequence = build("tvbench", tmp_path, folder=tmp_path / "in")["tvbench_mc", "test"]
+    question = "Question: What comes first?\nOptions:\n(A) sit\n(B) stand\nOnly give the best option."
+    assert asked(antonym).endswith(f"addresses the question.\n{question}")
+    assert antonym["video_path"] == "video/action_antonym/a.mp4" and antonym["label"] == 1
+    # as the authors' loader, which reads them in two of the ten tasks
+    assert (antonym["start"], antonym["end"], sequence["start"], sequence["end"]) == (None, None, 1.0, 2.0)
 
 
 def test_tomato(tmp_path: Path) -> None:
@@ -301,10 +308,22 @@ def test_temporalbench(tmp_path: Path) -> None:
     question = "Which caption best describes this video?\nA. He closes it. \nB. He opens it.\nAnswer directly."
     for name in ("short", "long"):
         as_json(tmp_path / f"in/temporalbench_{name}_qa.json", [
-            {"idx": "short_video/C/E.mp4_0", "video_name": "short_video/C/E.mp4", "question": question, "GT": "B"},
+            {"idx": f"{path}_{n}", "video_name": path, "question": question, "GT": key, "category": 2}
+            for path, keys in (("short_video/E.mp4", "BA"), ("short_video/F.mp4", "B"), ("short_video/G.mp4", "BB"))
+            for n, key in enumerate(keys)
         ])  # fmt: skip
-    [row] = build("temporalbench", tmp_path, folder=tmp_path / "in")["short_mc", "test"]
-    assert true(row) == "He opens it." and asked(row) == question
+    rows = build("temporalbench", tmp_path, folder=tmp_path / "in")["short_mc", "test"]
+    assert true(rows[0]) == "He opens it." and asked(rows[0]) == question and "action_frequency" in rows[0]["kinds"]
+    # the released scorer's multiple binary accuracy: a video counts where no answer of its questions is wrong
+    constant = video_contrast.score("constant", tmp_path / "temporalbench", "short_mc", progress=False)
+    clean = constant["short_mc"]["conditions"]["clean"]
+    assert clean["clips"] == 3 and clean["right_in_all_of_clip"] == pytest.approx((0.25 + 0.5 + 0.25) / 3)
+    scored = video_contrast.score("random", tmp_path / "temporalbench", "short_mc", output=tmp_path / "r", seed=3)
+    right: dict[str, bool] = {}
+    for row in RunFolder(tmp_path / "r").score_rows():
+        video = row["id"].rpartition("_")[0]
+        right[video] = right.get(video, True) and row["scores"][row["label"]] == max(row["scores"])
+    assert scored["short_mc"]["conditions"]["clean"]["right_in_all_of_clip"] == sum(right.values()) / 3
 
 
 def test_negbench(tmp_path: Path) -> None:

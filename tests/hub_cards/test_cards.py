@@ -8,6 +8,7 @@ import fabricate
 import pytest
 import yaml
 
+import video_contrast
 from video_contrast.hub_cards import croissant, dataset_card, space_card
 from video_contrast.hub_cards.dataset import canary
 from video_contrast.hub_cards.markdown import literal
@@ -57,6 +58,19 @@ def test_the_hub_takes_its_yaml(card: str) -> None:
     assert data.license == "cc0-1.0"
     assert {config["config_name"] for config in data.configs} == {"random_mc", "verb_mc", "retrieval"}
     assert data.size_categories == ["n<1K"]
+
+
+def test_plain_load_dataset_never_answers_from_another_build(tmp_path: Path) -> None:
+    """Two builds in one place whose tables have the same size: the library's cache goes by the card alone."""
+    import datasets
+
+    for true in ("a man sits", "a man runs"):
+        rows = tmp_path / "pairs.csv"
+        rows.write_text(f"clip,yes,no\nv1.mp4,{true},a man eats\n")
+        columns = {"captions": str(rows), "video_column": "clip", "true": "yes", "false": "no"}
+        video_contrast.build("pairs", output=tmp_path / true / "set", **columns)
+        loaded = datasets.load_dataset(str(tmp_path / true / "set"), split="test")
+        assert true in loaded[0]["candidates"]
 
 
 def test_the_card_of_a_set_of_ones_own_has_title_licence_and_language(tmp_path: Path) -> None:

@@ -35,3 +35,11 @@ def test_one_kind_needs_no_line_of_its_own() -> None:
     scores = np.random.default_rng(0).normal(size=(40, 2))
     numbers = multiple_choice(scores, [0] * 40, kinds=[["true", "verb"]] * 40, interval=True)
     assert not any(line.startswith("verb") for line in printed(clean=numbers))
+
+
+def test_clips_with_several_questions_show_the_share_of_those_without_a_wrong_answer() -> None:
+    scores = np.random.default_rng(0).normal(size=(40, 2))
+    numbers = dict(multiple_choice(scores, [0] * 40, kinds=[["true", "order"]] * 40, interval=True))
+    sides = {"right_in_all_of_clip_low": 0.2, "right_in_all_of_clip_high": 0.5, "clips": 20}
+    lines = printed(clean=numbers | {"right_in_all_of_clip": 0.333} | sides)
+    assert any("all questions of a clip 0.333 [0.200, 0.500]" in line for line in lines)
