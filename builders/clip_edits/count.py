@@ -4,7 +4,7 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
-from video_contrast.builders.clip_edits.parts import length
+from video_contrast.builders.clip_edits.parts import HOW_OFTEN, length, plain_caption
 
 TIMES = ("once", "twice", "three times")
 FORMS = ("{caption}, {times}", "{times}: {caption}", "what is shown {times}: {caption}")
@@ -14,13 +14,14 @@ FORMS = ("{caption}, {times}", "{times}: {caption}", "what is shown {times}: {ca
 def count(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
     """A clip repeated; a gap or a cut stands between, so that a repetition shows as one."""
     clip = clips[0]
+    caption = plain_caption(clip, HOW_OFTEN, "says_how_often")
     part = clip.part(length(clip, options))
     joint = choose_joint(options, rng, (part,), fades=False)
     form = FORMS[int(rng.integers(len(FORMS)))]
     members = tuple(
         Member(
             joint.join(*[part] * (number + 1)),
-            form.format(caption=clip.caption, times=times),
+            form.format(caption=caption, times=times),
             shown=f"{clip.id} {times}" + (f" ({joint.words})" if number else ""),
             claim=times,
         )

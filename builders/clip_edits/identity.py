@@ -4,18 +4,18 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
-from video_contrast.builders.clip_edits.parts import balanced, check_captions
+from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
 FORMS = (
     ("{caption}; after the cut the {what}", "same scene goes on", "scene is another one"),
-    ("the scene after the cut is {what}: {caption} before it", "the same", "another one"),
+    ("before the cut, {caption}; after it, {what}", "the same scene", "another scene"),
 )
 
 
 @edit_kind("identity", clips=2, negatives="the caption that says the opposite of what follows the cut")
 def identity(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
     """The two halves of a clip, and its first half with a part of another clip."""
-    check_captions(clips)
+    caption, _ = distinct_captions(clips)
     clip, other = clips
     seconds = min(balanced(clips, options))
     half = round(seconds / 2, 3)
@@ -25,9 +25,9 @@ def identity(clips: tuple[Material, ...], options: EditOptions, rng: Generator) 
     form, same, another = FORMS[int(rng.integers(len(FORMS)))]
     return Group(
         (
-            Member(joint.join(first, second), form.format(caption=clip.caption, what=same),
+            Member(joint.join(first, second), form.format(caption=caption, what=same),
                    shown=f"{clip.id}, {joint.words}, the rest of it", claim=same),
-            Member(joint.join(first, other.part(half)), form.format(caption=clip.caption, what=another),
+            Member(joint.join(first, other.part(half)), form.format(caption=caption, what=another),
                    shown=f"{clip.id}, {joint.words}, {other.id}", claim=another),
         ),
         {"form": form, "transition": joint.name},

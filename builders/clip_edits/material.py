@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,15 +14,12 @@ from numpy.random import Generator
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
 from video_contrast.builders.clip_edits.motion import Motion, motion_of
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.language import tag
 from video_contrast.seeds import Streams
 from video_contrast.video import Clip, Segment, pause
 
 Transition = Literal["varied", "gap", "cut", "fade"]
-# Words that a caption may begin with and that are written small inside a sentence.
-_SMALL = frozenset(
-    """a an the this that these those some someone somebody people person two three four five one many several there
-    man men woman women boy boys girl girls child children he she it they his her its their""".split()  # noqa: SIM905
-)
+_SPACED_MARK = re.compile(r"\s+([,.;:!?])")
 _PAUSE = 0.5  # seconds at most
 _FADE = 0.5  # seconds at most
 
@@ -87,11 +85,6 @@ class Material:
         order = caption_order(self.source, self.seed, Streams())
         return tuple(dict.fromkeys(clause(self.source.captions[n]) for n in order))
 
-    @property
-    def caption(self) -> str:
-        """The first of them."""
-        return self.captions[0]
-
     @cached_property
     def motion(self) -> Motion:
         """How it moves."""
@@ -140,14 +133,18 @@ class Group:
 
 
 def clause(caption: str) -> str:
-    """A caption as it stands inside a sentence: without its full stop, and begun small.
+    """A caption as it stands inside a sentence: without its full stop, begun small but for names, and not in capitals.
 
-    >>> clause("A man rides.  "), clause("Anna rides")
-    ('a man rides', 'Anna rides')
+    >>> clause("Young men ride .  "), clause("Anna rides"), clause("A MAN RIDES!")
+    ('young men ride', 'Anna rides', 'a man rides')
     """
-    text = " ".join(caption.split()).rstrip(" .!?;,")
-    first = text.split(" ")[0]
-    return first.lower() + text[len(first) :] if first.lower() in _SMALL else text
+    text = _SPACED_MARK.sub(r"\1", " ".join(caption.split())).strip(" .!?;,:")
+    if text.isupper():
+        return text.lower()
+    first, *others = text.split(" ")
+    if not first.istitle() or (others and others[0].istitle()) or tag([text])[0][0].tag == "NNP":
+        return text
+    return first.lower() + text[len(first) :]
 
 
 @dataclass(frozen=True)

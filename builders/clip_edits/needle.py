@@ -4,19 +4,19 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
-from video_contrast.builders.clip_edits.parts import check_captions, length
+from video_contrast.builders.clip_edits.parts import distinct_captions, length
 
 FORMS = (
     "{host}, and for a while in between {needle}",
-    "{needle}, in the midst of {host}",
-    "between the beginning and the end, where {host}, one sees that {needle}",
+    "in between: {needle}; before and after: {host}",
+    "{host}, interrupted by another clip: {needle}",
 )
 
 
 @edit_kind("needle", clips=3, negatives="the caption of a span that is not there")
 def needle(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
     """The first clip with a span of the second inserted, and with one of the third, at the same place."""
-    check_captions(clips)
+    captions = distinct_captions(clips)
     host, *others = clips
     ratio = options.needle / (1 - options.needle)
     seconds = min(length(host, options), *(length(other, options) / ratio for other in others))
@@ -29,10 +29,10 @@ def needle(clips: tuple[Material, ...], options: EditOptions, rng: Generator) ->
     members = tuple(
         Member(
             joint.join(before, span, behind),
-            form.format(host=host.caption, needle=other.caption),
+            form.format(host=captions[0], needle=caption),
             shown=f"{span.seconds:g} s of {other.id} in {host.id} after {cut:g} s ({joint.words})",
-            claim=other.caption,
+            claim=caption,
         )
-        for span, other in zip(spans, others, strict=True)
+        for span, other, caption in zip(spans, others, captions[1:], strict=True)
     )
     return Group(members, {"form": form, "transition": joint.name, "share": options.needle})

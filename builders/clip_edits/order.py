@@ -4,7 +4,7 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
-from video_contrast.builders.clip_edits.parts import balanced, check_captions
+from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
 # Both captions of a group have one form, so neither is likelier by its words.
 FORMS = (
@@ -19,11 +19,10 @@ FORMS = (
 @edit_kind("order", clips=2, same_video=True, negatives="the same two captions in the other order")
 def order(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
     """Two clips one after the other, and the other way round."""
-    check_captions(clips)
+    a, b = distinct_captions(clips)
     first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced(clips, options), strict=True))
     joint = choose_joint(options, rng, (first, second))
     form = FORMS[int(rng.integers(len(FORMS)))]
-    a, b = (clip.caption for clip in clips)
     members = tuple(
         Member(
             joint.join(*parts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -12,6 +13,19 @@ from video_contrast.builders.clip_edits.rewriting import Rewritten
 from video_contrast.perturbations.language import tag
 
 _LONGER = 2.0  # times the shortest of the parts that are joined
+_SHORT = 15  # words of a caption that is put into a form, where there is one
+_SENTENCES = re.compile(r"[.!?;:]\s")
+WHEN = re.compile(
+    r"\b(?:then|before|after|afterwards?|later|finally|beginning|in the end|at the end|"
+    r"first(?= (?:he|she|they|a|the|and)\b))\b",
+    re.IGNORECASE,
+)
+HOW_OFTEN = re.compile(
+    r"\b(?:once|twice|thrice|times|again|repeat\w*|over and over|multiple|another time)\b", re.IGNORECASE
+)
+HOW_FAST = re.compile(
+    r"\b(?:slow\w*|fast\w*|quick\w*|rapid\w*|speed\w*|hurr\w+|time-?\s?lapse|slo-?mo|high-speed)\b", re.IGNORECASE
+)
 _LIGHT = frozenset(("be", "have", "do"))
 
 
@@ -32,18 +46,41 @@ def balanced(clips: Sequence[Material], options: EditOptions) -> list[float]:
     return [min(one, _LONGER * min(lengths)) for one in lengths]
 
 
-def check_captions(clips: Sequence[Material]) -> None:
-    """Checks that no clip's caption can be true of another.
+def plain_caption(clip: Material, reserved: re.Pattern[str], reason: str) -> str:
+    """The caption of a clip that is put into a form: short and of one sentence where there is one.
+
+    Args:
+        clip: whose captions are looked at.
+        reserved: words that a form says ("twice"): a caption with one of them would say it again, or deny it.
+        reason: why the clip is left out where all of its captions have one.
 
     Raises:
-        LeftOut: two captions say the same, or all that one says is said by the other too.
+        LeftOut: no caption will do.
     """
-    for one, other in combinations(clips, 2):
+    free = [caption for caption in clip.captions if not reserved.search(caption)]
+    if not free:
+        raise LeftOut(reason)
+    whole = [caption for caption in free if not _SENTENCES.search(caption)]
+    if not whole:
+        raise LeftOut("captions_of_several_sentences")
+    return next((one for one in whole if "," not in one and len(one.split()) <= _SHORT), whole[0])
+
+
+def distinct_captions(clips: Sequence[Material]) -> list[str]:
+    """A caption of each clip, none of which can be true of another.
+
+    Raises:
+        LeftOut: two captions say the same, or all that one says is said by the other too; or each caption of a clip
+            says by itself when something happens.
+    """
+    captions = [plain_caption(clip, WHEN, "says_when_it_happens") for clip in clips]
+    for (one, said), (other, also) in combinations(zip(clips, captions, strict=True), 2):
         if one.source.truths() & other.source.truths():
             raise LeftOut("captions_say_the_same")
-        words, others = content(normal(one.caption)), content(normal(other.caption))
+        words, others = content(normal(said)), content(normal(also))
         if words <= others or others <= words:
             raise LeftOut("captions_may_both_be_true")
+    return captions
 
 
 @lru_cache(1 << 14)

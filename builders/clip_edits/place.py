@@ -4,16 +4,20 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
-from video_contrast.builders.clip_edits.parts import check_captions, length
+from video_contrast.builders.clip_edits.parts import distinct_captions, length
 
-FORMS = ("{caption} at the {place}", "at the {place}, {caption}", "{caption}, which is at the {place}")
+FORMS = (
+    "at the {place} of the video, {caption}",
+    "{caption}, at the {place} of the video",
+    "at the {place}: {caption}",
+)
 SHARE = 0.4  # of the host's length: the span is seen twice in eight frames
 
 
 @edit_kind("place", clips=2, negatives="the caption with beginning and end exchanged")
 def place(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
     """A span of the first clip before the second, and behind it."""
-    check_captions(clips)
+    caption, _ = distinct_captions(clips)
     short, host = clips
     host_seconds = min(length(host, options), length(short, options) / SHARE)
     inside = host.part(host_seconds)
@@ -23,7 +27,7 @@ def place(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
     members = tuple(
         Member(
             joint.join(*parts),
-            form.format(caption=short.caption, place=where),
+            form.format(caption=caption, place=where),
             shown=f"{span.seconds:g} s of {short.id} at the {where} of {host.id} ({joint.words})",
             claim=where,
         )

@@ -27,7 +27,9 @@ _WAYS = {
     "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",
     "downward": "upward", "forwards": "backwards", "backwards": "forwards", "forward": "backward",
     "backward": "forward", "clockwise": "counterclockwise", "counterclockwise": "clockwise",
-    "anticlockwise": "clockwise", "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward",
+    "anticlockwise": "clockwise", "counter-clockwise": "clockwise", "anti-clockwise": "clockwise",
+    "counter clockwise": "clockwise", "anti clockwise": "clockwise",
+    "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward",
     "rightward": "leftward", "into": "out of", "out of": "into", "towards": "away from", "toward": "away from",
     "away from": "towards", "to the left": "to the right", "to the right": "to the left", "onto": "off", "in": "out",
     "out": "in", "upstairs": "downstairs", "downstairs": "upstairs",
@@ -43,6 +45,8 @@ _SIDES = {"left": "right", "right": "left"}
 _SIDE_WORDS = _SIDES | {
     "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
     "clockwise": "counterclockwise", "counterclockwise": "clockwise", "anticlockwise": "clockwise",
+    "counter-clockwise": "clockwise", "counter clockwise": "clockwise", "anti-clockwise": "clockwise",
+    "anti clockwise": "clockwise",
 }  # fmt: skip
 _OWNERS = r"(?:the|a|an|his|her|its|their|your|my|our)"
 # "left" and "right" where they are sides: of or to the ..., before a thing that has sides, after a verb of turning.
@@ -52,7 +56,7 @@ _SIDE = re.compile(
     r"shoulder|knee|door|wall|window|to\s+(?:left|right)|of\b))|(?:turns?|turning|goes|moves|moving|steps|looks|looking|"
     r"points|pointing|slides|walks|runs|leans|swings)\s+(?P<after>left|right)\b|(?<=\bfrom )(?P<first>left|right)\b|"
     r"(?<=left to )(?P<to_right>right)\b|(?<=right to )(?P<to_left>left)\b|"
-    r"\b(?P<word>leftwards?|rightwards?|clockwise|counterclockwise|anticlockwise)\b)",
+    r"\b(?P<word>leftwards?|rightwards?|(?:(?:counter|anti)[ -]?)?clockwise)\b)",
     re.IGNORECASE,
 )
 _ANY_SIDE = re.compile(r"\b(?:left|right|leftwards?|rightwards?|(?:counter|anti)?clockwise)\b", re.IGNORECASE)

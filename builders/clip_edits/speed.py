@@ -4,6 +4,7 @@ from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
 from video_contrast.builders.clip_edits.material import EditOptions, Group, LeftOut, Material, Member
+from video_contrast.builders.clip_edits.parts import HOW_FAST, plain_caption
 
 SPEEDS = {"slow": 0.5, "fast": 2.0}
 FORMS = ("{caption}, in {speed} motion", "in {speed} motion, {caption}", "{speed} motion: {caption}")
@@ -16,13 +17,14 @@ def speed(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
     seconds = min(clip.seconds / 2, options.seconds)
     if seconds < options.shortest / 2:
         raise LeftOut("too_short")
+    caption = plain_caption(clip, HOW_FAST, "says_how_fast")
     if clip.motion.still:
         raise LeftOut("stands_still")
     form = FORMS[int(rng.integers(len(FORMS)))]
     members = tuple(
         Member(
             (clip.part(seconds * rate, speed=rate),),
-            form.format(caption=clip.caption, speed=name),
+            form.format(caption=caption, speed=name),
             shown=f"{seconds * rate:.2f} s of {clip.id} in {seconds:.2f} s",
             claim=name,
         )
