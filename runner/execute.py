@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
 from video_contrast.errors import UsageError
 from video_contrast.runner import record
 from video_contrast.runner.device import device_of, load_model, perturbing_device
-from video_contrast.runner.job import Job, RunResult, identity, read_result
-from video_contrast.runner.plan import make_plan
+from video_contrast.runner.job import Job, RunResult, estimate_of, identity, read_result
+from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.run import Run
 from video_contrast.runner.self_test import self_test
@@ -42,9 +43,20 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         run = Run(
             job, processes, model, plan, dtype=dtype, video_root=video_root, perturb_on=perturbing_device(job, device)
         )
+        if processes.first and job.options.progress:
+            say_estimate(job, plan)
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         if processes.first:
             write(run, scorer, device=device, seconds=time.time() - began)
         processes.wait()
         return read_result(job.output)
+
+
+def say_estimate(job: Job, plan: Plan) -> None:
+    """Says what asking a server will cost, before it is asked."""
+    estimate = estimate_of(job, plan)
+    if estimate:
+        said = ", ".join(f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price")
+        price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
+        print(f"about {said}{price} (stored answers cost nothing)", file=sys.stderr)

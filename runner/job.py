@@ -11,6 +11,7 @@ from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.kinds.recipes.table import recipe_of
+from video_contrast.runner.kinds.registry import Work
 from video_contrast.runner.locate import files_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
@@ -82,7 +83,33 @@ def describe(job: Job, plan: Plan) -> dict[str, Any]:
         **cost,
         "visual_encodings_without_sharing": separate,
         "frames_to_the_model": cost["visual_encodings"] * job.sampling.frames if job.kind.family != "text" else 0,
+        **{f"estimated_{name}": value for name, value in estimate_of(job, plan).items()},
     }
+
+
+def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
+    """What a model that is asked elsewhere will cost: requests, tokens and price; {} for models that run here."""
+    if job.kind.estimate is None:
+        return {}
+    tables = [(table, [text for own in table.texts for text in own]) for table in plan.tables]
+    galleries = [(len(table.group.items) if table.is_retrieval else 1, texts) for table, texts in tables]
+    work = Work(
+        frames=job.sampling.frames,
+        items=sum(len(table.group.items) for table in plan.tables),
+        captions=sum(table.n_pairs for table in plan.tables),
+        characters=sum(times * sum(map(len, texts)) for times, texts in galleries),
+        displaced=sum(table.displaced(item) is not None for table in plan.tables for item in table.group.items),
+        clips=plan.n_views,
+        texts=len(plan.texts),
+        text_characters=sum(map(len, plan.texts)),
+    )
+    return job.kind.estimate(work, job.kind_options)
+
+
+def numeric_options(job: Job) -> dict[str, Any]:
+    """The options of the kind on which numbers depend."""
+    numeric = {option.name for option in job.kind.options if option.numeric}
+    return {name: value for name, value in job.kind_options.items() if name in numeric}
 
 
 def read_result(output: Path) -> RunResult:
@@ -101,7 +128,7 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
-        "options": job.kind_options,
+        "options": numeric_options(job),
         "dataset": job.loaded.name,
         "split": job.loaded.split,
         "frames": job.sampling.frames,

@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -163,25 +167,61 @@ def score_pairs(
         reader: reads the clips; its counts say what was done.
         progress: told of every clip.
     """
-    todo = {clip: [one for one in requests[clip] if one.key not in results] for clip in requests}
+    todo = {clip: [request for request in requests[clip] if request.key not in results] for clip in requests}
     views = {clip: tuple(dict.fromkeys(request.visual for request in todo[clip])) for clip in todo}
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     counts = reader.counts
-    for clip, shown in reader.read(views, lambda frames: frames, ahead=1, depth=2):
-        for view, frames in shown:
-            counts.visual_encodings += 1
-            for request in (one for one in todo[clip] if one.visual == view.visual):
-                try:
+
+    def keep(request: ScoreRequest, numbers: np.ndarray, call: Callable[[], ScoreResult]) -> None:
+        try:
+            result = call()
+        except VideoContrastError:
+            raise
+        except ValueError as error:  # pictures that its processor does not take: this clip's affair
+            counts.broken[request.clip] = str(error)
+            return
+        results.put(request.key, replace(result, frame_numbers=tuple(int(n) for n in numbers)))
+        counts.text_encodings += len(request.texts)
+
+    with _at_once(model.parallel, keep) as submit:
+        for clip, shown in reader.read(views, lambda frames: frames, ahead=1, depth=2):
+            for view, frames in shown:
+                counts.visual_encodings += 1
+                for request in (request for request in todo[clip] if request.visual == view.visual):
                     seen = None if view.visual.name == "blind" else frames
-                    result = _score(model, prefilter, seen, request, counts=counts)
-                except VideoContrastError:
-                    raise
-                except ValueError as error:  # pictures that its processor does not take: this clip's affair
-                    counts.broken[clip] = str(error)
-                    continue
-                results.put(request.key, replace(result, frame_numbers=tuple(int(n) for n in view.numbers)))
-                counts.text_encodings += len(request.texts)
-        progress(1)
+                    submit(request, view.numbers, partial(_score, model, prefilter, seen, request, counts=counts))
+            progress(1)
+
+
+Submit = Callable[[ScoreRequest, np.ndarray, Callable[[], ScoreResult]], None]
+
+
+@contextmanager
+def _at_once(parallel: int, keep: Submit) -> Iterator[Submit]:
+    """Yields what carries out calls, at most `parallel` of them in threads; their results are kept in order."""
+    if parallel <= 1:
+        yield keep
+        return
+    waiting: deque[tuple[ScoreRequest, np.ndarray, Future[ScoreResult]]] = deque()
+
+    def keep_first() -> None:
+        request, numbers, future = waiting.popleft()
+        keep(request, numbers, future.result)
+
+    with ThreadPoolExecutor(parallel) as pool:
+
+        def submit(request: ScoreRequest, numbers: np.ndarray, call: Callable[[], ScoreResult]) -> None:
+            waiting.append((request, numbers, pool.submit(call)))
+            if len(waiting) >= parallel:
+                keep_first()
+
+        try:
+            yield submit
+            while waiting:
+                keep_first()
+        finally:
+            for _, _, future in waiting:
+                future.cancel()
 
 
 def _score(

@@ -15,7 +15,7 @@ from video_contrast.runner import record
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.verdict import SelfTest
 from video_contrast.runner.encode import Encoding
-from video_contrast.runner.job import Job
+from video_contrast.runner.job import Job, numeric_options
 from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
@@ -62,7 +62,7 @@ class Run:
         job = self.job
         return seeds.digest(
             job.source.revision or job.source.name, job.kind.name, job.kind.version, self.dtype,
-            *(f"{key}={value}" for key, value in sorted(job.kind_options.items())),
+            *(f"{key}={value}" for key, value in sorted(numeric_options(job).items())),
             *(("preprocessed on device",) if job.options.preprocess_on == "device" else ()),
             *(f"{name} {version}" for name, version in record.numeric_versions().items()),
         ).hex()[:32]  # fmt: skip

@@ -10,10 +10,11 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner import record, results
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.doctor.verdict import accepted_checks
-from video_contrast.runner.job import Job, model_facts
+from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.join import TableScorer
 from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
+from video_contrast.runner.kinds.served_cost import price_of
 from video_contrast.runner.run import Run
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ScoreRow
@@ -32,22 +33,24 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
     """
     job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
     missing = _missing(run, scorer)
-    for group in dict.fromkeys(table.group for table in plan.tables):
+    unseen = _unseen_configs(run, scorer)
+    tables = [table for table in plan.tables if table.group.config not in unseen]
+    for group in dict.fromkeys(table.group for table in tables or plan.tables):
         if all(item.clip in scorer.missing for item in group.items):
-            clip = group.items[0].clip
+            clip = next((item.clip for item in group.items if item.clip in run.counts.broken), group.items[0].clip)
             raise VideoContrastError(
                 f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
                 f"first: {missing.get(clip.name, 'unknown')}"
             )
     folder.begin()
     keep = job.options.keep_matrices
-    big = sum(4 * table.n_pairs for table in plan.tables if table.is_retrieval) > MATRICES_LIMIT
+    big = sum(4 * table.n_pairs for table in tables if table.is_retrieval) > MATRICES_LIMIT
     rows: list[ScoreRow] = []
     metrics = {}
     hits: dict[tuple[str, str], dict[str, tuple[float, str]]] = {}
-    tested = any(table.group.config.endswith(results.PROFICIENCY) for table in plan.tables)
-    with run.bar("measuring", len(plan.tables), "condition") as advance:
-        for table in plan.tables:
+    tested = any(table.group.config.endswith(results.PROFICIENCY) for table in tables)
+    with run.bar("measuring", len(tables), "condition") as advance:
+        for table in tables:
             scored = scorer.scores(table)
             metrics[table.name] = (table, results.metrics_of(scored, seed=job.options.seed))
             if tested:
@@ -87,7 +90,7 @@ def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         if isinstance(run.model, Encoder)
         else {},
         "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
-        "skipped": plan.skipped,
+        "skipped": plan.skipped | _unseen_configs(run, scorer),
         "seed": job.options.seed,
         "dtype": run.dtype,
         "perturb_on": "device" if run.perturb_on else "cpu",
@@ -145,6 +148,10 @@ def _damaged(run: Run) -> dict[str, str]:
 def _model_counts(run: Run) -> dict[str, Any]:
     """What holds for the whole run, not for this process and this start of it."""
     counts: dict[str, Any] = {"counters": run.model_counts} if run.model_counts else {}
+    estimate = estimate_of(run.job, run.plan)
+    if estimate:
+        price = price_of(run.model_counts, run.job.kind_options)
+        counts |= {"estimate": estimate} | ({"price": price["price"]} if price else {})
     truncated = run.model.truncated_texts(run.plan.texts)
     return counts if truncated is None else counts | {"truncated_texts": truncated}
 
@@ -155,6 +162,16 @@ def _missing(run: Run, scorer: TableScorer) -> dict[str, str]:
     reasons |= {path: f"{path}: {entry['error']}" for path, entry in run.videos.items() if "error" in entry}
     other = {True: "left out with its group", False: "could not be read"}  # by whether the clip is edited
     return {clip.name: reasons.get(clip.name, other[bool(clip.segments)]) for clip in scorer.missing}
+
+
+def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
+    """Config -> why it is left out, of those of whose edits the sampling shows none whole."""
+    reasons = {}
+    for group in dict.fromkeys(table.group for table in run.plan.tables):
+        clips = {item.clip for item in group.items}
+        if clips <= scorer.missing and (unseen := sorted(clips & run.counts.unseen, key=lambda clip: clip.name)):
+            reasons[group.config] = run.counts.broken[unseen[0]]
+    return reasons
 
 
 def _recipe(condition: Condition) -> dict[str, Any]:

@@ -17,10 +17,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.pace import Pace
 
+T = TypeVar("T")
+BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
@@ -70,6 +73,9 @@ class AnswerStore:
                     os.fsync(handle.fileno())
 
 
+_COUNTING = threading.Lock()
+
+
 @dataclass
 class Cost:
     """What asking cost: requests sent, answers taken from the store, retries, and the tokens the server counted."""
@@ -79,6 +85,12 @@ class Cost:
     retries: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+    def add(self, **amounts: int) -> None:
+        """Adds amounts by name; several threads may do so at once."""
+        with _COUNTING:
+            for name, amount in amounts.items():
+                setattr(self, name, getattr(self, name) + amount)
 
 
 @dataclass
@@ -90,10 +102,11 @@ class ChatModel:
         endpoint: base URL, such as `http://localhost:8000/v1`; None uses Hugging Face Inference Providers.
         api_key: sent as the bearer token; the environment's HF token where not given.
         store: where answers are kept.
-        concurrency: requests in flight at most.
+        concurrency: requests in flight at most; 0: as many as its latency bears (`pace`).
         retries: how often a failing request is sent again, with waits of `backoff` * 2**attempt seconds, or as
             long as the server asks for (`Retry-After`).
         parameters: sent with every request (`max_tokens`, `temperature`, `logprobs` ...).
+        read: what is kept of a response.
     """
 
     model: str
@@ -107,55 +120,97 @@ class ChatModel:
     parameters: dict[str, Any] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
+    read: Callable[[Any], dict[str, Any]] = field(default=lambda output: _answer(output))
+    pace: Pace | None = None
 
     def __post_init__(self) -> None:
         from huggingface_hub import InferenceClient
 
+        self.pace = self.pace or Pace(self.concurrency)
         if self.endpoint is not None:
             self._client = InferenceClient(base_url=self.endpoint, api_key=self.api_key, timeout=self.timeout)
         else:
             self._client = InferenceClient(model=self.model, api_key=self.api_key, timeout=self.timeout)
-        self._lock = threading.Lock()
 
     def key(self, messages: Sequence[Mapping[str, Any]]) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
         request = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
         return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    def ask(
+        self, conversations: Sequence[Sequence[Mapping[str, Any]]], cost: Cost | None = None
+    ) -> list[dict[str, Any]]:
         """One answer a conversation, in order: `{"text": str, "logprobs": [[token, log p], ...] or None}`.
 
         Stored answers are not asked for again; equal conversations are asked once.
+
+        Args:
+            conversations: lists of messages.
+            cost: what this call costs is added to it, besides `self.cost`.
 
         Raises:
             VideoContrastError: the endpoint refused or kept failing; answers that came are stored.
         """
         keys = [self.key(messages) for messages in conversations]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
-        with self._lock:
-            self.cost.stored += len(keys) - len(missing)
+        for counted in (self.cost, cost):
+            if counted is not None:
+                counted.add(stored=len(keys) - len(missing))
         if missing:
-            with ThreadPoolExecutor(max_workers=max(1, self.concurrency)) as pool:
-                futures = [pool.submit(self.ask_as, key, [dict(m) for m in c]) for key, c in missing.items()]
+            assert self.pace is not None
+            with ThreadPoolExecutor(max_workers=min(len(missing), self.pace.threads)) as pool:
+                futures = [pool.submit(self.ask_as, key, [dict(m) for m in c], cost) for key, c in missing.items()]
                 failures = [error for error in (future.exception() for future in futures) if error is not None]
             if failures:
                 raise failures[0]
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
-    def ask_as(self, key: str, messages: list[dict[str, Any]]) -> None:
+    def ask_as(self, key: str, messages: list[dict[str, Any]], cost: Cost | None = None) -> None:
         """Sends a request, stored or not, with retries, and keeps the answer under `key`."""
+        self.store.put(key, self.ask_anew(messages, cost))
+
+    def ask_anew(self, messages: list[dict[str, Any]], cost: Cost | None = None) -> dict[str, Any]:
+        """Sends a request with retries and keeps nothing."""
+
+        def send() -> tuple[Any, dict[str, Any]]:
+            output = self._client.chat_completion(messages, model=self.model, **self.parameters)
+            return output, self.read(output)
+
+        output, answer = self.retried(send, cost)
+        usage = getattr(output, "usage", None)
+        for counted in (self.cost, cost):
+            if counted is not None:
+                counted.add(
+                    requests=1,
+                    prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
+                    completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
+                )
+        return answer
+
+    def retried(self, send: Callable[[], T], cost: Cost | None = None) -> T:
+        """What `send` returns, which is called again where the server is busy or answers by halves.
+
+        Args:
+            send: asks the server once.
+            cost: retries are added to it, besides `self.cost`.
+
+        Raises:
+            VideoContrastError: the endpoint refused or kept failing.
+        """
         from huggingface_hub.errors import OfflineModeIsEnabled
 
+        assert self.pace is not None
         for attempt in range(self.retries + 1):
             try:
-                output = self._client.chat_completion(messages, model=self.model, **self.parameters)
-                answer = _answer(output)
-                break
+                with self.pace.slot():
+                    return send()
             except OfflineModeIsEnabled as error:
                 raise VideoContrastError(
                     f"HF_HUB_OFFLINE=1 keeps the client from asking {self.endpoint or 'the Hub'}; an endpoint of "
                     "your own is no download, so run this command with HF_HUB_OFFLINE=0"
                 ) from error
+            except VideoContrastError:
+                raise
             except Exception as error:
                 status = getattr(getattr(error, "response", None), "status_code", None)
                 worth_it = status in RETRIED or (status is None and isinstance(error, OSError | ValueError | KeyError))
@@ -171,15 +226,13 @@ class ChatModel:
                             else "answers so far were kept in memory only and are lost"
                         )
                     ) from error
-                with self._lock:
-                    self.cost.retries += 1
+                if status in BUSY:
+                    self.pace.busy()
+                for counted in (self.cost, cost):
+                    if counted is not None:
+                        counted.add(retries=1)
                 self.sleep(max(self.backoff * 2**attempt, _retry_after(error)))
-        usage = getattr(output, "usage", None)
-        with self._lock:
-            self.cost.requests += 1
-            self.cost.prompt_tokens += getattr(usage, "prompt_tokens", 0) or 0
-            self.cost.completion_tokens += getattr(usage, "completion_tokens", 0) or 0
-        self.store.put(key, answer)
+        raise AssertionError("the last attempt returns or raises")
 
 
 def _retry_after(error: Exception) -> float:

@@ -53,6 +53,7 @@ MODULES = (
     "matching",
     "generative",
     "served",
+    "served_embeddings",
     "reranker",
     "late_interaction",
 )

@@ -225,12 +225,14 @@ class PairScorer(Model):
         together: scores of one call are comparable with each other only (option letters), so no text is scored alone.
         batch_size: how much goes through the model at once; the engine halves it where the memory does not suffice.
             1 where a scorer has no batches to halve.
+        parallel: calls of `score` at once, in threads; more than 1 for models that only wait for a server.
     """
 
     coarse: Encoder | None = None
     prefilter: int = 0
     together: bool = False
     batch_size: int = 1
+    parallel: int = 1
 
     @abstractmethod
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:

@@ -20,6 +20,32 @@ class KindOption:
     default: Any
     help: str
     choices: tuple[str, ...] = ()
+    numeric: bool = True  # whether a run's numbers depend on it
+
+
+@dataclass(frozen=True)
+class Work:
+    """How much a run asks of a model.
+
+    Attributes:
+        frames: of a clip.
+        items: views of clips that are asked about, each with its captions.
+        captions: pairs of a view and a caption.
+        characters: of all these captions.
+        displaced: distractors that contrasts displaced, which are scored by themselves.
+        clips: different views of clips.
+        texts: different captions.
+        text_characters: of the different captions.
+    """
+
+    frames: int
+    items: int
+    captions: int
+    characters: int
+    displaced: int
+    clips: int
+    texts: int
+    text_characters: int
 
 
 @dataclass(frozen=True)
@@ -39,6 +65,8 @@ class Kind:
         usual_frames: the number that it was trained with, where others will do too.
         asks: whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
             candidate make one text.
+        estimate: requests, tokens and price of a run, from its work and the kind's options; None for models that run
+            here.
     """
 
     name: str
@@ -53,6 +81,7 @@ class Kind:
     tested: tuple[str, ...] = ()
     version: str = "1"
     asks: bool = False
+    estimate: Callable[[Work, Mapping[str, Any]], dict[str, float]] | None = None
     frames: Callable[[Mapping[str, Any]], int | None] | None = None
     usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
 

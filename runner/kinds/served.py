@@ -1,23 +1,23 @@
 """A video model behind an OpenAI-compatible endpoint (vLLM, TGI, hosted): frames go as images, answers are kept.
 
-`yesno` asks once a caption, `letter` once an item (or once a rotation). Where the server gives log-probabilities
-they are the score; where it does not, the exact answer is, and one that is no option is counted and is wrong.
+`yesno` asks once a caption, `letter` once an item (or once a rotation). Where the server returns log-probabilities
+they are the score; where it does not, the exact answer is, and one that is no option is counted and is wrong. `loglik`
+asks for the log-probabilities of the captions themselves (`served_likelihood`), after a test of the server.
 """
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 import os
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from video_contrast.chat_model import AnswerStore, ChatModel
+from video_contrast.chat_model import AnswerStore, ChatModel, Cost
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
 from video_contrast.runner.kinds import prompts
@@ -32,8 +32,13 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
+from video_contrast.runner.kinds.served_cost import PRICES, estimate
+from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy
+from video_contrast.runner.kinds.served_messages import FramesAs, message, parts_of
 
-Scoring = Literal["yesno", "letter"]
+Scoring = Literal["yesno", "letter", "loglik"]
+Norm = Literal["token", "sum", "char"]
+AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
 MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
 
 
@@ -42,10 +47,15 @@ class ServedScorer(PairScorer):
 
     Args:
         chat: the endpoint; its `parameters` are set here to short, greedy answers with log-probabilities.
-        scoring: "letter" or "yesno".
+        scoring: "letter", "yesno" or "loglik".
         rotations: "none", "rotate" or "latin" (of letter), as for local generative models.
         seed: of latin.
+        frames_as: "images", or "video" for servers that take vLLM's video of pictures.
+        norm: of loglik: by tokens, not at all, or by characters.
+        logprobs_by: of loglik: how the server is asked for log-probabilities of its prompt.
     """
+
+    parallel = AT_ONCE
 
     def __init__(
         self,
@@ -53,15 +63,24 @@ class ServedScorer(PairScorer):
         scoring: Scoring = "yesno",
         rotations: prompts.Rotations = "none",
         seed: int = 0,
+        *,
+        frames_as: FramesAs = "images",
+        norm: Norm = "token",
+        logprobs_by: LogprobsBy = "prompt_logprobs",
     ) -> None:
-        if scoring not in ("yesno", "letter"):
-            raise UsageError(f"--scoring {scoring!r} is not one of yesno, letter (a served model has no loglik)")
+        if scoring not in ("yesno", "letter", "loglik"):
+            raise UsageError(f"--scoring {scoring!r} is not one of yesno, letter, loglik")
+        self.likelihood = Likelihood.of(chat, logprobs_by) if scoring == "loglik" else None
         chat.parameters = {"max_tokens": 5, "temperature": 0.0, "logprobs": True, "top_logprobs": 20} | chat.parameters
         self.chat = chat
         self.scoring = scoring
         self.rotations = rotations
         self.seed = seed
         self.together = scoring == "letter"
+        self.frames_as = frames_as
+        self.norm = norm
+        self.canary: dict[str, float] | None = None
+        self._testing = threading.Lock()
 
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
@@ -69,7 +88,7 @@ class ServedScorer(PairScorer):
         """Scores of `captions` for one clip, and their raw parts.
 
         Args:
-            clip: the frames as sampled, sent as images; None asks without images (the blind control).
+            clip: the frames as sampled; None asks without images (the blind control).
             captions: k texts.
             position: the number of the item in its set (for `latin`).
             question: what the captions answer; it is asked with its own prompt, by yes or no or by letter.
@@ -78,17 +97,18 @@ class ServedScorer(PairScorer):
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
             `unparseable` = 1: the runner counts the item as wrong.
         """
-        images = [] if clip is None else [_image(frame) for frame in clip.frames]
-        question = None if question is None else question.of_frames(len(images))
-        before = asdict(self.chat.cost)
-        if question is not None and question.is_yes_no(captions):
-            result = self._answered(images, captions, question)
+        images = parts_of(clip, self.frames_as)
+        question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
+        cost = Cost()
+        if self.likelihood is not None:
+            result = self._loglik(self.likelihood, images, captions, question, cost=cost)
+        elif question is not None and question.is_yes_no(captions):
+            result = self._answered(images, captions, question, cost)
         elif question is None and self.scoring == "yesno":
-            result = self._yesno(images, captions)
+            result = self._yesno(images, captions, cost)
         else:
-            result = self._letter(images, captions, position, question)
-        cost = {name: number - before[name] for name, number in asdict(self.chat.cost).items()}
-        return replace(result, counts={**cost, **result.counts})
+            result = self._letter(images, captions, position, question, cost=cost)
+        return replace(result, counts={**asdict(cost), **result.counts})
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -98,10 +118,38 @@ class ServedScorer(PairScorer):
             "scoring": self.scoring,
             "rotations": self.rotations,
             "parameters": self.chat.parameters,
+            "frames_as": self.frames_as,
+            "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
+            **({"norm": self.norm, "canary": self.canary or {}} if self.likelihood else {}),
         }
 
-    def _yesno(self, images: list[Any], captions: Sequence[str]) -> ScoreResult:
-        answers = self.chat.ask([_message(images, prompts.YESNO.format(caption=c)) for c in captions])
+    def _loglik(
+        self,
+        likelihood: Likelihood,
+        images: list[Any],
+        captions: Sequence[str],
+        question: Question | None,
+        *,
+        cost: Cost,
+    ) -> ScoreResult:
+        with self._testing:  # once a process, before anything is scored
+            if self.canary is None:
+                self.canary = likelihood.canary(images, captions)
+        asked = prompts.DESCRIBE if question is None else question.text
+        scores: list[float] = []
+        parts: list[dict[str, float]] = []
+        for caption, tokens in zip(captions, likelihood.log_probabilities(images, captions, asked, cost), strict=True):
+            if not tokens:
+                scores.append(math.nan)
+                parts.append({"unparseable": 1.0})
+                continue
+            total = sum(log for _, log in tokens)
+            scores.append(total / {"sum": 1, "token": len(tokens), "char": len(caption)}[self.norm])
+            parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
+        return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
+
+    def _yesno(self, images: list[Any], captions: Sequence[str], cost: Cost) -> ScoreResult:
+        answers = self.chat.ask([message(images, prompts.YESNO.format(caption=c)) for c in captions], cost)
         scores: list[float] = []
         parts: list[dict[str, float]] = []
         for answer in answers:
@@ -115,18 +163,19 @@ class ServedScorer(PairScorer):
                 parts.append({"yes": yes, "no": no})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _answered(self, images: list[Any], captions: Sequence[str], question: Question) -> ScoreResult:
+    def _answered(self, images: list[Any], captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        logs = _logs(self.chat.ask([_message(images, question.asked(captions))])[0], (prompts.YES, prompts.NO))
+        [answer] = self.chat.ask([message(images, question.asked(captions))], cost)
+        logs = _logs(answer, (prompts.YES, prompts.NO))
         return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
 
     def _letter(
-        self, images: list[Any], captions: Sequence[str], position: int, question: Question | None
+        self, images: list[Any], captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
     ) -> ScoreResult:
         letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            answers = self.chat.ask([_message(images, question) for question in questions])
+            answers = self.chat.ask([message(images, question) for question in questions], cost)
             return [_logs(answer, letters) for answer in answers]
 
         return prompts.score_letters(
@@ -146,26 +195,13 @@ def _logs(answer: dict[str, Any], forms: Sequence[tuple[str, ...]]) -> np.ndarra
     them: the alternatives hold them with almost no probability (a model that thinks aloud begins with "<think>").
     """
     if answer["logprobs"]:
-        found = [[log for token, log in answer["logprobs"] if token in of_one] for of_one in forms]
-        logs = np.array([float(np.logaddexp.reduce(one)) if one else MISSING for one in found])
+        by_answer = [[log for token, log in answer["logprobs"] if token in texts] for texts in forms]
+        logs = np.array([float(np.logaddexp.reduce(terms)) if terms else MISSING for terms in by_answer])
         if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
             return logs
     text = re.sub(r"^[\s\W]+|[\s\W]+$", "", answer["text"]).lower()
-    exact = [text in {form.lower() for form in of_one} for of_one in forms]
+    exact = [text in {form.lower() for form in texts} for texts in forms]
     return np.where(exact, 0.0, MISSING) if any(exact) else None
-
-
-def _message(images: list[dict[str, Any]], question: str) -> list[dict[str, Any]]:
-    return [{"role": "user", "content": [*images, {"type": "text", "text": question}]}]
-
-
-def _image(frame: np.ndarray) -> dict[str, Any]:
-    from PIL import Image
-
-    sink = io.BytesIO()
-    Image.fromarray(frame).save(sink, format="PNG")
-    url = "data:image/png;base64," + base64.b64encode(sink.getvalue()).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": url}}
 
 
 @kind(
@@ -178,36 +214,57 @@ def _image(frame: np.ndarray) -> dict[str, Any]:
     options=(
         KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
         KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
-        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "letter")),
+        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "letter", "loglik")),
+        KindOption(
+            "norm", str, "token", "Of --scoring loglik: by what the sum is divided.", choices=("token", "sum", "char")
+        ),
+        KindOption(
+            "logprobs_by",
+            str,
+            "prompt_logprobs",
+            "Of --scoring loglik: how the server is asked for them.",
+            choices=("prompt_logprobs", "echo"),
+        ),
+        KindOption(
+            "frames_as", str, "images", "How frames are sent; video: as vLLM takes them.", choices=("images", "video")
+        ),
         KindOption(
             "rotations", str, "none", "Orders of the options of --scoring letter.", choices=("none", "rotate", "latin")
         ),
         KindOption("option_seed", int, 0, "Seed of --rotations latin."),
         KindOption("thinking_switch", str, SWITCH, "Switch of its chat template, sent as false; none: is not sent."),
-        KindOption("concurrency", int, 4, "Requests in flight at most."),
-        KindOption("retries", int, 5, "How often a failing request is sent again."),
-        KindOption("answers", str, "", "File that keeps the answers; empty: one a model in the cache."),
+        KindOption("concurrency", int, 0, "Requests in flight; 0: more while latency holds.", numeric=False),
+        KindOption("retries", int, 5, "How often a failing request is sent again.", numeric=False),
+        KindOption("answers", str, "", "File that keeps the answers; empty: one a model in the cache.", numeric=False),
+        *PRICES,
     ),
     tested=("an OpenAI-compatible endpoint",),
+    estimate=estimate,
 )
 def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
     """Makes the client; the endpoint is first asked when the first item is scored."""
-    given = settings.options
+    options = settings.options
     model = source.name.removeprefix("served:")
     if not model:
         raise UsageError("--model served: needs the model's name at the endpoint, such as served:Qwen/Qwen3-VL-8B")
-    path = given.get("answers") or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
+    path = options.get("answers") or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
     chat = ChatModel(
         model,
-        endpoint=given.get("endpoint") or None,
-        api_key=os.environ.get(str(given.get("api_key_env", "HF_TOKEN"))) or None,
+        endpoint=options.get("endpoint") or None,
+        api_key=os.environ.get(str(options.get("api_key_env", "HF_TOKEN"))) or None,
         store=AnswerStore(path),
-        concurrency=given.get("concurrency", 4),
-        retries=given.get("retries", 5),
+        concurrency=options.get("concurrency", 0),
+        retries=options.get("retries", 5),
     )
-    switch = given.get("thinking_switch", SWITCH)
-    if given.get("endpoint") and switch != "none":  # the providers behind Inference Providers refuse unknown fields
+    switch = options.get("thinking_switch", SWITCH)
+    if options.get("endpoint") and switch != "none":  # the providers behind Inference Providers refuse unknown fields
         chat.parameters = {"extra_body": {"chat_template_kwargs": {switch: False}}}
     return ServedScorer(
-        chat, given.get("scoring", "yesno"), given.get("rotations", "none"), int(given.get("option_seed", 0))
+        chat,
+        options.get("scoring", "yesno"),
+        options.get("rotations", "none"),
+        int(options.get("option_seed", 0)),
+        frames_as=options.get("frames_as", "images"),
+        norm=options.get("norm", "token"),
+        logprobs_by=options.get("logprobs_by", "prompt_logprobs"),
     )

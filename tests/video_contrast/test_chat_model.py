@@ -1,87 +1,17 @@
 """Asking a served model: failing servers are asked again, every answer is kept, nothing is asked twice."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from endpoint import Endpoint
 
 from video_contrast.chat_model import AnswerStore, ChatModel
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, Question
 from video_contrast.runner.kinds.served import ServedScorer
-
-
-class Endpoint:
-    """An OpenAI-compatible chat endpoint on this machine, which answers as `reply` says and fails as told."""
-
-    def __init__(self) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.failures: list[int | str] = []  # what to answer instead, first come first served
-        self.logprobs = True
-        self.retry_after = ""
-        self.running = self.most = 0
-        self.lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_: Any) -> None:
-                """Silent."""
-
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with outer.lock:
-                    outer.running += 1
-                    outer.most = max(outer.most, outer.running)
-                    outer.asked.append(request)
-                    failure = outer.failures.pop(0) if outer.failures else None
-                status, body = outer.answer(request) if failure is None else outer.failed(failure)
-                with outer.lock:
-                    outer.running -= 1
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                if status == 429 and outer.retry_after:
-                    self.send_header("Retry-After", outer.retry_after)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def failed(self, failure: int | str) -> tuple[int, bytes]:
-        if isinstance(failure, int):
-            return failure, b'{"error": "busy"}'
-        return 200, failure.encode()
-
-    def reply(self, request: dict[str, Any]) -> tuple[str, dict[str, float]]:
-        """The server is right about everything with a man in it."""
-        question = request["messages"][0]["content"][-1]["text"]
-        if "Yes or No" in question:
-            return ("Yes.", {"Yes": -0.1, "No": -2.5}) if "man" in question else ("no", {"No": -0.2, "Yes": -1.9})
-        for line in question.splitlines():
-            if " man" in line and line[1:3] == ". ":
-                return line[0], {line[0]: -0.1, "Z": -3.0}
-        return "I cannot tell", {"I": -0.1}
-
-    def answer(self, request: dict[str, Any]) -> tuple[int, bytes]:
-        text, logs = self.reply(request)
-        choice: dict[str, Any] = {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {"role": "assistant", "content": text},
-        }
-        if self.logprobs:
-            top = [{"token": token, "logprob": log} for token, log in logs.items()]
-            choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
-        usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
-        body = {"id": "x", "created": 0, "model": request["model"], "choices": [choice], "usage": usage}
-        return 200, json.dumps(body | {"object": "chat.completion", "system_fingerprint": ""}).encode()
 
 
 @pytest.fixture
@@ -226,11 +156,6 @@ def test_a_refusal_is_not_repeated(endpoint: Endpoint) -> None:
 def test_requests_in_flight_are_bounded(endpoint: Endpoint) -> None:
     ServedScorer(chat(endpoint, concurrency=2)).score(CLIP, [f"a man counts to {i}" for i in range(12)])
     assert 1 <= endpoint.most <= 2
-
-
-def test_loglik_cannot_be_had_from_a_server(endpoint: Endpoint) -> None:
-    with pytest.raises(UsageError, match="not one of yesno, letter"):
-        ServedScorer(chat(endpoint), "loglik")  # type: ignore[arg-type]
 
 
 def test_offline_mode_is_named_as_the_reason(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

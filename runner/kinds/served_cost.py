@@ -1,0 +1,47 @@
+"""What asking a served model costs: an estimate before the run, and the price of what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from video_contrast.runner.kinds.registry import KindOption, Work
+
+CHARACTERS_A_TOKEN = 4.0  # of English text
+PROMPT_TOKENS = 30  # the question around a caption, and the chat template
+ANSWER_TOKENS = {"yesno": 2, "letter": 2, "loglik": 1}
+MILLION = 1_000_000
+
+PRICES = (
+    KindOption("price_in", float, 0.0, "Price of a million tokens that are sent.", numeric=False),
+    KindOption("price_out", float, 0.0, "Price of a million tokens that are answered.", numeric=False),
+    KindOption("tokens_per_frame", int, 256, "Tokens of a frame, for the estimate.", numeric=False),
+)
+
+
+def estimate(work: Work, options: Mapping[str, Any]) -> dict[str, float]:
+    """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off.
+
+    Args:
+        work: how many captions and items, and how long.
+        options: of the kind.
+    """
+    scoring = options.get("scoring", "yesno")
+    letter = scoring == "letter"
+    turns = work.captions / max(1, work.items) if letter and options.get("rotations") == "rotate" else 1.0
+    requests = work.items * turns if letter else float(work.captions + work.displaced)
+    text = work.characters / CHARACTERS_A_TOKEN * (turns if letter else 1.0)
+    frames = requests * work.frames * float(options.get("tokens_per_frame", 256))
+    tokens_in = frames + requests * PROMPT_TOKENS + text
+    tokens_out = requests * ANSWER_TOKENS.get(scoring, 0)
+    counts = {"requests": round(requests), "prompt_tokens": round(tokens_in), "completion_tokens": round(tokens_out)}
+    return counts | price_of(counts, options)
+
+
+def price_of(counts: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, float]:
+    """The price of tokens, in the currency of `--price-in` and `--price-out`; {} where neither is given."""
+    price_in, price_out = float(options.get("price_in") or 0), float(options.get("price_out") or 0)
+    if not price_in and not price_out:
+        return {}
+    paid = counts.get("prompt_tokens", 0) * price_in + counts.get("completion_tokens", 0) * price_out
+    return {"price": round(paid / MILLION, 6)}

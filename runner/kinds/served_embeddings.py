@@ -1,0 +1,206 @@
+"""An embedder behind `/v1/embeddings`: captions and clips as chat messages, as vLLM takes them, joined by their cosine.
+
+Before anything is encoded the same texts are asked for twice, one by one and all at once in the reverse order: they
+must come back as the same vectors.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+import numpy as np
+
+from video_contrast.chat_model import ChatModel, Cost
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.registry import Work
+from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PRICES, PROMPT_TOKENS, price_of
+from video_contrast.runner.kinds.served_messages import FramesAs, parts_of
+
+TextsAs = Literal["messages", "input"]
+SCHEME = "served-embedder:"
+SAME = 0.999  # the least cosine of two vectors of one text: half precision in other batches
+PROBES = ("a man opens a door", "a woman closes a window", "two dogs run on a beach")
+
+
+class ServedEmbedder(DualEncoder):
+    """Rows of clips and captions from an embeddings endpoint, of length one.
+
+    Args:
+        chat: the endpoint; only its retries and its pace are used.
+        frames_as: "images", or "video" for servers that take vLLM's video of pictures.
+        texts_as: "messages" (the server applies its chat template), or "input", as plain texts.
+        prompt_text, prompt_video: instructions, sent as the system message; "" sends none.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        frames_as: FramesAs = "images",
+        texts_as: TextsAs = "messages",
+        prompt_text: str = "",
+        prompt_video: str = "",
+    ) -> None:
+        self.chat = chat
+        self.frames_as = frames_as
+        self.texts_as = texts_as
+        self.prompt_text = prompt_text
+        self.prompt_video = prompt_video
+        self.cost = Cost()
+        self.canary: dict[str, float] | None = None
+        self._testing = threading.Lock()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The endpoint, how it was asked, and what this process counted."""
+        return {
+            "endpoint": self.chat.endpoint,
+            "frames_as": self.frames_as,
+            "texts_as": self.texts_as,
+            "prompt_text": self.prompt_text,
+            "prompt_video": self.prompt_video,
+            "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
+            "canary": self.canary or {},
+            "requests": self.cost.requests,
+            "prompt_tokens": self.cost.prompt_tokens,
+        }
+
+    def prepare(self, clip: ClipFrames) -> Any:
+        """The message about a clip."""
+        return self._messages(parts_of(clip, self.frames_as), self.prompt_video)
+
+    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+        """Rows of clips, float32[N, D]; a request each."""
+        self._test()
+        return self._rows([{"messages": messages} for messages in prepared])
+
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Rows of captions, float32[M, D]; a request each."""
+        self._test()
+        return self._rows([self._text_body(text) for text in texts])
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+        """The request about the first caption, and how the clip is sent."""
+        shown: dict[str, Any] = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.frames_as}
+
+    def _text_body(self, text: str) -> dict[str, Any]:
+        if self.texts_as == "input":
+            return {"input": self.prompt_text + text}
+        return {"messages": self._messages([{"type": "text", "text": text}], self.prompt_text)}
+
+    def _messages(self, parts: list[dict[str, Any]], prompt: str) -> list[dict[str, Any]]:
+        system = [{"role": "system", "content": [{"type": "text", "text": prompt}]}] if prompt else []
+        return [*system, {"role": "user", "content": parts}]
+
+    def _test(self) -> None:
+        """The canary, once a process."""
+        with self._testing:
+            if self.canary is not None:
+                return
+            bodies = [self._text_body(text) for text in PROBES]
+            once = np.concatenate([self._rows([body]) for body in bodies])
+            twice = self._rows(bodies[::-1])[::-1]
+            same = float((once * twice).sum(axis=1).min())
+            if same < SAME:
+                raise VideoContrastError(
+                    f"{self.chat.model} at {self.chat.endpoint} embedded the same text differently when it was asked "
+                    f"again in another order (cosine {same:.4f}), so nothing was scored"
+                )
+            self.canary = {"least_cosine": same, "needed": SAME}
+
+    def _rows(self, bodies: Sequence[Mapping[str, Any]]) -> np.ndarray:
+        assert self.chat.pace is not None
+        with ThreadPoolExecutor(min(len(bodies), self.chat.pace.threads)) as pool:
+            rows = np.asarray(list(pool.map(self._row, bodies)), np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.where(lengths > 0, lengths, 1.0)
+
+    def _row(self, body: Mapping[str, Any]) -> list[float]:
+        from huggingface_hub.utils import get_session, hf_raise_for_status
+
+        def send() -> dict[str, Any]:
+            response = get_session().post(
+                f"{str(self.chat.endpoint).rstrip('/')}/embeddings",
+                json={"model": self.chat.model, "encoding_format": "float", **body},
+                headers={"Authorization": f"Bearer {self.chat.api_key}"} if self.chat.api_key else {},
+                timeout=self.chat.timeout,
+            )
+            hf_raise_for_status(response)
+            answer: dict[str, Any] = response.json()
+            if not answer.get("data") or not isinstance(answer["data"][0].get("embedding"), list):
+                raise ValueError("the server returned half an answer")
+            return answer
+
+        answer = self.chat.retried(send, self.cost)
+        self.cost.add(requests=1, prompt_tokens=int((answer.get("usage") or {}).get("prompt_tokens") or 0))
+        return [float(value) for value in answer["data"][0]["embedding"]]
+
+
+def estimate(work: Work, options: Mapping[str, Any]) -> dict[str, float]:
+    """Requests, tokens and price of a run: every view and every caption once.
+
+    Args:
+        work: how many clips and captions.
+        options: of the kind.
+    """
+    requests = work.clips + work.texts
+    frames = work.clips * work.frames * float(options.get("tokens_per_frame", 256))
+    tokens = frames + requests * PROMPT_TOKENS + work.text_characters / CHARACTERS_A_TOKEN
+    counts = {"requests": requests, "prompt_tokens": round(tokens)}
+    return counts | price_of(counts, options)
+
+
+@kind(
+    "served_embedder",
+    family="encoder",
+    summary=f"a video embedder behind an OpenAI-compatible endpoint: --model {SCHEME}NAME --endpoint URL",
+    requirements="an endpoint with /v1/embeddings that takes messages (vLLM); the key as --api-key-env says",
+    names=(SCHEME,),
+    options=(
+        KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1."),
+        KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
+        KindOption(
+            "frames_as", str, "images", "How frames are sent; video: as vLLM takes them.", choices=("images", "video")
+        ),
+        KindOption(
+            "texts_as",
+            str,
+            "messages",
+            "How captions are sent; input: without the chat template.",
+            choices=("messages", "input"),
+        ),
+        KindOption("prompt_text", str, "", "Instruction for captions."),
+        KindOption("prompt_video", str, "", "Instruction for clips."),
+        KindOption("concurrency", int, 0, "Requests in flight; 0: more while latency holds.", numeric=False),
+        KindOption("retries", int, 5, "How often a failing request is sent again.", numeric=False),
+        *(option for option in PRICES if option.name != "price_out"),
+    ),
+    tested=("an OpenAI-compatible endpoint",),
+    estimate=estimate,
+)
+def load(source: ModelSource, settings: LoadOptions) -> ServedEmbedder:
+    """Makes the client; the endpoint is first asked when the first text is encoded."""
+    options = settings.options
+    model = source.name.removeprefix(SCHEME)
+    if not model or not options.get("endpoint"):
+        raise UsageError(f"--model {SCHEME}NAME needs the model's name at the endpoint, and --endpoint URL")
+    chat = ChatModel(
+        model,
+        endpoint=str(options["endpoint"]),
+        api_key=os.environ.get(str(options.get("api_key_env", "HF_TOKEN"))) or None,
+        concurrency=options.get("concurrency", 0),
+        retries=options.get("retries", 5),
+    )
+    return ServedEmbedder(
+        chat,
+        frames_as=options.get("frames_as", "images"),
+        texts_as=options.get("texts_as", "messages"),
+        prompt_text=options.get("prompt_text", ""),
+        prompt_video=options.get("prompt_video", ""),
+    )

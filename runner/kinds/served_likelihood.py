@@ -1,0 +1,224 @@
+"""Log-probabilities of captions from a server that returns those of its prompt, and the canary that tests them.
+
+Two ways to ask: `prompt_logprobs` (vLLM and what follows it) and `echo` (others). The caption is the assistant's
+message; its tokens are found in the prompt by their text.
+
+Servers are known to be wrong here: with a prefix cache the values depended on what was asked before
+(https://github.com/vllm-project/vllm/pull/42245). So before anything is scored the same captions are asked for twice,
+one after the other and then all at once in the reverse order, and what the model itself says is asked for as if it were
+a caption: its tokens must have the log-probabilities with which they were generated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from video_contrast.chat_model import ChatModel, Cost
+from video_contrast.errors import VideoContrastError
+from video_contrast.runner.kinds import prompts
+from video_contrast.runner.kinds.served_messages import message
+
+LogprobsBy = Literal["prompt_logprobs", "echo"]
+TOLERANCE = 0.05  # nats a token, by which two answers to the same may differ: rounding in half precision
+SAID_TOLERANCE = 0.2  # nats a token between generating and reading: different kernels
+PROBE = "a person walks across a room"
+SAID_TOKENS = 16
+
+Token = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Asks for log-probabilities of captions.
+
+    Attributes:
+        reader: the endpoint, told to return the log-probabilities of its prompt.
+        writer: the same endpoint, which answers and returns those of its answer.
+    """
+
+    reader: ChatModel
+    writer: ChatModel
+
+    @classmethod
+    def of(cls, chat: ChatModel, by: LogprobsBy) -> Likelihood:
+        """Two clients of one endpoint, which share its store, its pace and its cost."""
+        body = dict(chat.parameters.get("extra_body", {}))
+        base = {"temperature": 0.0}
+        if by == "prompt_logprobs":
+            body |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
+            asked: dict[str, Any] = {**base, "max_tokens": 1, "extra_body": body}
+        else:
+            asked = {**base, "max_tokens": 1, "logprobs": True, "extra_body": {**body, "echo": True}}
+        written = {**base, "max_tokens": SAID_TOKENS, "logprobs": True, "extra_body": chat.parameters.get("extra_body")}
+        written = {name: value for name, value in written.items() if value is not None}
+        return cls(
+            replace(chat, parameters=asked, read=read_prompt_tokens),
+            replace(chat, parameters=written, read=read_answer_tokens),
+        )
+
+    def log_probabilities(
+        self, parts: Sequence[dict[str, Any]], captions: Sequence[str], question: str, cost: Cost
+    ) -> list[list[Token] | None]:
+        """The tokens of each caption with their log-probabilities, as the answer to a question about a clip.
+
+        Args:
+            parts: of the message, which show the clip.
+            captions: k texts.
+            question: asked of the clip.
+            cost: what this call costs is added to it.
+
+        Returns:
+            A list a caption; None where the server's tokens do not hold the caption's text.
+        """
+        answers = self.reader.ask([_said(parts, question, caption) for caption in captions], cost)
+        return [caption_tokens(answer["tokens"], text) for answer, text in zip(answers, captions, strict=True)]
+
+    def canary(self, parts: Sequence[dict[str, Any]], captions: Sequence[str]) -> dict[str, float]:
+        """Tests the server; nothing is kept, and nothing comes from the store.
+
+        Args:
+            parts: of a message, which show a clip.
+            captions: texts about it.
+
+        Returns:
+            The largest differences, in nats a token.
+
+        Raises:
+            VideoContrastError: the server does not return log-probabilities, or wrong ones.
+        """
+        texts = list(dict.fromkeys([*captions, PROBE]))
+        conversations = [_said(parts, prompts.DESCRIBE, text) for text in texts]
+        first = [self._asked(conversation) for conversation in conversations]
+        with ThreadPoolExecutor(len(texts)) as pool:
+            second = list(pool.map(self._asked, conversations[::-1]))[::-1]
+        gap = 0.0
+        for text, once, twice in zip(texts, first, second, strict=True):
+            one, two = caption_tokens(once, text), caption_tokens(twice, text)
+            if one is None or two is None:
+                raise self._refusal(f"the tokens of its prompt do not hold the caption {text!r}")
+            if [token for token, _ in one] != [token for token, _ in two]:
+                raise self._refusal(f"it split {text!r} into other tokens when it was asked again")
+            wrong = [log for _, log in (*one, *two) if not math.isfinite(log) or log > 1e-3]
+            if wrong:
+                raise self._refusal(f"{wrong[0]:g} is no log-probability")
+            differences = [abs(a - b) for (_, a), (_, b) in zip(one, two, strict=True)]
+            if max(differences) > TOLERANCE:
+                raise self._refusal(
+                    f"asked twice for {text!r} it returned {_total(one):.3f} and {_total(two):.3f}, by the company of "
+                    "other requests"
+                )
+            gap = max(gap, *differences)
+        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(parts)}
+
+    def _said_gap(self, parts: Sequence[dict[str, Any]]) -> dict[str, float]:
+        """How far its own answer is from what it returns for the same text in its prompt."""
+        written = self.writer.ask_anew(message(parts, prompts.DESCRIBE))
+        text = str(written["text"]).strip()
+        said = [(token, log) for token, log in written["tokens"] if token.strip()]
+        read = caption_tokens(self._asked(_said(parts, prompts.DESCRIBE, text)), text) if text else None
+        same: list[tuple[float, float]] = []
+        for (a, written_log), (b, read_log) in zip(said, [t for t in read or () if t[0].strip()], strict=False):
+            if a.strip() != b.strip():  # another split of the same text from here on
+                break
+            same.append((written_log, read_log))
+        if not same:
+            return {"said_tokens": 0}
+        gap = sum(abs(a - b) for a, b in same) / len(same)
+        if gap > SAID_TOLERANCE:
+            raise self._refusal(
+                f"it said {text!r} with log-probabilities that differ by {gap:.2f} a token from those that it returns "
+                "for the same text in its prompt"
+            )
+        return {"said_tokens": len(same), "said_gap": gap}
+
+    def _asked(self, conversation: list[dict[str, Any]]) -> list[Token]:
+        return [(str(token), float(log)) for token, log in self.reader.ask_anew(conversation)["tokens"]]
+
+    def _refusal(self, why: str) -> VideoContrastError:
+        return VideoContrastError(
+            f"{self.reader.model} at {self.reader.endpoint}: {why}, so nothing was scored; serve it without prefix "
+            "cache, or give --scoring yesno or letter"
+        )
+
+
+def caption_tokens(tokens: Sequence[Sequence[Any]], caption: str) -> list[Token] | None:
+    """The tokens that make up the last occurrence of a caption in a prompt.
+
+    Args:
+        tokens: (text, log-probability) of every token of the prompt.
+        caption: its text; a token may begin with the space before it.
+
+    Returns:
+        Its tokens; None where it is not there, or a token holds a part of it and something else.
+
+    >>> caption_tokens([("Say", 0.0), (":", -1.0), (" a", -0.5), (" dog", -2.0), ("<end>", 0.0)], "a dog")
+    [(' a', -0.5), (' dog', -2.0)]
+    """
+    whole = "".join(str(token) for token, _ in tokens)
+    begin = whole.rfind(caption)
+    if begin < 0 or not caption:
+        return None
+    end, place, kept = begin + len(caption), 0, []
+    for token, log in tokens:
+        start, place = place, place + len(str(token))
+        if place <= begin or start >= end:
+            continue
+        if place > end or (start < begin and str(token)[: begin - start].strip()):
+            return None
+        kept.append((str(token), float(log)))
+    return kept
+
+
+def read_prompt_tokens(output: Any) -> dict[str, Any]:
+    """The prompt's tokens of a response to `prompt_logprobs` or `echo`: `{"tokens": [[text, log-probability], ...]}`.
+
+    Raises:
+        VideoContrastError: the server returned none.
+    """
+    rows = getattr(output, "prompt_logprobs", None)
+    choice = output.choices[0] if getattr(output, "choices", None) else None
+    rows = rows or getattr(choice, "prompt_logprobs", None)
+    if rows:
+        return {"tokens": [_prompt_token(row) for row in rows if row]}
+    tokens = _listed(getattr(choice, "logprobs", None))
+    if len(tokens) > 1:  # one is the token that was generated
+        return {"tokens": tokens}
+    raise VideoContrastError(
+        "the server does not return the log-probabilities of its prompt, which --scoring loglik needs; give "
+        "--logprobs-by echo or prompt_logprobs, whichever it knows, or --scoring yesno or letter"
+    )
+
+
+def _prompt_token(row: Mapping[str, Any]) -> list[Any]:
+    """The token of the prompt: vLLM lists it first, whatever its rank."""
+    entry = next(iter(row.values()))
+    return [entry.get("decoded_token") or "", entry["logprob"]]
+
+
+def read_answer_tokens(output: Any) -> dict[str, Any]:
+    """The answer's text, and its tokens with their log-probabilities."""
+    choices = getattr(output, "choices", None)
+    if not choices:
+        raise ValueError("the server returned half an answer")
+    return {"text": choices[0].message.content or "", "tokens": _listed(getattr(choices[0], "logprobs", None))}
+
+
+def _listed(logprobs: Any) -> list[list[Any]]:
+    """Tokens of either form: `content` of chat completions, `tokens` and `token_logprobs` of completions."""
+    content = getattr(logprobs, "content", None)
+    if content:
+        return [[entry.token, entry.logprob] for entry in content]
+    tokens, logs = getattr(logprobs, "tokens", None) or [], getattr(logprobs, "token_logprobs", None) or []
+    return [[token, 0.0 if log is None else log] for token, log in zip(tokens, logs, strict=False)]
+
+
+def _said(parts: Sequence[dict[str, Any]], question: str, caption: str) -> list[dict[str, Any]]:
+    return [*message(parts, question), {"role": "assistant", "content": caption}]
+
+
+def _total(tokens: Sequence[Token]) -> float:
+    return sum(log for _, log in tokens)

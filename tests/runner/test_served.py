@@ -1,0 +1,191 @@
+"""Served models: likelihoods and embeddings of servers that are tested first, a measured pace, a known price."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import runner_set
+from endpoint import Endpoint
+
+import video_contrast
+from video_contrast.chat_model import AnswerStore, ChatModel
+from video_contrast.cli import main
+from video_contrast.errors import VideoContrastError
+from video_contrast.pace import Pace
+from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.served import ServedScorer
+from video_contrast.runner.kinds.served_embeddings import ServedEmbedder
+
+CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
+CAPTIONS = ["a man sits", "a woman runs away"]
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    served = Endpoint()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return runner_set.write(tmp_path_factory.mktemp("served") / "set", n_clips=3)
+
+
+def scorer(endpoint: Endpoint, **options: Any) -> ServedScorer:
+    chat = ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(None), sleep=lambda _: None)
+    return ServedScorer(chat, "loglik", **options)
+
+
+@pytest.mark.parametrize("by", ["prompt_logprobs", "echo"])
+def test_captions_have_the_log_probabilities_of_their_own_tokens(endpoint: Endpoint, by: Any) -> None:
+    scored = scorer(endpoint, logprobs_by=by, norm="sum").score(CLIP, CAPTIONS)
+    np.testing.assert_allclose(scored.scores, [-0.25 * 8 - 0.03, -0.25 * 14 - 0.04])
+    assert scored.parts is not None and scored.parts[0] == {"sum": scored.scores[0], "n_tokens": 3.0, "n_chars": 10.0}
+    asked = endpoint.asked[-1]
+    assert asked["messages"][-1] == {"role": "assistant", "content": CAPTIONS[-1]} or by == "echo"
+    if by == "prompt_logprobs":
+        assert not asked["add_generation_prompt"] and asked["continue_final_message"] and asked["prompt_logprobs"] == 0
+    per_token = scorer(endpoint, logprobs_by=by).score(CLIP, CAPTIONS)
+    np.testing.assert_allclose(per_token.scores, scored.scores / [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ("company", "asked twice for .* it returned .*, by the company of other requests, so nothing was scored"),
+        ("shifted", "it said 'a man runs' with log-probabilities that differ by .* a token"),
+        ("positive", "0.5 is no log-probability"),
+        ("silent", "does not return the log-probabilities of its prompt"),
+    ],
+)
+def test_a_server_that_is_wrong_about_log_probabilities_is_refused(endpoint: Endpoint, lie: str, message: str) -> None:
+    endpoint.lie = lie
+    with pytest.raises(VideoContrastError, match=message):
+        scorer(endpoint).score(CLIP, CAPTIONS)
+
+
+def test_the_canary_stands_in_the_record_and_is_asked_once(endpoint: Endpoint) -> None:
+    model = scorer(endpoint)
+    model.score(CLIP, CAPTIONS)
+    asked = len(endpoint.asked)
+    model.score(CLIP, ["another caption"])
+    assert len(endpoint.asked) == asked + 1
+    assert model.facts["canary"]["said_tokens"] == 3 and model.facts["canary"]["largest_gap"] == 0
+
+
+def test_frames_go_as_one_video_where_the_server_takes_it(endpoint: Endpoint) -> None:
+    scorer(endpoint, frames_as="video").score(CLIP, CAPTIONS[:1])
+    [part, _] = endpoint.asked[0]["messages"][0]["content"]
+    assert part["video_url"]["url"].startswith("data:video/jpeg;base64,") and part["video_url"]["url"].count(",") == 2
+
+
+def flags(endpoint: Endpoint, dataset: Path, folder: Path, *more: str) -> list[str]:
+    place = ["--dataset", str(dataset), "--config", "verb_mc", "--output", str(folder), "--store", str(folder / "../s")]
+    return ["score", *place, "--endpoint", endpoint.url, "--frames", "2", "--accept", "all", "--quiet", *more]
+
+
+def test_a_run_is_priced_before_and_after(
+    endpoint: Endpoint, dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--model", "served:vlm", "--scoring", "loglik", "--price-out", "4", "--price-in", "2"]
+    answers = ["--answers", str(tmp_path / "answers.jsonl")]
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model, *answers, "--dry-run", "--json")) == 0
+    assert '"estimated_price": 0.0' in capsys.readouterr().out and not endpoint.asked
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model, *answers)) == 0
+    record: Any = video_contrast.open_run(tmp_path / "run").record["model"]
+    assert record["estimate"]["requests"] == 12 and record["estimate"]["prompt_tokens"] > 9 * 2 * 256
+    assert record["price"] == pytest.approx(
+        (2 * record["counters"]["prompt_tokens"] + 4 * record["counters"]["completion_tokens"]) / 1e6, abs=1e-6
+    )
+    assert record["counters"]["requests"] == 12  # nine candidates, and the distractors that contrasts displaced
+    # another price is no other run
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model[:-1], "9", *answers)) == 0
+
+
+def test_a_lying_server_leaves_no_scores(
+    endpoint: Endpoint, dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.lie = "company"
+    model = ["--model", "served:vlm", "--scoring", "loglik", "--answers", str(tmp_path / "answers.jsonl")]
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model)) == 1
+    assert "so nothing was scored" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_clips_are_asked_about_at_once(endpoint: Endpoint, dataset: Path, tmp_path: Path) -> None:
+    reply = endpoint.reply
+    endpoint.reply = lambda request: (time.sleep(0.05), reply(request))[1]  # type: ignore[method-assign]
+    model = ["--model", "served:vlm", "--scoring", "letter", "--concurrency", "8"]
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model, "--answers", str(tmp_path / "a.jsonl"))) == 0
+    assert endpoint.most > 1  # a letter is one request an item
+
+
+def test_embeddings_of_clips_and_captions_are_joined(endpoint: Endpoint, dataset: Path, tmp_path: Path) -> None:
+    model = ["--model", "served-embedder:vlm", "--prompt-text", "Find the video."]
+    assert main(flags(endpoint, dataset, tmp_path / "run", *model)) == 0
+    run = video_contrast.open_run(tmp_path / "run")
+    record: Any = run.record["model"]
+    assert record["canary"]["least_cosine"] > 0.999 and record["estimate"]["requests"] == record["requests"] - 6
+    assert {request["messages"][0]["role"] for request in endpoint.asked} == {"system", "user"}
+    assert all(abs(score) <= 1.0001 for row in run.score_rows() for score in row["scores"])
+
+
+def test_an_embedder_that_is_not_steady_is_refused(endpoint: Endpoint) -> None:
+    endpoint.lie = "company"
+    chat = ChatModel("vlm", endpoint=endpoint.url, sleep=lambda _: None)
+    with pytest.raises(VideoContrastError, match="embedded the same text differently"):
+        ServedEmbedder(chat).encode_texts(["a man sits"])
+
+
+def drive(pace: Pace, clock: list[float], latency: Any, requests: int = 200) -> None:
+    """Sends requests whose latency depends on how many may be in flight."""
+    for _ in range(requests):
+        with pace.slot():
+            clock[0] += latency(pace.limit)
+
+
+def test_the_pace_grows_while_latency_holds_and_falls_where_it_does_not() -> None:
+    clock = [0.0]
+    free = Pace(clock=lambda: clock[0])
+    drive(free, clock, lambda limit: 1.0)
+    assert free.limit == 64
+    tight = Pace(clock=lambda: clock[0])
+    drive(tight, clock, lambda limit: 1.0 if limit <= 8 else limit / 4)
+    assert 4 <= tight.limit <= 16
+    fixed = Pace(3)
+    drive(fixed, clock, lambda limit: limit)
+    fixed.busy()
+    assert fixed.limit == 3
+
+
+def test_a_busy_server_is_asked_less() -> None:
+    pace = Pace()
+    pace.limit = 16
+    pace.busy()
+    assert pace.limit == 8
+    running, most = [0], [0]
+    lock = threading.Lock()
+
+    def ask() -> None:
+        with pace.slot():
+            with lock:
+                running[0] += 1
+                most[0] = max(most[0], running[0])
+            time.sleep(0.005)
+            with lock:
+                running[0] -= 1
+
+    pace.limit = 2
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most[0] <= 2
