@@ -16,7 +16,7 @@ from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.store import open_store
-from video_contrast.teacher.training import losses
+from video_contrast.teacher.terms import losses
 
 BATCH, STEPS, ROUNDS = 32, 6, 4
 

@@ -30,7 +30,7 @@ class Batches:
 
     def __iter__(self) -> Iterator[list[int]]:
         epoch, self.epoch = self.epoch, self.epoch + 1
-        return _an_epoch(self.clips, self.groups, self.size, epoch, self.seed)
+        return _an_epoch(self.clips, self.groups, self.size, epoch=epoch, seed=self.seed)
 
 
 def batches(
@@ -52,11 +52,11 @@ def batches(
     [[0, 2], [3, 1]]
     """
     for epoch in range(epochs):
-        yield from _an_epoch(clips, groups, size, epoch, seed)
+        yield from _an_epoch(clips, groups, size, epoch=epoch, seed=seed)
 
 
 def _an_epoch(
-    clips: Sequence[int], groups: Sequence[str] | None, size: int, epoch: int, seed: int
+    clips: Sequence[int], groups: Sequence[str] | None, size: int, *, epoch: int, seed: int
 ) -> Iterator[list[int]]:
     order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
     if groups is not None:

@@ -66,7 +66,12 @@ def dry_run(
     steps = request.epochs * -(-batches // request.accumulate)
     net, processor, _ = load_checkpoint(model)
     seconds = request.accumulate * _seconds(
-        Pairs(net, request.freeze), processor, request, frames_of(net, request.frames), kept[0], recipe
+        Pairs(net, request.freeze),
+        processor,
+        request,
+        frames=frames_of(net, request.frames),
+        rows=kept[0],
+        recipe=recipe,
     )
     return facts | {"steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
 
@@ -97,7 +102,7 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
 
     options: dict[str, Any] = {
         "output": request.store or request.output / "store", "config": request.config, "generator": "llm",
-        "generator_model": recipe.model, "generator_options": recipe.options,
+        "generator_model": recipe.model, "generator_options": _without_server(recipe.options),
         "constraints": "has_verb,lemma,frequency,siblings,inflection",  # those with models change no question
         "tagger": recipe.tagger, "negatives": request.negatives,
         "seed": request.seed, "price_in": prices[0], "price_out": prices[1], "dry_run": True,
@@ -113,12 +118,18 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
     return facts if parts[0].price is None else facts | {"price": round(sum(part.price for part in parts), 2)}
 
 
+def _without_server(options: str | None) -> str | None:
+    """The options of a chat model that change what is asked; where its server and its answers are does not."""
+    parts = [part for part in (options or "").split(",") if part.partition("=")[0].strip() not in ("endpoint", "store")]
+    return ",".join(parts) or None
+
+
 def _silent(_: str) -> None:
     return None
 
 
 def _seconds(
-    pairs: Pairs, processor: Any, request: TeachOptions, frames: int, rows: Sequence[RetrievalRow], recipe: Any
+    pairs: Pairs, processor: Any, request: TeachOptions, *, frames: int, rows: Sequence[RetrievalRow], recipe: Any
 ) -> float:
     """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
     from video_contrast.runner.kinds.loading import Tokens

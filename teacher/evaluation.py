@@ -117,7 +117,7 @@ def measure(
         clips |= {key: row for key, row in one["clips"].items() if key not in clips}
         texts |= {key: row for key, row in one["texts"].items() if key not in texts}
     hits, mean_rank = _told_apart(part, own)
-    return Measured(float(loss), _retrieved(pairs, part, clips, texts, device) | hits, mean_rank)
+    return Measured(float(loss), _retrieved(pairs, part, clips, texts, device=device) | hits, mean_rank)
 
 
 def _batch(
@@ -175,7 +175,9 @@ def _told_apart(part: Part, own: dict[int, npt.NDArray[np.float32]]) -> tuple[di
     return hits, mean_rank
 
 
-def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Any], texts: dict[str, Any], device: Any) -> dict[str, Hits]:
+def _retrieved(
+    pairs: Pairs, part: Part, clips: dict[int, Any], texts: dict[str, Any], *, device: Any
+) -> dict[str, Hits]:
     """Retrieval both ways, and each caption against four of other clips."""
     from video_contrast.metrics import choice_ranks, matrix_ranks
 

@@ -6,6 +6,7 @@ from typing import Any
 from video_contrast.teacher.evaluation import Hits
 
 Row = dict[str, Any]
+ROUNDING = 1e-9  # of a difference of two shares
 
 
 def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: str, *, seed: int = 0) -> list[Row]:
@@ -40,7 +41,7 @@ def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: st
 
 def fallen(rows: Sequence[Row], tolerance: float) -> list[Row]:
     """The figures that fell by more than the tolerance: an estimate, whatever its test says."""
-    return [row for row in rows if row["difference"] < -tolerance]
+    return [row for row in rows if row["difference"] < -tolerance - ROUNDING]
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -246,7 +246,13 @@ def attempts_of(rows: Sequence[RetrievalRow]) -> list[Any]:
 
 
 def edits_of(source: Any, attempts: Sequence[Any], count: int) -> list[list[Any]]:
-    """Up to `count` edits of each caption that say different things, none of which its clip's captions say."""
+    """Up to `count` edits of each caption that say different things, none of which its clip's captions say.
+
+    Args:
+        source: a generator with its constraints (`NegativeRecipe.source`).
+        attempts: the captions (`attempts_of`).
+        count: edits of each, at most.
+    """
     from video_contrast.builders.assembly.captioned_clip import normal
 
     kept: list[dict[str, Any]] = [{} for _ in attempts]  # by what they say

@@ -10,8 +10,8 @@ from video_contrast.options import Flag, Seed, VideoRoot
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
-RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-3 in the LoRA paper (arXiv:2106.09685, table 12)
-HEAD_FACTOR = 10.0  # X-CLIP (arXiv:2208.02816, 4.1): what the towers did not bring learns ten times as fast
+RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-2 in microsoft/LoRA (examples/NLG)
+HEAD_FACTOR = 10.0  # microsoft/VideoX, X-CLIP/utils/optimizer.py, there also for the messages within the tower
 TEMPERATURE = 0.05  # of models without a logit scale
 
 

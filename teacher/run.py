@@ -12,6 +12,7 @@ from video_contrast.files import write_json
 from video_contrast.options import with_options
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.adapters import check_peft
+from video_contrast.runner.locate import locate
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
@@ -69,6 +70,8 @@ def teach(
     check_encoder(request.encoder)
     if request.lora_rank:
         check_peft("--lora-rank")
+        if not request.merge and locate(str(model)).adapter is not None:
+            raise UsageError(f"--lora-rank: {model} holds adapters: give --merge, or merge them first")
     net, processor, revision = load_checkpoint(model)
     count = frames_of(net, request.frames)
     here = _processes()
@@ -156,7 +159,9 @@ def _material(
 
     images = getattr(processor, "image_processor", None) or processor.video_processor
     quiet, names = say is _silent, ("train", "validation")
-    made = Material([], Tokens(processor.tokenizer, pairs.model.config), {}, {}, Counter({"clips": 0, "captions": 0}))
+    made = Material(
+        [], Tokens(processor.tokenizer, pairs.model.config), {}, {}, encoded=Counter({"clips": 0, "captions": 0})
+    )
     stores = []
     for name, rows in zip(names, splits, strict=True):
         with here.main_process_first():  # the first process makes what is stored, the others find it
@@ -234,7 +239,6 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
     from video_contrast.runner.kinds import all_kinds
     from video_contrast.runner.kinds.base import LoadOptions as Loading
     from video_contrast.runner.kinds.loading import load_model, load_processor
-    from video_contrast.runner.locate import locate
 
     source = locate(str(model))
     dual, name = all_kinds()["dual_encoder"], source.architecture or None
@@ -243,7 +247,10 @@ def load_checkpoint(model: str | Path) -> tuple[Any, Any, str]:
     elif not name or not hasattr(transformers, name):
         raise UsageError(f"teach trains standard transformers classes, not {name or 'an unknown one'} ({model})")
     loading = Loading(device="cpu", dtype="float32")
-    return load_model(source, loading, name), load_processor(source, loading), source.revision
+    net = load_model(source, loading, name)
+    if source.adapter is not None:
+        net.requires_grad_(True)  # the library freezes what it merges adapters into
+    return net, load_processor(source, loading), source.revision
 
 
 def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:

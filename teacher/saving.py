@@ -13,21 +13,25 @@ WHOLE = "whole.json"
 
 
 def mark_whole(folder: Path) -> None:
-    """Marks a checkpoint that every process has written its part of."""
-    write_json(folder / WHOLE, {"step": step_of(folder)})
+    """Marks a checkpoint that every process has written its part of, and names its files."""
+    write_json(folder / WHOLE, {"files": sorted(path.name for path in folder.iterdir())})
 
 
 def newest(output: Path) -> Path | None:
     """The last checkpoint that was saved whole."""
-    whole = [path.parent for path in (output / "state").glob(f"checkpoint-*/{WHOLE}")]
-    return max(whole, key=step_of, default=None)
+    return max(filter(_is_whole, (output / "state").glob("checkpoint-*")), key=step_of, default=None)
 
 
 def drop_broken(output: Path) -> None:
-    """Removes checkpoints whose saving was broken off."""
+    """Removes checkpoints whose saving, or removal, was broken off."""
     for folder in (output / "state").glob("checkpoint-*"):
-        if not (folder / WHOLE).exists():
+        if not _is_whole(folder):
             shutil.rmtree(folder)
+
+
+def _is_whole(folder: Path) -> bool:
+    mark = folder / WHOLE
+    return mark.exists() and all((folder / name).exists() for name in read_json(mark)["files"])
 
 
 def step_of(folder: Path) -> int:

@@ -83,6 +83,16 @@ def test_a_killed_run_with_adapters_ends_with_the_same_numbers(place: Path, apar
         assert (place / "killed" / name).read_bytes() == (place / "apart" / name).read_bytes(), name
 
 
+def test_adapters_can_be_trained_on_but_not_adapted_again(place: Path, apart: dict[str, Any]) -> None:
+    result = run(place, "on", model=apart["model"], lora_rank=0, stop_after=1)
+    assert result["step"] == 1
+    before = load_checkpoint(apart["model"])[0]
+    assert all(parameter.requires_grad for parameter in before.parameters())
+    with pytest.raises(UsageError, match=r"apart.model holds adapters: give --merge"):  # nothing could load the two
+        run(place, "twice", model=apart["model"])
+    assert not (place / "twice").exists()
+
+
 def test_adapters_of_another_base_are_refused(place: Path, apart: dict[str, Any], tmp_path: Path) -> None:
     import shutil
 

@@ -14,9 +14,10 @@ from teacher_set import SETTINGS
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
-from video_contrast.teacher import gate, run, teach, training
+from video_contrast.teacher import gate, run, teach
 from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
+from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.presets import with_preset
 from video_contrast.teacher.store import open_store
 from video_contrast.teacher.trackers import check_tracker
@@ -49,7 +50,7 @@ def flags(place: Path, name: str, *more: str) -> list[str]:
 def test_each_part_of_the_model_has_its_rate(tmp_path: Path) -> None:
     net = run.load_checkpoint(tiny_models.xclip(tmp_path / "xclip"))[0]
     options = TeachOptions(output=tmp_path, learning_rate=1e-5, text_learning_rate=2e-6)
-    groups = training.parameter_groups(net, 0.05, options.rates(lora=False))
+    groups = parameter_groups(net, 0.05, options.rates(lora=False))
     rate_of = {id(p): group["lr"] for group in groups for p in group["params"]}
     decay_of = {id(p): group["weight_decay"] for group in groups for p in group["params"]}
     parameters = dict(net.named_parameters())
@@ -132,6 +133,7 @@ def test_the_gate_names_what_fell_and_passes_what_did_not() -> None:
     rows = gate.paired_rows(before, after, "validation")
     assert [row["figure"] for row in gate.fallen(rows, 0.5)] == ["a"]
     assert gate.fallen(rows, 0.75) == []
+    assert gate.fallen([rows[0] | {"difference": 0.3 - 0.4}], 0.1) == []  # -0.10000000000000003
     assert rows[0]["p_value"] < 0.001 and rows[0]["low"] < -0.75 < rows[0]["high"]
     assert "| validation | a | 1.000" in gate.table(rows)
 

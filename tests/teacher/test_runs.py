@@ -176,16 +176,16 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place: Path) -> None:
 def test_a_loss_that_is_no_number_keeps_the_last_state_and_the_run_can_go_on(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from video_contrast.teacher import training
+    from video_contrast.teacher import terms
 
-    usual, calls = training.label_loss, []
+    usual, calls = terms.label_loss, []
 
     def broken(*given: Any) -> torch.Tensor:
         calls.append(torch.is_grad_enabled())
         return usual(*given) * (float("nan") if sum(calls) == 3 else 1.0)  # in the third step
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "label_loss", broken)
+        patch.setattr(terms, "label_loss", broken)
         with pytest.raises(VideoContrastError, match=r"after step 2, clips clip\d+.*state[/\\]checkpoint-2;"):
             run(place, "nan")
     assert run(place, "nan")["step"] == 4
@@ -201,6 +201,19 @@ def test_a_checkpoint_that_was_not_saved_whole_is_not_used(tmp_path: Path) -> No
     assert saving.newest(tmp_path) == tmp_path / "state" / "checkpoint-10"
     saving.drop_broken(tmp_path)
     assert not (tmp_path / "state" / "checkpoint-11").exists()
+
+
+def test_a_checkpoint_whose_removal_was_broken_off_is_not_used(tmp_path: Path) -> None:
+    for step in (9, 10):
+        folder = tmp_path / "state" / f"checkpoint-{step}"
+        folder.mkdir(parents=True)
+        for name in ("model.safetensors", "optimizer.pt"):
+            (folder / name).write_bytes(b"weights")
+        saving.mark_whole(folder)
+    (tmp_path / "state" / "checkpoint-10" / "optimizer.pt").unlink()
+    assert saving.newest(tmp_path) == tmp_path / "state" / "checkpoint-9"
+    saving.drop_broken(tmp_path)
+    assert [folder.name for folder in (tmp_path / "state").iterdir()] == ["checkpoint-9"]
 
 
 # Generators, teachers
