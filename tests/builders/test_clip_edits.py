@@ -190,9 +190,12 @@ def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_
 
 
 def test_groups_are_left_out_whole(edits: Path, world: Path, tmp_path: Path) -> None:
-    kinds = ["count", "reversal"]
-    with pytest.raises(VideoContrastError, match="config count could be read"):  # three times are too many
-        video_contrast.score("bag-of-frames", edits, kinds, video_root=world, store=tmp_path, frames=5)
+    arguments: dict[str, Any] = {"video_root": world, "store": tmp_path, "frames": 5}
+    with pytest.raises(VideoContrastError, match="config count could be read.*unseen at this sampling"):
+        video_contrast.score("bag-of-frames", edits, ["count"], **arguments)  # three times are too many
+    run = video_contrast.score("bag-of-frames", edits, ["count", "reversal"], **arguments)
+    assert list(run.metrics["configs"]) == ["reversal"] and "unseen" in run.record["skipped"]["count"]
+    assert len(run.scores) == len(rows_of(edits, "reversal"))
 
 
 # --- input that does not suit ---

@@ -101,7 +101,7 @@ class RunRecord(TypedDict):
     sampling: dict[str, Any]  # frames, policy
     embeddings: dict[str, str]  # store, space; empty where a model has none
     conditions: dict[str, dict[str, Any]]  # condition -> group, visual, text: its recipe
-    skipped: dict[str, str]  # condition -> why it was left out
+    skipped: dict[str, str]  # condition, or config none of whose edits a sampling shows -> why it was left out
     seed: int
     device: str
     dtype: str
