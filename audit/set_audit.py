@@ -30,9 +30,9 @@ def audit_set(
 
     Args:
         folder: of the set.
-        configs: which; all multiple-choice ones by default (refined ones are left alone).
+        configs: which; all of multiple choice and pairs by default (refined ones are left alone).
         split: which split is audited; `test` if there is one, else the first.
-        refine: also write `CONFIG_refined`, with every split of the config refined by itself.
+        refine: also write `CONFIG_refined`, with every split of a multiple-choice config refined by itself.
         language_model: joins the blind models, and is asked whether it knows the set.
         seed: of everything random.
 
@@ -46,14 +46,16 @@ def audit_set(
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)
     results: dict[str, Facts] = {}
-    for config in _multiple_choice(set_folder, configs):
+    for config in _with_candidates(set_folder, configs):
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
         audited = split or ("test" if "test" in splits else next(iter(splits)))
         if audited not in splits:
             raise unknown_name(f"split of {config}", audited, list(splits))
         record = xray(splits, split=audited, seed=seed, language_model=language_model)
         results[config] = {"split": audited, **record["blind"]["audit"], "certificate": certificate(record)}
-        if refine:
+        if record["pairs"]:
+            results[config]["pairs"] = record["pairs"]
+        if refine and set_folder.layout(config) == "multiple_choice":  # single rows cannot leave a group of pairs
             counts, results[config + SUFFIX] = _add_refined(draft, config, splits, seed)
             results[config]["refined"] = counts
         draft.record["configs"][config]["facts"]["audit"] = results[config]
@@ -61,14 +63,14 @@ def audit_set(
     return {config: results[config] for config in sorted(results)}
 
 
-def _multiple_choice(folder: SetFolder, configs: Sequence[str] | None) -> list[str]:
-    known = [name for name in folder.configs if folder.layout(name) == "multiple_choice"]
+def _with_candidates(folder: SetFolder, configs: Sequence[str] | None) -> list[str]:
+    known = [name for name in folder.configs if folder.layout(name) != "retrieval"]
     for config in configs or ():
         if config not in known:
-            raise unknown_name("multiple-choice config", config, known)
+            raise unknown_name("config of candidates", config, known)
     names = [name for name in known if (name in configs if configs else not name.endswith(SUFFIX))]
     if not names:
-        raise UsageError("the set has no multiple-choice config to audit")
+        raise UsageError("the set has no config of multiple choice or pairs to audit")
     return names
 
 

@@ -30,6 +30,7 @@ from video_contrast.audit.item_checks import (
     text_facts,
 )
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
+from video_contrast.audit.pair_groups import pair_facts
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.version import __version__
@@ -65,8 +66,8 @@ def xray(
     Returns:
         JSON-able: `split`, `items`, `clusters`, `candidates` (size -> items), `chance` (all candidates), `blind`
         (`models`, the strongest first; `best`, its interval corrected for the choice among them; `solvable`; `audit`,
-        the record as of `blind_audit.audit`), `explained`, `position`, `texts`, `copies`, `leaks`, `suspects`,
-        `order`, `power`; None where something was not given.
+        the record as of `blind_audit.audit`), `pairs` (`pair_facts`), `explained`, `position`, `texts`, `copies`,
+        `leaks`, `suspects`, `order`, `power`; None where something was not given.
 
     Raises:
         UsageError: no such split, or rows that are not of a multiple-choice set.
@@ -79,6 +80,9 @@ def xray(
     items = audited_items(rows)
     results = blind_results(items, seed=seed, language_model=language_model)
     blind = _blind(items, results)
+    pairs = pair_facts(rows, results)
+    if pairs and pairs["solvable"]:
+        blind["solvable"] = True
     whole = sum(1 / len(row["candidates"]) for row in rows) / len(rows)
     rate = None if not answers else sum(answers[0].hits.values()) / max(1, len(answers[0].hits))
     return {
@@ -90,6 +94,7 @@ def xray(
         "candidates": {str(size): n for size, n in sorted(Counter(len(row["candidates"]) for row in rows).items())},
         "chance": round(whole, 4),
         "blind": blind,
+        "pairs": pairs,
         "explained": explained(items, results, blind["best"]["key"], answers) if answers else None,
         "position": position_facts(rows),
         "texts": text_facts(rows, count_tokens, limit) | {"counter": counter},

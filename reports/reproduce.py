@@ -283,7 +283,7 @@ def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
         return {
             f"{group}:{gamma}": means[gamma]
             for group, means in robust.items()
-            if group not in ("clean", "conditions")
+            if group not in ("clean", "conditions", "at_chance")
             for gamma in ("gamma_absolute", "gamma_relative")
             if means[gamma] is not None
         }

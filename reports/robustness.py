@@ -222,7 +222,7 @@ def pair_map(run: Run, score: str) -> Figure | None:
 def _groups(runs: Sequence[Run], score: str) -> list[str]:
     groups: dict[str, None] = {}
     for run in runs:
-        groups.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions")))
+        groups.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions", "at_chance")))
     order = ("visual", "text", "pairs")
     return sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
 

@@ -36,8 +36,9 @@ def table(result: RunResult) -> Table:
             if score.endswith("R@5"):
                 continue
             for group, means in robust.items():
-                if group in ("visual", "text", "pairs") or (many and group not in ("clean", "conditions")):
-                    rows.append((config, f"gamma {group}, {score}", _gammas(means), "", str(means["n"])))
+                if group in ("visual", "text", "pairs") or (many and group not in ("clean", "conditions", "at_chance")):
+                    at_chance = ", clean at chance" if robust.get("at_chance") else ""
+                    rows.append((config, f"gamma {group}, {score}{at_chance}", _gammas(means), "", str(means["n"])))
         rows.append(None)
     columns = ("config", "condition", "score", "chance", "n")
     used = [n for n in range(len(columns)) if any(row is not None and row[n] for row in rows)]

@@ -84,6 +84,12 @@ def verdict(name: str, record: Mapping[str, Any]) -> str:
     best, chance = blind["best"], _percent(blind["chance"])
     interval = "" if best["low"] is None else f" ({100 * best['low']:.1f} to {100 * best['high']:.1f})"
     figure = f"{best['name']} {_percent(best['accuracy'])}{interval} where chance is {chance}"
+    if pairs := record.get("pairs"):
+        among = "" if pairs["low"] is None else f" ({100 * pairs['low']:.1f} to {100 * pairs['high']:.1f})"
+        figure += (
+            f"; all clips of a group right {_percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
+            f"{_percent(pairs['chance'])}"
+        )
     if blind["solvable"] is None:
         return f"{name} has too few source videos to tell whether it is solvable blind: {figure}."
     if blind["solvable"]:

@@ -39,7 +39,9 @@ def robustness_of(
     Returns:
         score -> {"conditions": name -> {gamma_absolute, gamma_relative, gamma_corrected}, and for each of
         "visual", "text", "pairs", "visual:<category>", "text:<origin>" that has conditions: {gamma_*: mean,
-        gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null, and left out of means.
+        gamma_*_sd, n, n_undefined}}. Undefined values (a clean score of 0) are null, and left out of means. Where the
+        interval of the clean score holds chance, `at_chance` is true and all corrected gammas are null: a ratio of
+        two noises.
     """
     perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
     if "clean" not in metrics or not perturbed:
@@ -50,11 +52,16 @@ def robustness_of(
         if score not in metrics["clean"] or chance >= 1:  # a gallery of at most five: nothing can be missed
             continue
         clean = metrics["clean"][score]
+        low = metrics["clean"].get(f"{score}_low")
+        at_chance = low is not None and low <= chance
         each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
-        entry: dict[str, Any] = {"clean": clean, "conditions": each}
+        entry: dict[str, Any] = {"clean": clean, "at_chance": at_chance, "conditions": each}
         for group, names in _groups(perturbed, conditions).items():
             scores = [metrics[name][score] for name in names]
             entry[group] = _means(clean, scores, [conditions[name] for name in names], chance)
+        if at_chance:
+            for gammas in (*each.values(), *(entry[group] for group in _groups(perturbed, conditions))):
+                gammas |= {name: None for name in gammas if name.startswith("gamma_corrected")}
         found[score] = entry
     return found
 

@@ -183,7 +183,7 @@ def test_what_cannot_be_audited_is_said(tmp_path, capsys):
     table.write_text("video,caption\n" + "\n".join(f"v{n}.mp4,a man is in {n}" for n in range(8)))
     root = build("captions", ["retrieval", "gender_mc"], output=tmp_path / "set", captions=str(table))
     assert main(["audit", str(root), "retrieval"]) == 2
-    assert "unknown multiple-choice config 'retrieval'" in capsys.readouterr().err
+    assert "unknown config of candidates 'retrieval'" in capsys.readouterr().err
     assert main(["audit", str(root), "--refine"]) == 2
     assert "too few to refine" in capsys.readouterr().err
     with pytest.raises(UsageError, match="unknown split of gender_mc 'dev'"):

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from fake_hub import FakeHub, Repo, point_at
+from tiny_models import gpt2
 
 from video_contrast import build
 from video_contrast.audit.exchangeability import exchangeability
@@ -12,7 +14,9 @@ from video_contrast.audit.near_duplicates import near_duplicates
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.audit.xray import certificate, certificate_text, xray
 from video_contrast.cli import main
+from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
 from video_contrast.rows import multiple_choice_row
+from video_contrast.storage import SetFolder
 
 WORDS = [
     f"{a}{b}" for a in ("ba", "do", "ki", "lu", "me", "ra", "si", "tu") for b in ("na", "po", "ri", "ta", "vo", "we")
@@ -272,3 +276,57 @@ def test_the_contrast_of_a_set_without_kinds_is_the_nearest_candidate():
     assert n == 40
     assert all(r["candidates"][r["kinds"].index("contrast")].endswith(" else") for r in marked)
     assert mark_nearest(random_rows(40))[1] == 0
+
+
+def question_pairs(n):
+    """Pairs with two questions, each of which names its answer."""
+    rng, rows = np.random.default_rng(6), []
+    for at in range(n):
+        texts = [str(word) for word in rng.choice(WORDS, 2, replace=False)]
+        for label in range(2):
+            made = row(2 * at + label, texts, label, video=f"v{at}")
+            rows.append(made | {"group": f"g{at}", "question": f"does it {texts[label]}"})
+    return rows
+
+
+def test_pairs_of_one_text_cannot_be_won_blind_and_pairs_with_telling_questions_can():
+    rng = np.random.default_rng(5)
+    same = []
+    for at in range(60):
+        texts = [" ".join(rng.choice(WORDS, 5)) for _ in range(2)]
+        same += [row(2 * at + k, texts, k, video=f"v{at}") | {"group": f"g{at}"} for k in range(2)]
+    facts = xray({"test": same})["pairs"]
+    assert (facts["groups"], facts["same_texts"], facts["chance"]) == (60, 60, 0.25)
+    assert facts["accuracy"] <= 0.25 and facts["solvable"] is False
+    told = xray({"test": question_pairs(60)})
+    assert told["pairs"]["accuracy"] > 0.9 and told["pairs"]["solvable"] and told["blind"]["solvable"]
+    assert xray({"test": random_rows(40)})["pairs"] is None
+
+
+def test_a_folder_of_pairs_is_audited_and_xrayed(tmp_path, capsys):
+    sets = build("shapes", ["reversal_pairs"], output=tmp_path / "pairs", items=20)
+    assert main(["audit", str(sets)]) == 0
+    facts = SetFolder.open(sets).record["configs"]["reversal_pairs"]["facts"]["audit"]
+    assert facts["pairs"]["groups"] == 10 and facts["pairs"]["solvable"] is False
+    assert main(["xray", str(sets), "--output", str(tmp_path / "x")]) == 0
+    assert "all clips of a group right 25.0 %" in capsys.readouterr().out
+    (record,) = json.loads((tmp_path / "x" / "xray.json").read_text()).values()
+    assert record["groups"] == 10 and record["copies"]["copies"]["count"] == 0
+
+
+def test_a_data_set_of_the_hub_is_xrayed_by_its_id(tmp_path, monkeypatch):
+    table = "\n".join(json.dumps({"candidates": r["candidates"], "label": r["label"]}) for r in random_rows(30))
+    card = "---\nconfigs:\n- config_name: default\n  data_files:\n  - {split: test, path: data/test.jsonl}\n---\n"
+    files = {"data/test.jsonl": table.encode(), "README.md": card.encode()}
+    with FakeHub() as hub:
+        point_at(hub.url, monkeypatch, tmp_path / "cache")
+        hub.repos["dataset", "me/benchmark"] = Repo("dataset", branches={"main": [("1" * 40, files)]})
+        assert main(["xray", "me/benchmark", "--output", str(tmp_path / "x"), "--quiet"]) == 0
+    (record,) = json.loads((tmp_path / "x" / "xray.json").read_text()).values()
+    assert record["items"] == 30 and record["source"]["read"] == "me/benchmark"
+
+
+def test_a_tiny_causal_language_model_is_asked_about_the_order(tmp_path):
+    """GPT-2's own class, untrained: it knows no order."""
+    order = exchangeability(random_rows(60), LanguageModel(str(gpt2(tmp_path / "gpt2"))), shuffles=2)
+    assert order["candidates"]["n"] == 60 and 0.001 < order["candidates"]["p_value"] < 0.999

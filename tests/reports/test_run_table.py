@@ -43,3 +43,22 @@ def test_clips_with_several_questions_show_the_share_of_those_without_a_wrong_an
     sides = {"right_in_all_of_clip_low": 0.2, "right_in_all_of_clip_high": 0.5, "clips": 20}
     lines = printed(clean=numbers | {"right_in_all_of_clip": 0.333} | sides)
     assert any("all questions of a clip 0.333 [0.200, 0.500]" in line for line in lines)
+
+
+def test_a_corrected_gamma_of_a_model_at_chance_is_no_number() -> None:
+    from video_contrast.runner.conditions import parse
+    from video_contrast.runner.robust import robustness_of
+
+    conditions = {condition.name: condition for condition in parse(["clean", "text:drop_first"])}
+    perturbed = next(name for name in conditions if name != "clean")
+
+    def measured(low: float) -> dict[str, Any]:
+        clean = {"accuracy": 0.55, "accuracy_low": low, "accuracy_high": 0.8, "chance": 0.5}
+        numbers = {"clean": clean, perturbed: {"accuracy": 0.8, "chance": 0.5}}
+        found = robustness_of("multiple_choice", conditions, numbers)["accuracy"]
+        return {"at_chance": found["at_chance"], "one": found["conditions"][perturbed], "mean": found["text"]}
+
+    noise, able = measured(0.4), measured(0.52)
+    assert noise["at_chance"] and noise["one"]["gamma_corrected"] is None and noise["mean"]["gamma_corrected"] is None
+    assert not able["at_chance"] and able["one"]["gamma_corrected"] > 1 and able["mean"]["gamma_corrected"] > 1
+    assert noise["one"]["gamma_relative"] == able["one"]["gamma_relative"]

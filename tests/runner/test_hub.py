@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import runner_set
 import tiny_models
-from fake_hub import FakeHub, Repo
+from fake_hub import FakeHub, Repo, point_at
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner import score
@@ -23,24 +23,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
     with FakeHub() as server:
         point_at(server.url, monkeypatch, tmp_path / "cache")
         yield server
-
-
-def point_at(url: str, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """What `HF_ENDPOINT` and `HF_HOME` do in a process of its own."""
-    import datasets.config
-    from huggingface_hub import constants
-
-    changed = {
-        "ENDPOINT": url,
-        "HUGGINGFACE_CO_URL_TEMPLATE": url + "/{repo_id}/resolve/{revision}/{filename}",
-        "HF_HUB_CACHE": str(cache),
-        "HF_HUB_OFFLINE": False,
-        "HF_HUB_DISABLE_XET": True,
-    }
-    for name, value in changed.items():
-        monkeypatch.setattr(constants, name, value)
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(datasets.config, "HF_ENDPOINT", url)
 
 
 def publish(hub: FakeHub, name: str, folder: Path, kind: str = "model") -> str:

@@ -15,8 +15,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
 
 LARGE = (".parquet", ".mp4", ".png", ".safetensors", ".npy")
 
@@ -371,3 +374,21 @@ _ROUTES: tuple[tuple[str, Any], ...] = (
     (rf"/(?P<kind>(?:datasets/|spaces/)?){_NAME}\.git/info/lfs/objects/batch", _Handler.batch),
     (rf"/(?P<kind>(?:datasets/|spaces/)?){_NAME}/resolve/(?P<revision>[^/]+)/(?P<file>.+)", _Handler.resolve),
 )
+
+
+def point_at(url: str, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """What `HF_ENDPOINT` and `HF_HOME` do in a process of its own."""
+    import datasets.config
+    from huggingface_hub import constants
+
+    changed = {
+        "ENDPOINT": url,
+        "HUGGINGFACE_CO_URL_TEMPLATE": url + "/{repo_id}/resolve/{revision}/{filename}",
+        "HF_HUB_CACHE": str(cache),
+        "HF_HUB_OFFLINE": False,
+        "HF_HUB_DISABLE_XET": True,
+    }
+    for name, value in changed.items():
+        monkeypatch.setattr(constants, name, value)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(datasets.config, "HF_ENDPOINT", url)

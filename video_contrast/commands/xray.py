@@ -110,6 +110,7 @@ def _refined(source: Any, record: dict[str, Any], output: Path, seed: int) -> di
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
     """
     from video_contrast.audit.blind_audit import audit, refine, strongest_first
+    from video_contrast.audit.pair_groups import whole_groups
     from video_contrast.hub_cards import write_card
     from video_contrast.reports.xray import file_name
     from video_contrast.storage import SetDraft
@@ -118,6 +119,7 @@ def _refined(source: Any, record: dict[str, Any], output: Path, seed: int) -> di
     for name, rows in source.splits.items():
         keys = [model["key"] for model in record["blind"]["models"] if model["key"] not in _NOT_CUT]
         kept, facts[name] = refine(rows, seed=seed, by=(keys[0], keys[1]) if len(keys) > 1 else None)
+        kept = whole_groups(kept)
         if kept:
             splits[name] = kept
     if not splits:
