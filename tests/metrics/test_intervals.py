@@ -122,7 +122,8 @@ def test_intervals_are_those_of_a_plain_bootstrap(name: str, resamples: list[np.
         assert not any(key.endswith("_low") for key in measure(everything))  # on request only
         options["interval"] = True
     found = measure(everything, **options)
-    drawn = [measure(rows) for rows in resamples]
+    slow = name == "caption_shift"  # BLEU and ROUGE of 90 pairs a draw
+    drawn = [measure(rows) for rows in (resamples[:200] if slow else resamples)]
     for figure in figures:
         values = np.array([result[figure] for result in drawn], float)
         if values.std() == 0:
