@@ -228,6 +228,8 @@ def _matched(tokens: list[Token], at: int, pattern: list[str]) -> list[int] | No
     last, behind = pattern[-1], places[-1] + 1
     if _ANY in pattern[:-1] and last in _ADVERBS and behind < len(tokens) and tokens[behind].tag in OPENS:
         return None  # "turns clockwise on the sand"
+    if last in ("in", "out") and behind < len(tokens) and tokens[behind].text.lower() in ("of", "to"):
+        return None  # "walks out of" says where from
     if len(pattern) == 1 and at + 1 < len(tokens) and tokens[at + 1].tag == "RP":
         return None  # "pulls up" is no pulling
     # "cars take off in a lane" has no object that is taken off.

@@ -26,6 +26,8 @@ _IDIOMS = {
     "run": "bus car wall truck tree pole vehicle train fence problem",
     "drive": "bus car wall truck tree pole vehicle train fence",
     "load": "page website program",
+    "grow": "tree plant flower grass hair beard crop vegetable",
+    "leave": "flower message comment note trace review impression",
     "tie": "game match",
 }
 # Up and down are directions on these; a street is gone down both ways.
@@ -39,6 +41,7 @@ _NO_CONTAINERS = frozenset(  # what something is put "in" without getting into i
 _STANCES = frozenset(("sit", "stand", "lie"))
 _SUPPLIED = frozenset(("fill", "cover", "load", "pack", "wrap", "stack", "inflate", "attach", "button", "tie"))
 _INTRANSITIVE = frozenset("rise fall sink ascend descend appear disappear vanish grow shrink expand swell".split())  # noqa: SIM905
+_TRANSITIVE = frozenset("push pull shove drag lift lower raise".split())  # noqa: SIM905
 _CLOSING = frozenset(("into", "onto", "of", "off", "out"))  # a participle with one of these stands for an action
 
 
@@ -59,7 +62,7 @@ def other_sense(tokens: Sequence[Token], at: int, exchanged: set[int], *, dangle
     rest = tokens[at + 1 :]
     following = tokens[behind] if behind < len(tokens) else None
     takes_object = following is not None and following.tag in OPENS
-    nouns = {token.lemma for token in rest if token.tag.startswith("NN")}
+    nouns = {token.lemma for token in tokens if token.tag.startswith("NN")}
     head = _head(tokens, behind)
     return bool(
         any(token.lemma in ("not", "never") or token.text.lower() in ("n't", "cannot") for token in tokens)
@@ -67,6 +70,10 @@ def other_sense(tokens: Sequence[Token], at: int, exchanged: set[int], *, dangle
         or (verb.tag == "VBN" and not _is_happening(tokens, at, words))
         or (verb.tag == "VBG" and verb.lemma in _STANCES)
         or (verb.lemma in _SUPPLIED and any(token.text.lower() in ("with", "in") for token in rest))
+        or (verb.lemma in _TRANSITIVE and verb.tag != "VBN" and not words and following and not takes_object)
+        or any(token.text.lower() == "while" for token in tokens)
+        or (at > 1 and tokens[at - 1].tag == "TO" and tokens[at - 2].tag.startswith("NN"))  # "ways to approach"
+        or (words == ["up"] and verb.lemma in ("jump", "climb", "step") and following and following.text == "on")
         or (verb.lemma == "enter" and following is not None and following.text.lower() in ("in", "into", "to"))
         or (verb.lemma in _INTRANSITIVE and following is not None and following.tag in (*OPENS, "TO", "VBG"))
         or (dangles and not takes_object)

@@ -191,7 +191,7 @@ def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_
 
 def test_groups_are_left_out_whole(edits: Path, world: Path, tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"video_root": world, "store": tmp_path, "frames": 5}
-    with pytest.raises(VideoContrastError, match="config count could be read.*unseen at this sampling"):
+    with pytest.raises(VideoContrastError, match=r"config count could be read.*unseen at this sampling"):
         video_contrast.score("bag-of-frames", edits, ["count"], **arguments)  # three times are too many
     run = video_contrast.score("bag-of-frames", edits, ["count", "reversal"], **arguments)
     assert list(run.metrics["configs"]) == ["reversal"] and "unseen" in run.record["skipped"]["count"]
@@ -362,11 +362,21 @@ def test_a_verb_gives_way_to_its_counterpart_in_the_same_form(caption: str, reve
         "a car running head on into a bus",
         "a man pushes a button",
         "there is a man entering in a room",
+        "a man is leaving flowers at a grave",
+        "many trees grow beside a hill",
+        "a track contestant pulls ahead of his opponents",
+        "different ways to approach the house",
+        "people are falling while doing tricks",
+        "a racecar jumps up on the racetrack",
     ],
 )
 def test_a_verb_in_another_sense_has_no_counterpart(caption: str) -> None:
     with pytest.raises(LeftOut):
         backwards(caption)
+
+
+def test_ways_out_lead_in() -> None:
+    assert backwards("a woman is walking out of the house").caption == "a woman is walking into the house"
 
 
 @pytest.mark.parametrize(
