@@ -106,6 +106,30 @@ def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]
     return configs
 
 
+def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
+    """Step -> metrics, where all runs are of checkpoints of one training run, at least two; else {}.
+
+    Raises:
+        UsageError: a folder holds no finished run.
+    """
+    runs = [RunFolder.open(folder) for folder in folders]
+    steps = [run.record["model"].get("step") for run in runs]
+    if len(runs) < 2 or None in steps or len({Path(run.model).parent for run in runs}) > 1:
+        return {}
+    metrics: dict[int, dict[str, ConfigMetrics]] = {}
+    for number, run in sorted(zip(map(int, steps), runs, strict=True), key=lambda pair: pair[0]):
+        metrics.setdefault(number, {}).update(run.metrics["configs"])
+    return metrics
+
+
+def show_steps(steps: Mapping[int, Mapping[str, Any]]) -> None:
+    """Prints the course of a training run: a line a checkpoint, a column a measure."""
+    lines = lines_of({str(step): metrics for step, metrics in steps.items()})
+    rows = [Line(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
+    chances = [f" ({line.chance:.2f})" if line.chance is not None else "" for line in lines]
+    show(rows, [line.name + chance for line, chance in zip(lines, chances, strict=True)], "step")
+
+
 def best_models(folders: Sequence[Path]) -> dict[Place, str]:
     """The model that is better than every other one on the items of both, by the paired sign-flip test.
 

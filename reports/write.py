@@ -20,13 +20,14 @@ from video_contrast.reports.robustness import robustness
 from video_contrast.reports.runs import Run, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
+from video_contrast.reports.training import training
 from video_contrast.storage.self_test import self_test_lines
 from video_contrast.version import __version__
 
 MAX_FAILURES = 200
 _RECORD_LENGTH = 1500  # characters of an entry of the record
 # The order of the page. Each gives a section, which is left out where it has nothing to show.
-SECTIONS = (summary, kinds, robustness, controls, behaviour, similarities, audits)
+SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits)
 
 
 def write_report(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from video_contrast.runner.checkpoints import step_of
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
@@ -153,6 +154,7 @@ def model_facts(job: Job, model: Any) -> dict[str, Any]:
         "kind_version": job.kind.version,
         "options": job.kind_options,
         "files": files_of(job.source),
+        **({} if (step := step_of(job.source.name)) is None else {"step": step}),
         **({"recipe": recipe.record()} if recipe else {}),
         **model.facts,
     }

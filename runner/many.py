@@ -60,7 +60,7 @@ def score_each(
     alone = int(os.environ.get("WORLD_SIZE", 1)) <= 1
     jobs: list[Job | str] = []
     for request in requests:
-        with _Caught(alone) as caught:
+        with Caught(alone) as caught:
             jobs.append(_job(request, find_set))
         if caught.error:
             jobs.append(caught.error)
@@ -69,7 +69,7 @@ def score_each(
         output = request.options.output or folder
         outcome = RunOutcome(request.name, request.model, output, error=job if isinstance(job, str) else "")
         if isinstance(job, Job):
-            with _Caught(alone) as caught:
+            with Caught(alone) as caught:
                 outcome = replace(outcome, result=score_job(job))
             outcome = replace(outcome, error=caught.error)
             free_memory()
@@ -118,14 +118,14 @@ def _frames_key(job: Job) -> tuple[Path, Sampling] | None:
     return None if job.kind.family == "text" or job.video_root is None else (job.video_root, job.sampling)
 
 
-class _Caught:
+class Caught:
     """Keeps what a block raises as a sentence; an interruption passes, and everything where it is not `enabled`."""
 
-    def __init__(self, enabled: bool) -> None:
+    def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
         self.error = ""
 
-    def __enter__(self) -> _Caught:
+    def __enter__(self) -> Caught:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:

@@ -93,7 +93,7 @@ class RunOptions:
 
 
 # In the record of a run these say nothing about its numbers.
-NOT_RECORDED = ("progress", "workers", "dry_run", "show_input", "store", "output")
+NOT_RECORDED = ("progress", "workers", "dry_run", "show_input", "store", "output", "interval", "once")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,3 +120,12 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
             if record[name] == usual:  # as runs of versions that did not know it
                 del record[name]
         return record | {"output": None, "conditions": self.condition_names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions(ScoreOptions):
+    """All options of `watch`."""
+
+    limit: Annotated[int | None, "only the first clips of each config; 0: all", Flag(panel=SCORED)] = 100
+    interval: Annotated[float, "seconds between two looks", Flag(panel=RUN)] = 60.0
+    once: Annotated[bool, "score what is there, and end", Flag(panel=RUN)] = False

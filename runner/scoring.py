@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
@@ -138,8 +139,21 @@ def make_job(
         output=output,
         store=options.store if options.store is not None else cache_dir() / "embeddings",
         options=options,
-        request={"model": str(model), "dataset": str(dataset), "config": configs, **options.request()},
+        request=request_record(model, dataset, configs, options),
     )
+
+
+def request_record(
+    model: str | Path, dataset: str | Path, configs: Sequence[str] | None, options: ScoreOptions
+) -> dict[str, Any]:
+    """What `run.json` records of a call.
+
+    Args:
+        model, dataset, configs: as in `score`.
+        options: of the call.
+    """
+    names = list(configs) if configs is not None else None
+    return {"model": str(model), "dataset": str(dataset), "config": names, **options.request()}
 
 
 def _model(name: str, options: ScoreOptions) -> tuple[ModelSource, Kind]:

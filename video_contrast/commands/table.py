@@ -13,7 +13,7 @@ def commands() -> list[Command]:
 
 
 def table(
-    runs: Annotated[list[Path], "folders that `video-contrast score` wrote, or logs of other harnesses"],
+    runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
     as_json: AsJson = False,
@@ -23,15 +23,26 @@ def table(
     from video_contrast.reports.foreign_logs import is_foreign, read_logs
     from video_contrast.reports.foreign_logs.statistics import best_logs, log_metrics, notes_of
 
-    own = [run for run in runs if not is_foreign(run)]
+    own = [folder for run in runs if not is_foreign(run) for folder in run_folders(run)]
     metrics: dict[str, Any] = dict(terminal.read_metrics(own))
-    logs = [log for run in runs if run not in own for log in read_logs(run, metric)]
+    logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
     for model, tasks in foreign.items():
         metrics.setdefault(model, {}).update(tasks)
     if as_json:
         print_json(metrics)
         return
+    steps = terminal.steps_of(own) if not logs else {}
+    if steps:
+        terminal.show_steps(steps)
+        return
     terminal.show(terminal.lines_of(metrics, terminal.best_models(own) | best_logs(logs)), list(metrics))
     for note in notes_of(foreign):
         print(note)
+
+
+def run_folders(path: Path) -> list[Path]:
+    """The run that a folder is; or those that it holds, as the output of several runs and of `watch` does."""
+    from video_contrast.storage import RunFolder
+
+    return [run.path for run in RunFolder.find(path)] or [path]

@@ -1,0 +1,85 @@
+"""Checkpoints of a training run, as transformers names them: `checkpoint-N`, and whether one is saved whole."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+NAME = re.compile(r"checkpoint-(\d+)")
+STATE = "trainer_state.json"  # the last file that the library's trainer writes
+AT_REST = 30.0  # seconds without a change, after which a checkpoint without that file counts as saved
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint of a training run.
+
+    Attributes:
+        path: its folder.
+        step: N of `checkpoint-N`.
+    """
+
+    path: Path
+    step: int
+
+
+def step_of(name: str) -> int | None:
+    """The step of a model that is a checkpoint of a training run; None for any other.
+
+    >>> step_of("training/checkpoint-300"), step_of("openai/clip-vit-base-patch32")
+    (300, None)
+    """
+    match = NAME.fullmatch(Path(name).name)
+    return int(match[1]) if match else None
+
+
+def checkpoints_in(folder: Path) -> list[Checkpoint]:
+    """The checkpoints of a training run, by step."""
+    numbered = [(path, step_of(path.name)) for path in folder.iterdir() if path.is_dir()]
+    return sorted((Checkpoint(path, step) for path, step in numbered if step is not None), key=lambda c: c.step)
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a checkpoint is saved whole: its weights are complete, and the trainer is done with it.
+
+    A trainer ends with `trainer_state.json`; a checkpoint without it must have been left alone for `AT_REST` seconds.
+    """
+    try:
+        files = [path for path in folder.iterdir() if path.is_file()]
+        config = any(path.name in ("config.json", "adapter_config.json", "modules.json") for path in files)
+        weights = [path for path in files if path.suffix in (".safetensors", ".bin")]
+        done = _is_json(folder / STATE) or time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
+        return config and bool(weights) and done and _has_shards(folder) and all(map(_is_whole_file, weights))
+    except (OSError, ValueError):  # it is being written, or has just been removed
+        return False
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _has_shards(folder: Path) -> bool:
+    """Whether every file is there that an index of weights names."""
+    for index in folder.glob("*.index.json"):
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        if not all((folder / name).is_file() for name in names):
+            return False
+    return True
+
+
+def _is_whole_file(path: Path) -> bool:
+    """Whether a file of weights is as long as its header says (8 bytes of length, JSON, then the numbers)."""
+    if path.suffix != ".safetensors":
+        return path.stat().st_size > 0
+    with open(path, "rb") as handle:
+        length = int.from_bytes(handle.read(8), "little")
+        header = json.loads(handle.read(length))
+    ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+    return path.stat().st_size == 8 + length + max(ends, default=0)

@@ -1,0 +1,124 @@
+"""Scoring the checkpoints of a training run as they come: each once, whole ones only, by their steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_whole
+from video_contrast.runner.frame_store import FrameStore
+from video_contrast.runner.job import Job
+from video_contrast.runner.locate import signature
+from video_contrast.runner.many import FRAMES, Caught, FindSet, RunOutcome, free_memory
+from video_contrast.runner.options import WatchOptions
+from video_contrast.runner.scoring import make_job, request_record, score_job
+from video_contrast.runner.sets import load_set
+from video_contrast.storage import RunFolder
+from video_contrast.storage.run_folder import plain
+from video_contrast.version import __version__
+
+
+def watch(
+    folder: Path,
+    dataset: str,
+    configs: Sequence[str] | None,
+    *,
+    find_set: FindSet,
+    request: WatchOptions,
+    done: Callable[[Checkpoint, RunOutcome], None],
+    wait: Callable[[float], None] = time.sleep,
+) -> list[RunOutcome]:
+    """Scores every whole checkpoint that has no finished run yet, and goes on looking for new ones.
+
+    Each has its own folder in `output`, so a watch that was stopped goes on where it was, and the runs of checkpoints
+    that the training removes stay. Clips are decoded once for all checkpoints.
+
+    Args:
+        folder: of the training run; it holds `checkpoint-N` folders.
+        dataset, configs: as in `score`.
+        find_set: the folder of a data set that is given by name.
+        request: the options of `score`, and how often to look.
+        done: told of every checkpoint that was looked at.
+        wait: for so many seconds.
+
+    Returns:
+        The outcomes, where `once` was asked for; else it does not return.
+
+    Raises:
+        UsageError: there is no such folder or data set.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; give the one that holds the checkpoint-N folders")
+    if request.output is None:
+        raise UsageError("give --output DIR: every checkpoint gets a folder in it")
+    names = list(configs) if configs is not None else None
+    load_set(dataset, names, request.split, limit=request.limit, folder=find_set(dataset, names))
+    outcomes: list[RunOutcome] = []
+    seen: dict[Path, dict[str, list[int]]] = {}
+    frames: FrameStore | None = None
+    try:
+        while True:
+            for checkpoint in checkpoints_in(folder):
+                files = _files(checkpoint.path)
+                if seen.get(checkpoint.path) == files or not is_whole(checkpoint.path):
+                    continue
+                seen[checkpoint.path] = files
+                options = replace(request, output=request.output / checkpoint.path.name, progress=False)
+                outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), request.output / checkpoint.path.name)
+                if not _is_done(outcome, files, request_record(checkpoint.path, dataset, names, options)):
+                    with Caught() as caught:
+                        job = _job(checkpoint, dataset, names, find_set=find_set, options=options)
+                        frames = frames or _frames(job, request.output)
+                        outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
+                    outcome = replace(outcome, error=caught.error)
+                    free_memory()
+                outcomes.append(outcome)
+                done(checkpoint, outcome)
+            if request.once:
+                return outcomes
+            wait(request.interval)
+    finally:
+        if frames is not None:
+            frames.remove()
+
+
+def _job(
+    checkpoint: Checkpoint, dataset: str, configs: list[str] | None, *, find_set: FindSet, options: WatchOptions
+) -> Job:
+    assert options.output is not None
+    return make_job(
+        checkpoint.path, dataset, configs, folder=find_set(dataset, configs), request=options, output=options.output
+    )
+
+
+def _frames(job: Job, output: Path) -> FrameStore | None:
+    if job.kind.family == "text" or job.video_root is None:
+        return None
+    return FrameStore.on(output / FRAMES, job.video_root)
+
+
+def _files(folder: Path) -> dict[str, list[int]]:
+    try:
+        return signature(folder)
+    except OSError:  # the training removes old checkpoints
+        return {}
+
+
+def _is_done(outcome: RunOutcome, files: dict[str, list[int]], request: dict[str, object]) -> bool:
+    """Whether the run of a checkpoint is finished, told without reading its weights."""
+    run = RunFolder(outcome.output)
+    if not run.is_finished:
+        return False
+    try:
+        record = run.record
+    except (OSError, ValueError, VideoContrastError):
+        return False
+    return bool(
+        record.get("version") == __version__
+        and record["request"] == plain(request)
+        and record["model"].get("files") == files
+        and not run.missing
+    )

@@ -1,0 +1,127 @@
+"""`watch`: checkpoints of a training run are scored once each, whole ones only, and drawn against their steps."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import runner_set
+import tiny_models
+
+import video_contrast
+from video_contrast.cli import main
+from video_contrast.reports import write_report
+from video_contrast.runner import watch as watching
+from video_contrast.runner.checkpoints import is_whole
+from video_contrast.runner.options import WatchOptions
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("watch")
+    runner_set.write(root / "set", n_clips=5)
+    for seed in (0, 1):
+        tiny_models.clip(root / f"clip{seed}", seed=seed)
+    return root
+
+
+def saved(place: Path, training: Path, step: int) -> Path:
+    """A checkpoint as the library's trainer leaves it."""
+    folder = training / f"checkpoint-{step}"
+    shutil.copytree(place / f"clip{step % 2}", folder)
+    (folder / "trainer_state.json").write_text(json.dumps({"global_step": step}))
+    return folder
+
+
+def flags(place: Path, training: Path, *more: str) -> list[str]:
+    scored = ["--dataset", str(place / "set"), "--config", "verb_mc", "--store", str(place / "store")]
+    return ["watch", str(training), *scored, "--output", str(training / "../runs"), "--once", "--accept", "all", *more]
+
+
+def test_checkpoints_are_scored_once_and_shown_by_step(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = tmp_path / "training"
+    saved(place, training, 100)
+    saved(place, training, 21)
+    (training / "checkpoint-best").mkdir()
+    broken = saved(place, training, 200)
+    weights = broken / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-100])
+    assert main(flags(place, training)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["21", "100"] and all("verb_mc" in line for line in lines)
+    second = video_contrast.open_run(tmp_path / "runs" / "checkpoint-100").record
+    assert second["counters"]["frames_decoded"] == 0 and second["request"]["limit"] == 100
+    weights.write_bytes(whole)
+    calls: list[object] = []
+    score_job = watching.score_job
+    monkeypatch.setattr(watching, "score_job", lambda job: calls.append(job) or score_job(job))
+    assert main(flags(place, training)) == 0
+    assert len(calls) == 1 and capsys.readouterr().out.splitlines()[-1].split()[1] == "200"
+    assert main(["table", str(tmp_path / "runs")]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].startswith("step") and [line.split()[0] for line in shown[1:]] == ["21", "100", "200"]
+    page = write_report([tmp_path / "runs"], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Over training" in page and "verb_mc over training" in page
+
+
+def test_a_checkpoint_that_fails_is_told_and_the_next_ones_are_scored(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    training = tmp_path / "training"
+    bare = saved(place, training, 1)
+    for name in ("preprocessor_config.json", "processor_config.json", "tokenizer.json", "tokenizer_config.json"):
+        (bare / name).unlink(missing_ok=True)
+    saved(place, training, 2)
+    assert main(flags(place, training, "--quiet")) == 1
+    shown = capsys.readouterr().err
+    assert "step       1  failed: " in shown and "1 of 2 checkpoints failed" in shown
+    assert (tmp_path / "runs" / "checkpoint-2" / "run.json").exists()
+
+
+def test_new_checkpoints_are_seen_until_interrupted(place: Path, tmp_path: Path) -> None:
+    training = tmp_path / "training"
+    saved(place, training, 3)
+    steps: list[int] = []
+
+    def wait(seconds: float) -> None:
+        if len(steps) > 1:
+            raise KeyboardInterrupt
+        saved(place, training, 4)
+
+    with pytest.raises(KeyboardInterrupt):
+        watching.watch(
+            training,
+            str(place / "set"),
+            ["verb_mc"],
+            find_set=lambda name, configs: None,
+            request=WatchOptions(output=tmp_path / "runs", store=place / "store", accept="all"),
+            done=lambda checkpoint, outcome: steps.append(checkpoint.step),
+            wait=wait,
+        )
+    assert steps == [3, 4]
+    assert not (tmp_path / "runs" / ".frames").exists()
+
+
+def test_a_checkpoint_without_a_trainer_must_have_been_left_alone(place: Path, tmp_path: Path) -> None:
+    folder = saved(place, tmp_path, 5)
+    assert is_whole(folder)
+    (folder / "trainer_state.json").unlink()
+    (folder / "config.json").write_bytes((folder / "config.json").read_bytes())
+    assert not is_whole(folder)
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+    assert is_whole(folder)
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-2-of-2.safetensors"}}')
+    os.utime(folder / "model.safetensors.index.json", (0, 0))
+    assert not is_whole(folder)
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["watch", str(tmp_path / "gone"), "--dataset", "shapes", "--output", str(tmp_path / "o"), "--once"]) == 2
+    )
+    assert "no such folder; give the one that holds the checkpoint-N folders" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""`video-contrast watch`: the checkpoints of a training run are scored as they come."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.score import kind_options
+from video_contrast.console import Quiet
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Configs, Flag
+from video_contrast.runner.checkpoints import Checkpoint
+from video_contrast.runner.many import RunOutcome
+from video_contrast.runner.options import SCORED, WatchOptions
+
+EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/training --once"
+
+
+def commands() -> list[Command]:
+    """The command `watch`; it takes the options of `score`."""
+    return [Command("watch", watch, EXAMPLE, more=kind_options)]
+
+
+def watch(
+    checkpoints: Annotated[Path, "folder of a training run, which holds checkpoint-N folders"],
+    *,
+    dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)],
+    config: Annotated[Configs, Flag(panel=SCORED)] = None,
+    request: WatchOptions,
+    quiet: Quiet = False,
+) -> None:
+    """Score the checkpoints of a training run as they come, one line each; resumable, on a small set by default."""
+    if request.dry_run or request.show_input:
+        raise UsageError("--dry-run and --show-input go with `video-contrast score`")
+    if request.interval <= 0:
+        raise UsageError(f"--interval must be more than 0, not {request.interval:g}")
+    from video_contrast import api
+    from video_contrast.runner.watch import watch as watch_folder
+
+    def done(checkpoint: Checkpoint, outcome: RunOutcome) -> None:
+        if outcome.error:
+            print(f"step {checkpoint.step:>7}  failed: {outcome.error}", file=sys.stderr, flush=True)
+        elif not quiet:
+            print(f"step {checkpoint.step:>7}  {figures(outcome)}", flush=True)
+
+    options = replace(request, limit=request.limit or None)
+    outcomes = watch_folder(checkpoints, dataset, names_in(config), find_set=api.named_set, request=options, done=done)
+    failed = [outcome for outcome in outcomes if outcome.error]
+    if failed:
+        raise VideoContrastError(f"{len(failed)} of {len(outcomes)} checkpoints failed; the others are done")
+
+
+def figures(outcome: RunOutcome) -> str:
+    """The figures of a run, in one line."""
+    from video_contrast.reports import terminal
+    from video_contrast.storage import RunFolder
+
+    metrics = RunFolder(outcome.output).metrics["configs"]
+    return "   ".join(f"{line.name} {line.cells[0]}" for line in terminal.lines_of({outcome.name: metrics}))
