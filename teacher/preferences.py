@@ -103,12 +103,13 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     root = Path(request.video_root or folder.path)
     counts: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
+    asked: Counter[int] = Counter()  # items by number of candidates
     unreadable: dict[str, str] = {}
     for config in _configs(folder, request):
         items = folder.choice_rows(config, request.split)[: request.limit]
-        for position, row in enumerate(items):
+        for row in items:
             counts["items"] += 1
-            pairs = list(_pairs(row, position, request, counts))
+            pairs = list(_pairs(row, asked[len(row["candidates"])], request, counts))
             if not pairs:
                 continue
             try:
@@ -117,6 +118,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
                 unreadable.setdefault(row["video_path"], str(error))
                 counts["unreadable"] += 1
                 continue
+            asked[len(row["candidates"])] += 1
             for number, (prompt, chosen, rejected, kind) in enumerate(pairs):
                 row_id = f"{config}/{row['id']}/{number}"
                 rows.append({"id": row_id, "kind": kind, **_answers(prompt, chosen, rejected, request), **clip})
@@ -201,7 +203,7 @@ def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
 
 
 def _pairs(row: MultipleChoiceRow, position: int, request: PreferenceOptions, counts: Counter[str]) -> Iterator[Pair]:
-    """Prompt, chosen, rejected and kind of contrast of an item."""
+    """Prompt, chosen, rejected and kind of contrast of an item; `position` is among those with as many candidates."""
     candidates, kinds = row["candidates"], row["kinds"]
     true = candidates[row["label"]]
     only = None if request.kinds is None else [name.strip() for name in request.kinds.split(",")]

@@ -99,6 +99,22 @@ def test_right_letters_are_balanced_and_can_be_checked(folder: Path, tmp_path: P
     assert answer_reward(["Z", "", "a dog"], ["A", "A", "A"]) == [0.0, 0.0, 1.0]
 
 
+def test_right_letters_are_balanced_among_items_of_as_many_candidates(tmp_path: Path) -> None:
+    rows = []
+    for n in range(24):  # every third item has four candidates, and one of three cannot be read
+        texts = ["dog sits", "dog runs", "dog eats", "dog barks"][: 2 + 2 * (n % 3 == 0)]
+        kinds = ["true", *["verb"] * (len(texts) - 1)]
+        path = "gone.mp4" if n % 3 == 1 else "0.mp4"
+        rows.append(item(n, candidates=texts, kinds=kinds, video_path=path))
+    draft = SetDraft(tmp_path / "set", "captions")
+    draft.add("verb_mc", {"train": rows}, {})
+    draft.save()
+    write_video(tmp_path / "set" / "0.mp4", runner_set.clip(0, 6, 32), 8)
+    _, exported = export(tmp_path / "set", tmp_path / "grpo", format_="grpo")
+    letters = [(len(row["prompt"][0]["content"].splitlines()) - 2, row["solution"]) for row in exported]
+    assert Counter(letters) == {(2, "A"): 4, (2, "B"): 4, **{(4, letter): 2 for letter in "ABCD"}}
+
+
 def test_what_makes_no_pair_is_counted(folder: Path, tmp_path: Path) -> None:
     counts, rows = export(folder, tmp_path / "odd", config=["odd_mc"], split="validation")
     assert counts == {"items": 4, "rows": 1, "equal": 1, "no contrast": 2, "unreadable": 1} and len(rows) == 1
