@@ -27,18 +27,27 @@ from video_contrast.runner.views import Sampling
 ROUNDS = 3
 
 
-def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: int) -> dict[str, float]:
-    """Clips a second: `decode` (and preparing, by the workers), `model` (on prepared clips), `together`.
+def throughput(
+    model: Any, folder: Path, *, frames: int, batch: int, workers: int, rounds: int = ROUNDS
+) -> dict[str, list[float]]:
+    """Clips a second, one figure a round: `decode` (and preparing), `model` (on prepared clips), `together`.
 
     `together` is the engine's own loop, embeddings stored.
+
+    Args:
+        model: an encoder.
+        folder: a set with a config `retrieval`, and its videos.
+        frames: of a clip.
+        batch: clips that go through the model at once.
+        workers: decoding threads.
+        rounds: how often each is measured, in turn.
     """
     plan = make_plan(load_set(folder, ["retrieval"], "test"), parse("clean"), None)
     clips = list(plan.views)
-    paths = {clip.video_path: folder / clip.video_path for clip in clips}
     sampling = Sampling(frames)
 
     def reader() -> ClipReader:
-        return ClipReader(paths, sampling, workers, RunCounts())
+        return ClipReader(folder, sampling, workers, RunCounts())
 
     def prepared() -> Iterator[Any]:
         views = {clip: plan.seen(clip) for clip in clips}
@@ -51,7 +60,7 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
             model.encode_prepared(kept[begin : begin + batch])
 
     def together() -> None:
-        keys = Keys({path: path for path in paths}, sampling)
+        keys = Keys({clip.video_path: clip.video_path for clip in clips}, sampling)
         with tempfile.TemporaryDirectory() as store:
             encoding = Encoding(
                 model, plan, keys, Store(Path(store), "benchmark"), batch_size=batch, counts=RunCounts()
@@ -61,16 +70,17 @@ def throughput(model: Any, folder: Path, *, frames: int, batch: int, workers: in
     kept = list(prepared())
     model.encode_prepared(kept[:batch])  # warm
     spent: dict[str, list[float]] = {"decode": [], "model": [], "together": []}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for what, call in (("decode", lambda: sum(1 for _ in prepared())), ("model", encode), ("together", together)):
             began = time.perf_counter()
             call()
             spent[what].append(time.perf_counter() - began)
-    return {what: len(clips) / median(seconds) for what, seconds in spent.items()}
+    return {what: [len(clips) / second for second in seconds] for what, seconds in spent.items()}
 
 
-def report(found: dict[str, float], workers: int, device: str) -> list[str]:
+def report(rates: dict[str, list[float]], workers: int, device: str) -> list[str]:
     """Lines that say what share of the slower one is reached, and of what one machine can do for both."""
+    found = {what: median(values) for what, values in rates.items()}
     slower = min(found["decode"], found["model"])
     lines = [f"{what:10} {found[what]:8.2f} clips/s" for what in found]
     share = found["together"] / slower

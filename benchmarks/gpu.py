@@ -1,0 +1,278 @@
+"""How fast a GPU is kept busy, in one command; `--small` runs it on a CPU with small sizes.
+
+    python benchmarks/gpu.py [CLIPS_FOLDER]        real clips (made on the spot without a folder), random weights
+    python benchmarks/gpu.py --small --device cpu
+
+Prints throughput of image-text encoders (CLIP ViT-B/32 and ViT-L/14) over the slower of decoding alone and the model
+alone (goal .9), shared-prefix scoring of a generative model of 2B size over its bound, bf16 against fp32 scores (rank
+changes), peak memory, two processes on one device, decoding by NVDEC where torchcodec loads, and clips of 8 frames of
+224x224 a second of each frame kernel (goal 500). Wall-clock medians over rounds that take turns; lowest and highest in
+brackets. Weights are random: speed does not depend on them, rank changes do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from runner_parts.throughput import throughput
+
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
+from video_contrast.perturbations.video import perturb_clip
+from video_contrast.perturbations.video.torch_kernels import EXACT, KERNELS
+from video_contrast.rows import retrieval_row
+from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
+from video_contrast.runner.kinds.loading import unit
+from video_contrast.runner.kinds.prefix import Prefix, score_unshared
+from video_contrast.seeds import NoiseStreams
+from video_contrast.video import decode, frame_indices, read_video, write_video
+
+SIZES = {  # hidden, layers, heads, patch of the vision tower; hidden of the text tower
+    "ViT-B/32": (768, 12, 12, 32, 512),
+    "ViT-L/14": (1024, 24, 16, 14, 768),
+}
+SMALL = {"ViT-small/16": (64, 2, 2, 16, 32)}
+FRAMES = 8
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clips", type=Path, nargs="?", help="a folder of mp4 files")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--one-process", action="store_true", help="leave two processes on one device out")
+    given = parser.parse_args()
+    rounds = 2 if given.small else given.rounds
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        files = sorted(given.clips.glob("*.mp4")) if given.clips else make_clips(folder, 4 if given.small else 64)
+        if not files:
+            raise SystemExit(f"no .mp4 files in {given.clips}")
+        sets = make_sets(folder, files)
+        workers = 1 if given.small else given.workers
+        halves = [] if given.one_process else sets[1:]
+        encoders(given.device, sets[0], halves, small=given.small, rounds=rounds, workers=workers)
+        precision(given.device, files, small=given.small)
+        nvdec(given.device, files)
+    prefix(given.device, small=given.small, rounds=rounds)
+    kernels(given.device, rounds=rounds, size=32 if given.small else 224)
+
+
+def make_clips(folder: Path, count: int) -> list[Path]:
+    """Clips of 10 s (1 s where there are few) at 320x240: a field of coloured squares that drifts."""
+    paths = []
+    for number in range(count):
+        field = np.random.default_rng(number).integers(0, 256, (15, 20, 3), np.uint8).repeat(16, 0).repeat(16, 1)
+        frames = np.stack([np.roll(field, 2 * t, 1) for t in range(25 if count < 10 else 250)])
+        paths.append(write_video(folder / f"{number:03d}.mp4", frames, 25))
+    return paths
+
+
+def make_sets(folder: Path, files: Sequence[Path]) -> list[Path]:
+    """Sets of links to the files: of all of them, and of each half."""
+    found = []
+    for name, own in (("all", files), ("half-0", files[::2]), ("half-1", files[1::2])):
+        root = folder / name
+        rows = [
+            retrieval_row(id=f"{n}", video_id=f"{n}", video_path=f"{n}.mp4", captions=[f"clip {n}"])
+            for n in range(len(own))
+        ]
+        write_set(BuiltSet(name, {"retrieval": {"test": rows}}, {"summary": "Clips."}), root)
+        for n, path in enumerate(own):
+            (root / f"{n}.mp4").symlink_to(path.resolve())
+        found.append(root)
+    return found
+
+
+def timed(device: str, call: Callable[[], Any], rounds: int) -> list[float]:
+    """Seconds of each call, after one that is not counted."""
+    spent = []
+    for _ in range(rounds + 1):
+        began = time.perf_counter()
+        call()
+        if device.startswith("cuda"):
+            torch.cuda.synchronize(device)
+        spent.append(time.perf_counter() - began)
+    return spent[1:]
+
+
+def rate(count: float, seconds: Sequence[float]) -> str:
+    """How many a second: the median, with the lowest and the highest."""
+    return f"{count / statistics.median(seconds):.1f} [{count / max(seconds):.1f}, {count / min(seconds):.1f}]"
+
+
+def clip_model(name: str, device: str, dtype: torch.dtype = torch.float32) -> ImageTextEncoder:
+    """An encoder of the real class with random weights."""
+    import transformers as t
+    from tokenizers import Tokenizer, models
+
+    hidden, layers, heads, patch, text = (SIZES | SMALL)[name]
+    tower = {"num_hidden_layers": min(layers, 12), "num_attention_heads": 8 if text > 64 else 2}
+    config = t.CLIPConfig(
+        text_config={"hidden_size": text, "intermediate_size": 4 * text, "vocab_size": 49408, **tower},
+        vision_config={
+            "hidden_size": hidden, "intermediate_size": 4 * hidden, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "patch_size": patch, "image_size": 224,
+        },
+        projection_dim=text,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = t.CLIPModel(config).to(device, dtype).eval()
+    tokens = t.PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel({"<unk>": 0, "<pad>": 1}, unk_token="<unk>")), pad_token="<pad>"
+    )
+    images = t.CLIPImageProcessorPil(size={"shortest_edge": 224}, crop_size={"height": 224, "width": 224})
+    return ImageTextEncoder(model, t.CLIPProcessor(image_processor=images, tokenizer=tokens))
+
+
+def memory(device: str) -> str:
+    """The largest memory that tensors held on a GPU since the last call."""
+    if not device.startswith("cuda"):
+        return "-"
+    peak = torch.cuda.max_memory_allocated(device) / 2**30
+    torch.cuda.reset_peak_memory_stats(device)
+    return f"{peak:.1f}"
+
+
+def encoders(device: str, folder: Path, halves: Sequence[Path], *, small: bool, rounds: int, workers: int) -> None:
+    """Prints clips a second of decoding, of the model, and of the engine with both."""
+    count = len(list(folder.glob("*.mp4")))
+    print(f"\n## {count} clips, {FRAMES} frames, {workers} decoding threads, {device}\n")
+    print("| model | decode only | model only | together | over the slower | two processes | peak GB |")
+    print("|---|---|---|---|---|---|---|")
+    for name in SMALL if small else SIZES:
+        memory(device)
+        found = throughput(clip_model(name, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+        share = statistics.median(found["together"]) / min(
+            statistics.median(found["decode"]), statistics.median(found["model"])
+        )
+        cells = [f"{statistics.median(v):.1f} [{min(v):.1f}, {max(v):.1f}]" for v in found.values()]
+        peak = memory(device)
+        both = two_processes(name, device, halves, rounds=rounds, workers=max(1, workers // 2)) if halves else None
+        print(f"| {name} | {' | '.join(cells)} | {share:.2f} | {both or '-'} | {peak} |", flush=True)
+
+
+def two_processes(name: str, device: str, halves: Sequence[Path], *, rounds: int, workers: int) -> float:
+    """Clips a second of two processes on one device together, half of the clips each."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool:
+        jobs = [(name, device, half, rounds, workers) for half in halves]
+        return round(sum(pool.map(one_process, jobs, chunksize=1)), 1)
+
+
+def one_process(job: tuple[str, str, Path, int, int]) -> float:
+    """Clips a second of the engine in one of several processes."""
+    name, device, half, rounds, workers = job
+    found = throughput(clip_model(name, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+    return statistics.median(found["together"])
+
+
+def precision(device: str, files: Sequence[Path], *, small: bool) -> None:
+    """Prints how far bf16 scores are from fp32 ones, and how many ranks differ."""
+    print("\n| model | largest difference of a cosine, bf16 | clips whose ranking of 32 texts changes |\n|---|---|---|")
+    texts = torch.nn.functional.normalize(torch.randn(32, 4096, generator=torch.Generator().manual_seed(0)), dim=1)
+    for name in SMALL if small else SIZES:
+        rows = {}
+        for dtype in (torch.float32, torch.bfloat16):
+            model = clip_model(name, device, dtype)
+            prepared = [model.prepare(ClipFrames(frames_of(path))) for path in files]
+            rows[dtype] = model.encode_prepared(prepared)
+        directions = unit(texts[:, : rows[torch.float32].shape[1]]).numpy()
+        full, half = (own @ directions.T for own in rows.values())
+        changed = int((full.argsort(1) != half.argsort(1)).any(1).sum())
+        print(f"| {name} | {np.abs(full - half).max():.1e} | {changed} of {len(full)} |", flush=True)
+
+
+def frames_of(path: Path) -> np.ndarray:
+    return decode(path, frame_indices(len(read_video(path).times), FRAMES).tolist())
+
+
+def nvdec(device: str, files: Sequence[Path]) -> None:
+    """Prints clips a second of torchcodec's decoder on the GPU, where it loads."""
+    try:
+        from torchcodec.decoders import VideoDecoder
+
+        def decode() -> None:
+            for path in files:
+                decoder = VideoDecoder(path, device=device)
+                count = decoder.metadata.num_frames or 1
+                decoder.get_frames_at(np.linspace(0, count - 1, FRAMES).round().astype(int).tolist())
+
+        print(f"\ntorchcodec on {device}: {rate(len(files), timed(device, decode, 3))} clips/s")
+    except (ImportError, RuntimeError, OSError) as error:
+        print(f"\ntorchcodec cannot decode on {device} and is left out: {str(error).splitlines()[0]}")
+
+
+def prefix(device: str, *, small: bool, rounds: int) -> None:
+    """Prints what sharing a prompt over captions saves, over what it can save at most."""
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    prompt, captions, length = (64, 4, 8) if small else (2048, 6, 16)
+    sizes = (64, 128, 2, 4) if small else (1536, 8960, 28, 12)
+    config = Qwen2Config(
+        vocab_size=2000 if small else 151936, hidden_size=sizes[0], intermediate_size=sizes[1],
+        num_hidden_layers=sizes[2], num_attention_heads=sizes[3], num_key_value_heads=2, max_position_embeddings=4096,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = Qwen2ForCausalLM(config).to(device, torch.float32 if small else torch.bfloat16).eval()
+    rng = np.random.default_rng(0)
+    inputs = {"input_ids": torch.as_tensor(rng.integers(0, 2000, (1, prompt)), device=device)}
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    endings = [rng.integers(0, 2000, length).tolist() for _ in range(captions)]
+    memory(device)
+
+    def shared() -> None:
+        Prefix(model, inputs, prompt).score(endings, lambda _, logits: logits.sum(), only_last=False)
+
+    def whole() -> None:
+        score_unshared(model, inputs, endings, prompt, read=lambda _, logits: logits.sum(), only_last=False)
+
+    apart, together = timed(device, whole, rounds), timed(device, shared, rounds)
+    bound = captions * (prompt + length) / (prompt + captions * length)
+    gain = statistics.median(apart) / statistics.median(together)
+    size = sum(parameter.numel() for parameter in model.parameters()) / 1e9
+    print(
+        f"\nshared prefix, {size:.1f}B parameters, prompt {prompt}, {captions} captions of {length}: {gain:.2f} times"
+    )
+    print(
+        f"{gain:.2f} times faster, bound {bound:.2f}, reached {gain / bound:.2f}; {rate(captions, together)} captions/s"
+    )
+    print(f"peak memory of both: {memory(device)} GB")
+
+
+def kernels(device: str, *, rounds: int, size: int) -> None:
+    """Prints clips a second of each frame kernel: frames on the device, random numbers drawn on the CPU."""
+    print(f"\n| kernel | torch on {device}, clips of {FRAMES} x {size} x {size} a second (goal 500) | numpy |")
+    print("|---|---|---|")
+    frames = np.random.default_rng(0).integers(0, 256, (FRAMES, size, size, 3), np.uint8)
+    pixels = torch.from_numpy(frames).to(device)
+    streams = NoiseStreams()
+    for name, kernel in KERNELS.items():
+
+        def on_device(kernel: Callable[..., Any] = kernel) -> None:
+            for clip in range(10):
+                kernel(pixels, 3, (streams.at(clip, frame) for frame in range(FRAMES)))
+
+        def by_numpy(name: str = name) -> None:
+            perturb_clip(frames, name, 3, video_id="a")
+
+        with torch.inference_mode():
+            fast = rate(10, timed(device, on_device, rounds))
+        mark = "" if name in EXACT else " (within one grey level)"
+        print(f"| {name}{mark} | {fast} | {rate(1, timed('cpu', by_numpy, rounds))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
