@@ -31,7 +31,7 @@ class ConditionOptions:
     PANEL: ClassVar[str] = SCORED
     conditions: Annotated[str | Sequence[str], "clean,visual:*,text:*,pairs,controls, or names"] = "clean"
     seed: Seed = 0
-    profile: Annotated[Literal["paper", "released", "monotone"], "constants of perturbations"] = "paper"
+    profile: Annotated[Literal["paper", "released", "monotone"], "of perturbations"] = "paper"
     scope: Annotated[Literal["clip", "video"], "what temporal ones act on"] = "clip"
     order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "which first"] = "perturb_then_sample"
 
@@ -44,9 +44,7 @@ class SetOptions:
     split: Annotated[str, "split"] = "test"
     video_root: VideoRoot = None
     limit: Annotated[int | None, "only the first clips of each config (a trial run)"] = None
-    questions: Annotated[
-        Literal["with", "without"], "whether models see an item's question, or its candidates alone"
-    ] = "with"
+    questions: Annotated[Literal["with", "without"], "whether models see questions"] = "with"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +67,8 @@ class DeviceOptions:
     device: Device = "auto"
     dtype: Annotated[Precision, "of the model", Flag(former=("precision",))] = "auto"
     device_map: Annotated[str | None, "auto: spread a large model over devices"] = None
-    preprocess_on: Annotated[
-        Literal["cpu", "device"], "where frames are resized; device (dual encoders): by torchvision"
-    ] = "cpu"
-    perturb_on: Annotated[
-        Literal["auto", "device", "cpu"], "where frames are perturbed; auto: on the model's device if that is a GPU"
-    ] = "auto"
+    preprocess_on: Annotated[Literal["cpu", "device"], "resizing of frames (dual encoders)"] = "cpu"
+    perturb_on: Annotated[Literal["auto", "device", "cpu"], "perturbing; auto: on a GPU"] = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +79,7 @@ class RunOptions:
     output: Annotated[Path | None, "the run's folder; the same call goes on in it", Flag(panel=SCORED)] = None
     workers: Annotated[int | None, "decoding threads"] = None
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
-    keep_matrices: Annotated[Literal["auto", "all", "clean"], "similarity matrices; auto: up to 2 GB"] = "auto"
+    keep_matrices: Annotated[Literal["auto", "all", "clean"], "matrices; auto: up to 2 GB"] = "auto"
     dry_run: Annotated[bool, "plan only: print its cost"] = False
     show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
     accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: leave it out"] = ""
@@ -127,5 +121,8 @@ class WatchOptions(ScoreOptions):
     """All options of `watch`."""
 
     limit: Annotated[int | None, "only the first clips of each config; 0: all", Flag(panel=SCORED)] = 100
+    revision: Annotated[str | None, "of `score` only", Flag(hidden=True)] = None
+    dry_run: Annotated[bool, "of `score` only", Flag(hidden=True)] = False
+    show_input: Annotated[bool, "of `score` only", Flag(hidden=True)] = False
     interval: Annotated[float, "seconds between two looks", Flag(panel=RUN)] = 60.0
     once: Annotated[bool, "score what is there, and end", Flag(panel=RUN)] = False

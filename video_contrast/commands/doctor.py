@@ -26,9 +26,9 @@ def doctor(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Test a model on eight items: does it see the videos, read the captions, and score them steadily?
+    """Test on eight items whether a model sees the videos, reads the captions and scores steadily.
 
-    One verdict a line. Exit code 1 if a check fails that --accept does not name.
+    Exit code 1 if a check fails that --accept does not name.
     """
     from video_contrast import api
     from video_contrast.runner.doctor.verdict import accepted_checks

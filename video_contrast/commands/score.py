@@ -12,7 +12,7 @@ from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 
-EXAMPLE = "video-contrast score --model temporal --dataset shapes --config antonym_mc --output runs/temporal"
+EXAMPLE = "video-contrast score --model temporal --dataset shapes --config verb_mc --output runs/t"
 
 
 def commands() -> list[Command]:
@@ -45,7 +45,7 @@ def score(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score a model on a set: accuracy by contrast, retrieval, robustness. Resumable; works under torchrun."""
+    """Score models on a set: accuracy by contrast, retrieval, robustness. Resumable; torchrun works."""
     if runs is not None or len(model or ()) > 1:
         from video_contrast.commands.score_runs import score_runs
 

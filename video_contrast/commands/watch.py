@@ -16,7 +16,7 @@ from video_contrast.runner.checkpoints import Checkpoint
 from video_contrast.runner.many import RunOutcome
 from video_contrast.runner.options import SCORED, WatchOptions
 
-EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/training --once"
+EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/t --once"
 
 
 def commands() -> list[Command]:
@@ -32,7 +32,7 @@ def watch(
     request: WatchOptions,
     quiet: Quiet = False,
 ) -> None:
-    """Score the checkpoints of a training run as they come, one line each; resumable, on a small set by default."""
+    """Score the checkpoints of a training run as they come: one line each, on few clips by default."""
     if request.dry_run or request.show_input:
         raise UsageError("--dry-run and --show-input go with `video-contrast score`")
     if request.interval <= 0:
