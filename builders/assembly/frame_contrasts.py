@@ -78,6 +78,8 @@ class FrameContrasts:
         base = {clip.id: caption_order(clip, seed, streams)[0] for clip in clips}
         proposed = self._proposed(clips, base if caption == "base" else None, num_proc)
         chosen = choose_balanced(proposed)
+        if self.target == "verb":
+            self.record["opposites"] = sum(proposal.antonym for proposal in chosen.values())
         reasons = Counter({f"candidates:{reason}": count for reason, count in proposed.reasons.items()})
         contrasts = ClipContrasts(clips=len(clips), tried=reasons)
         for clip in clips:

@@ -18,7 +18,9 @@ from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-_PENALTY = {1: 1.0, 2: 0.5, 3: 0.25, "signs": 12.0, "length": 8.0}
+# What unevenness of runs of one, two, three words costs; verbs leave more choices than things.
+_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75}, "object": {1: 4.0, 2: 1.0, 3: 0.4}}
+_PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
 _PAIRS = 0.7  # weight of pairs of words against single words
@@ -51,7 +53,7 @@ def choose(
         return {}
     order = sorted(options)
     stream(seed, "frames-choose", purpose).shuffle(order)
-    state = _Balance(words)
+    state = _Balance(words, _GRAMS.get(purpose, _GRAMS["verb"]))
     chosen: dict[str, _Option] = {}
     for clip in order:
         chosen[clip] = state.best(options[clip])
@@ -75,7 +77,8 @@ def choose(
 class _Balance:
     """Sums over the chosen options, and what one more would cost."""
 
-    def __init__(self, words: float | None) -> None:
+    def __init__(self, words: float | None, grams: Mapping[int, float]) -> None:
+        self._grams = grams
         self._sum: dict[tuple[str, ...], int] = defaultdict(int)
         self._size: dict[tuple[str, ...], int] = defaultdict(int)
         self._signs = [0.0] * 5
@@ -114,7 +117,7 @@ class _Balance:
         cost = -_SCORE * option.proposal.score
         for gram, delta in option.delta:
             now, size = self._sum[gram], self._size[gram]
-            cost += _PENALTY[len(gram)] * (
+            cost += self._grams[len(gram)] * (
                 (now + delta) ** 2 / (size + abs(delta) + _SMOOTH) - now**2 / (size + _SMOOTH)
             )
         items = self._items + 1

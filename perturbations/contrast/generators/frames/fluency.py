@@ -77,6 +77,27 @@ class Fluency:
         seen = max(self._two.get(f"{first}\t{second}", 0) - _DISCOUNT, 0.0)
         return log(one), log((seen + _DISCOUNT * kinds * one) / (n + 2 * _DISCOUNT))
 
+    def gain(self, first: str, second: str, word: str) -> float:
+        """Returns how much likelier two words before it make a word than it is anywhere (a logarithm).
+
+        Args:
+            first, second: the two words before it.
+            word: the word.
+        """
+        alone = (self._one.get(word, 0) + 0.5) / (self._size + 0.5 * (len(self._one) + 1))
+        return self.word(first, second, word) - log(alone)
+
+    def attested(self, first: str, second: str, word: str) -> float:
+        """Returns 2 where all three words stand in the counts as a run, 1 where the last two do, else 0.
+
+        Args:
+            first, second: the two words before it.
+            word: the word.
+        """
+        if f"{first}\t{second}\t{word}" in self._three:
+            return 2.0
+        return float(f"{second}\t{word}" in self._two)
+
     def window(self, before: Sequence[str], middle: Sequence[str], after: Sequence[str]) -> float:
         """Returns the sum of the log-probabilities of words and of the two words that follow them.
 

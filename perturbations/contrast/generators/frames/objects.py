@@ -14,12 +14,13 @@ from video_contrast.perturbations.contrast.generators.frames.proposal import Pro
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
+from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES
 from video_contrast.perturbations.contrast.generators.frames.verb_parts import sibling_lift
 from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
 from video_contrast.perturbations.language import inflect
 
 SEEN = 3
-LIFT = 0.8
+LIFT = 1.0  # above, the two go together; below, the score weighs it
 KNOWN = 15  # videos that must name a thing before what is said with it counts
 _GENERAL_ADJECTIVE = 60  # nouns with which an adjective is seen, to fit any of the class
 
@@ -55,6 +56,10 @@ class ObjectContrasts:
                 if noun and parts[2] != "passive":
                     self.by_governor[governor][noun][parts[2]] += n
                     self.uses[noun] += n
+        self._said_with: dict[str, Counter[str]] = defaultdict(Counter)  # thing -> preposition -> videos
+        for governor, nouns in self.by_governor.items():
+            for noun, by in nouns.items():
+                self._said_with[noun][_preposition_of(governor)] += sum(by.values())
         self.governor_total = {g: sum(sum(c.values()) for c in nouns.values()) for g, nouns in self.by_governor.items()}
         self.all_uses = sum(self.governor_total.values())
         self.adjective_nouns = Counter(key.split("\t")[0] for key in counts.tables["adjective"])
@@ -156,6 +161,24 @@ class ObjectContrasts:
             parts=parts,
         )
 
+    def _preposition(self, governor: str, name: str) -> float:
+        """How usual the preposition is before a noun, against the one that is said most (a logarithm, at most 0)."""
+        preposition = _preposition_of(governor)
+        if preposition not in PLACES:
+            return 0.0
+        said = self._said_with[name]
+        return log((said[preposition] + 1) / (max(said.values(), default=0) + 1))
+
+    def _goes_with_verbs(self, reading: Reading, thing: Thing, other: Other) -> float:
+        """How many of the caption's other verbs nobody says of such a place (negative)."""
+        preposition = _preposition_of(thing.governor)
+        if preposition not in PLACES:
+            return 0.0
+        governors = [f"{act.phrase} {preposition}" for act in reading.actions if act.verb != "be"]
+        asked = [governor for governor in governors if governor != thing.governor]
+        seen = [governor for governor in asked if self.by_governor.get(governor, {}).get(other.name)]
+        return float(len(seen) - len(asked))
+
     def _plain(self, words: tuple[str, ...]) -> float:
         return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
 
@@ -190,6 +213,10 @@ class ObjectContrasts:
             "hidden": -log(lifts.hidden(other.name)),
             "own_hidden": -log(lifts.hidden(thing.noun)),
             "said": log((clip.nouns[thing.noun] + 1) / (len(clip.readings) + 1)),
+            "lead": self.fluency.gain(padded[at - 2], padded[at - 1], new_words[0]),
+            "run": self.fluency.attested(padded[at - 2], padded[at - 1], new_words[0]),
+            "goes": self._goes_with_verbs(reading, thing, other),
+            "preposition": self._preposition(thing.governor, other.name),
             "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
             "adjectives": -float(len(thing.adjectives)),
             "plain": plain,
@@ -199,6 +226,13 @@ class ObjectContrasts:
             "agent": float(thing.governor.startswith("^")),
             "words": float(len(words)),
         }
+
+
+def _preposition_of(governor: str) -> str:
+    """The preposition of a governor, or "": "@in person" -> "in", "sit on" -> "on"."""
+    if governor.startswith("@"):
+        return governor[1:].split(" ")[0]
+    return "" if governor.startswith("^") or " " not in governor else governor.rsplit(" ", 1)[1]
 
 
 def inflect_name(name: str, tag: str) -> str:

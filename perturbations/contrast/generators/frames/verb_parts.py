@@ -93,11 +93,14 @@ class VerbParts:
         """How surely two verbs exclude each other, by what many people say of one video."""
         lifts = self.together
         lift = -lifts.log_lift(action.verb, other.verb)
+        # A clip's only caption says no more than the verb itself and its company, which stand for themselves.
+        captions = len(clip.readings)
+        siblings = -sibling_lift(lifts, clip.verbs, other.verb, captions) if captions > 1 else 0.0
         return {
             "lift": lift,
             "antonym_lift": min(0.0, lift) if other.antonym else 0.0,
             "same_noun": -log(lifts.same_noun(action.noun, action.phrase, other.phrase)) if action.noun else 0.0,
-            "siblings": -sibling_lift(lifts, clip.verbs, other.verb, len(clip.readings)),
+            "siblings": siblings,
             "company": min(
                 (lifts.log_lift(other.verb, verb) for verb in action.company if verb not in LIGHT), default=0.0
             ),

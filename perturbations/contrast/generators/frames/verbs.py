@@ -20,6 +20,7 @@ from video_contrast.perturbations.contrast.generators.frames.proposal import Pro
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import (
+    ALONE,
     IDIOMS,
     KNOWN_UNIT,
     PLACES,
@@ -40,6 +41,7 @@ EXCLUSIVE_LIFT = 1.0  # of what one body does not do at a time: that both are sa
 FOOD = frozenset({"food", "produce"})
 FOODS = 40  # foods of which a unit is said, to be done with any
 FEW_UNITS = 8  # verbs known of a food, under which those of any food are taken too
+FEW_CAPTIONS = 3  # captions of a clip, under which opposites need not have been seen with this very noun
 SCENES = 8  # places of which a unit is said, to be done in any place
 
 
@@ -56,6 +58,7 @@ class VerbContrasts:
         self.together = Together(counts, "verb")
         self.fits = VerbFits(self.index, self.together)
         self._split = cache(self._split_unit)
+        self._opposites = cache(self._opposites_of)
         self.measure = VerbParts(self.index, self.fits, self.together)
 
     def propose(self, clip: ReadClip) -> tuple[list[Proposal], Counter[str]]:
@@ -89,7 +92,7 @@ class VerbContrasts:
                     continue
                 before = len(found)
                 why: Counter[str] = Counter()
-                for other in self._others(action):
+                for other in self._others(action, few=len(clip.readings) < FEW_CAPTIONS):
                     reason = self._misfit(clip, reading, action, other)
                     if reason:
                         why[reason] += 1
@@ -99,8 +102,11 @@ class VerbContrasts:
                     reasons[farthest(why) or "no other verb known of this noun"] += 1
         return found, reasons
 
-    def _others(self, action: Action) -> Iterator[Other]:
-        """Units said of the noun (or said without one), with what they are made of."""
+    def _others(self, action: Action, few: bool = False) -> Iterator[Other]:
+        """Units said of the noun (or said without one), with what they are made of.
+
+        Where a clip has few captions, the opposite of its verb is taken too, since it goes with the same nouns.
+        """
         index = self.index
         if action.noun:
             noun = f"{action.compound} {action.noun}" if action.compound else action.noun
@@ -114,6 +120,8 @@ class VerbContrasts:
             general = self._scene_units
         elif action.step and action.noun and len(units) < FEW_UNITS:
             general = self._food_units if kind_of(self.counts, action.noun) in FOOD else {}
+        elif few and action.noun and not action.step:
+            general = self._opposites(action.unit)
         if general:
             ending = f" {action.preposition}" if action.preposition else ""
             more = {
@@ -142,6 +150,15 @@ class VerbContrasts:
         phrase = phrase_of(unit, self.index.phrases)
         verb = phrase.split(" ")[0]
         return phrase, verb, says_little(unit, verb, phrase) or self.index.uses[unit] < KNOWN_UNIT
+
+    def _opposites_of(self, unit: str) -> dict[str, Counter[str]]:
+        """The opposites of a unit that need an object as it does."""
+        index = self.index
+        return {
+            other: Counter({"det": SEEN})
+            for other, n in sorted(index.uses.items())
+            if n >= KNOWN_UNIT and opposite(unit, other) and index.alone[other] < ALONE[1] * n
+        }
 
     @cached_property
     def _scene_units(self) -> dict[str, Counter[str]]:
