@@ -43,7 +43,7 @@ def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]
         return None
     clusters = [rows[places[0]]["cluster"] for places in groups]
     level = 1 - 0.05 / len(results)
-    scored = []
+    scored: list[dict[str, Any]] = []
     for result in results:
         won = wins(result.scores)
         shares = np.array([np.prod(won[places]) for places in groups])

@@ -124,11 +124,11 @@ def register() -> Registration:
     if original is not factory:
         return Registration(original)
 
-    def factory(path: str, *arguments: Any, **options: Any) -> Any:
+    def with_ours(path: str, *arguments: Any, **options: Any) -> Any:
         return original(metric_path(path) if path in MODULES else path, *arguments, **options)
 
-    factory.without_video_contrast = original  # type: ignore[attr-defined]
-    evaluate.loading.evaluation_module_factory = factory
+    with_ours.without_video_contrast = original  # type: ignore[attr-defined]
+    evaluate.loading.evaluation_module_factory = with_ours
     return Registration(original)
 
 

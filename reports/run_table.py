@@ -82,8 +82,8 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
         chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
         return shares, chances, str(numbers["groups"])
-    names = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
-    more = "".join(f"  {shown} {_interval(numbers, name)}" for name, shown in names.items() if name in numbers)
+    stricter = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
+    more = "".join(f"  {shown} {_interval(numbers, name)}" for name, shown in stricter.items() if name in numbers)
     return f"accuracy {_share(numbers, 'accuracy')}{more}", f"{numbers['chance']:.3f}", str(numbers["n"])
 
 

@@ -59,7 +59,7 @@ class ClipReader:
             previous: Any = None
             try:
                 shown = views_of(
-                    self.root, clip, views[clip], self.sampling, counter,
+                    self.root, clip, views[clip], self.sampling, counter=counter,
                     store=self.frames, perturb_on=self.perturb_on,
                 )  # fmt: skip
                 for view in shown:

@@ -80,10 +80,12 @@ def run_requests(
         requests.append(
             RunRequest(
                 name,
-                str(given["model"]),
-                str(given["dataset"]),
-                _configs(given.get("config")),
-                replace(own, output=own.output if "output" in given else output / name, progress=options.progress),
+                model=str(given["model"]),
+                dataset=str(given["dataset"]),
+                configs=_configs(given.get("config")),
+                options=replace(
+                    own, output=own.output if "output" in given else output / name, progress=options.progress
+                ),
             )
         )
     folders = [request.options.output for request in requests]
@@ -104,7 +106,8 @@ def _own_options(given: Mapping[str, Any], usual: ScoreOptions, place: str) -> S
     fields = {key: _checked(known[key], value, place) for key, value in given.items() if key in known}
     more = {key: value for key, value in given.items() if key not in known}
     merged = bind(ScoreOptions, fields, place)
-    return replace(usual, **merged, **({"options": {**usual.options, **more}} if more else {}))
+    own = replace(usual, **merged)
+    return replace(own, options={**usual.options, **more}) if more else own
 
 
 def _checked(option: Option, value: Any, place: str) -> Any:

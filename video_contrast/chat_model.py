@@ -166,7 +166,13 @@ class ChatModel:
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
     def ask_as(self, key: str, messages: list[dict[str, Any]], cost: Cost | None = None) -> None:
-        """Sends a request, stored or not, with retries, and keeps the answer under `key`."""
+        """Sends a request, stored or not, with retries, and keeps the answer under `key`.
+
+        Args:
+            key: of the answer in the store.
+            messages: of the request.
+            cost: counted beside the model's own; None for no more.
+        """
         self.store.put(key, self.ask_anew(messages, cost))
 
     def ask_anew(self, messages: list[dict[str, Any]], cost: Cost | None = None) -> dict[str, Any]:

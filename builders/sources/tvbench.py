@@ -46,11 +46,11 @@ def tvbench(
     for task in files or TASKS[:1]:
         for row in read_rows(folder / f"{task}.json", RELEASE):
             choices = row.texts("candidates")
-            times = {name: row.number(name) if task in CUT else None for name in ("start", "end")}
+            start, end = (row.number(name) if task in CUT else None for name in ("start", "end"))
             items.answers(
                 row,
                 f"{task}-{row.key}",
-                row.video(video_pattern, task=task, **times),
+                row.video(video_pattern, start=start, end=end, task=task),
                 question=row.text("question"),
                 options=choices,
                 key=row.place_among("answer", choices),

@@ -41,11 +41,10 @@ def videocomp(
                 continue
             items = tables.setdefault(config, {}).setdefault(split, Items(options))
             for row in read_rows(folder / file, RELEASE):
-                times = {side: _time(row, side) for side in ("start", "end")}
                 items.captions(
                     row,
                     row.text("key"),
-                    row.video(video_pattern, id=row.text("video_id"), **times),
+                    row.video(video_pattern, start=_time(row, "start"), end=_time(row, "end"), id=row.text("video_id")),
                     true=row.text("positive_text"),
                     negatives=[row.text("negative_text")],
                     kind=row.text("type"),

@@ -91,6 +91,11 @@ def _turn(frame: Frame, degrees: float) -> Frame:
 
 @cache
 def turning(height: int, width: int, degrees: float) -> npt.NDArray[np.float64]:
-    """The matrix of a turn about the middle of the picture, counter-clockwise."""
+    """Returns the matrix of a turn about the middle of the picture, float64[2, 3].
+
+    Args:
+        height, width: of the picture, pixels.
+        degrees: counter-clockwise.
+    """
     matrix: npt.NDArray[np.float64] = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
     return matrix

@@ -3,6 +3,9 @@
 Random bits and angles come from the same streams, drawn on the CPU, so that a clip looks the same wherever it is
 perturbed: noise and turns to the last bit, blurs and `translate` to one grey level. jpeg and the codecs run on the CPU
 only, and temporal perturbations touch no pixel.
+
+Every kernel takes `frames` (uint8[T, H, W, 3] on a device), `severity` (1 to 5) and `rngs` (one a frame), and returns
+frames of the same shape, type and device.
 """
 
 import math

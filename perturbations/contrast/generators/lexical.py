@@ -50,7 +50,7 @@ class LexicalGenerator:
         bases = self._draw(*self._target.context(original.tokens, original.phrase), rng)
         opposite = self._antonyms(original) if self._target.name == "verb" else []
         antonyms_first = bool(rng.random() < self._antonym_share)
-        bases = dict.fromkeys([*opposite, *bases] if antonyms_first else [*bases, *opposite])
+        bases = list(dict.fromkeys([*opposite, *bases] if antonyms_first else [*bases, *opposite]))
         return [self._candidate(original, base, base in opposite) for base in bases]
 
     def _draw(self, kind: str, neighbours: tuple[str, ...], rng: Random) -> list[str]:
