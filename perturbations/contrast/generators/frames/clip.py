@@ -15,6 +15,7 @@ class ReadClip:
         category: of the video, or "".
         readings: of its captions, in their order.
         verbs, nouns: how many of the captions use each verb (or verb with particle) and each noun.
+        captions: how many captions are known, also those that may not be contrasted.
     """
 
     id: str
@@ -22,6 +23,7 @@ class ReadClip:
     readings: tuple[Reading, ...]
     verbs: Counter[str] = field(default_factory=Counter)
     nouns: Counter[str] = field(default_factory=Counter)
+    captions: int = 0
 
     @classmethod
     def of(cls, id: str, category: str, readings: tuple[Reading, ...], also: tuple[Reading, ...] = ()) -> "ReadClip":
@@ -38,4 +40,4 @@ class ReadClip:
         words = Counter(word.lemma for reading in (*readings, *also) for word in reading.words)
         for word, n in words.items():  # what one caption's noun says may be another's verb ("a fight")
             verbs.setdefault(word, n)
-        return cls(id, category, readings, verbs, nouns)
+        return cls(id, category, readings, verbs, nouns, captions=len(readings) + len(also))

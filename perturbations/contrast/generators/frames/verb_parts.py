@@ -94,8 +94,8 @@ class VerbParts:
         lifts = self.together
         lift = -lifts.log_lift(action.verb, other.verb)
         # A clip's only caption says no more than the verb itself and its company, which stand for themselves.
-        captions = len(clip.readings)
-        siblings = -sibling_lift(lifts, clip.verbs, other.verb, captions) if captions > 1 else 0.0
+        known = clip.captions > 1
+        siblings = -sibling_lift(lifts, clip.verbs, other.verb, len(clip.readings)) if known else 0.0
         return {
             "lift": lift,
             "antonym_lift": min(0.0, lift) if other.antonym else 0.0,

@@ -92,7 +92,7 @@ class VerbContrasts:
                     continue
                 before = len(found)
                 why: Counter[str] = Counter()
-                for other in self._others(action, few=len(clip.readings) < FEW_CAPTIONS):
+                for other in self._others(action, few=clip.captions < FEW_CAPTIONS):
                     reason = self._misfit(clip, reading, action, other)
                     if reason:
                         why[reason] += 1
