@@ -113,11 +113,11 @@ def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
         UsageError: a folder holds no finished run.
     """
     runs = [RunFolder.open(folder) for folder in folders]
-    steps = [run.record["model"].get("step") for run in runs]
-    if len(runs) < 2 or None in steps or len({Path(run.model).parent for run in runs}) > 1:
+    numbered = [(int(step), run) for run in runs if (step := run.record["model"].get("step")) is not None]
+    if len(runs) < 2 or len(numbered) < len(runs) or len({Path(run.model).parent for run in runs}) > 1:
         return {}
     metrics: dict[int, dict[str, ConfigMetrics]] = {}
-    for number, run in sorted(zip(map(int, steps), runs, strict=True), key=lambda pair: pair[0]):
+    for number, run in sorted(numbered, key=lambda pair: pair[0]):
         metrics.setdefault(number, {}).update(run.metrics["configs"])
     return metrics
 
@@ -176,14 +176,15 @@ def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(title, no_wrap=True)
-    table.add_column("chance", justify="right")
+    chances = any(line.chance is not None for line in lines)
+    if chances:
+        table.add_column("chance", justify="right")
     for model in models:
         table.add_column(Text(model), justify="right", no_wrap=True)
     for line in lines:
-        chance = "" if line.chance is None else f"{line.chance:.2f}"
-        table.add_row(
-            Text(line.name), chance, *(Text(cell, "bold" if cell.endswith(BEST) else "") for cell in line.cells)
-        )
+        chance = [f"{line.chance:.2f}" if line.chance is not None else ""] if chances else []
+        cells = [Text(cell, "bold" if cell.endswith(BEST) else "") for cell in line.cells]
+        table.add_row(Text(line.name), *chance, *cells)
     console = Console()
     needed = Console(width=1000).measure(table).maximum
     if console.width < needed:

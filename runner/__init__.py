@@ -4,6 +4,7 @@
 
 scoring.py, job.py, plan.py    the call, what it asks for, and the clips, views and texts that it needs
 encode.py, pairs.py    the work: rows of encoders into a store, results of pair scorers into the run's directory
+many.py, watch.py, frame_store.py    several runs in one call, each clip decoded once for all of them
 execute.py, join.py    the processes share the work; the first one joins rows to scores, measures and writes
 conditions.py, views.py    perturbations asked for, and the frames of a clip under each
 kinds/    one file a kind of model
