@@ -305,7 +305,10 @@ def read_splits(
     kept = [row for row, out in zip(rows, aside, strict=True) if not out]
     held = [row for row, out in zip(rows, aside, strict=True) if out]
     if not kept or not held:
-        raise UsageError(f"--dataset {dataset}: {len(rows)} clips are too few to set some aside for validation")
+        raise UsageError(
+            f"--dataset {dataset}: {len(rows)} clips are too few to set a tenth aside for validation; add a split "
+            f"{validation!r} to the set"
+        )
     return root, (kept, held)
 
 

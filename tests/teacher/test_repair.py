@@ -12,8 +12,11 @@ import tiny_models
 import torch
 from teacher_set import SETTINGS
 
+from video_contrast.builders.registry import BuiltSet
+from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
+from video_contrast.rows import retrieval_row
 from video_contrast.teacher import gate, run, teach
 from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
@@ -186,6 +189,13 @@ def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pyt
     assert int(facts["questions"]) > 0 and int(facts["tokens sent"]) > 1000 and float(facts["seconds a step"]) > 0
     assert float(facts["price"]) >= 0
     assert facts["left out"] == "0 clips" and not (place / "dry").exists()
+
+
+def test_a_set_that_is_too_small_to_set_clips_aside_says_what_to_add(tmp_path: Path) -> None:
+    row = retrieval_row(id="c", video_id="c", video_path="c.mp4", captions=["a man sits"])
+    write_set(BuiltSet("captions", {"retrieval": {"train": [row]}}, {"summary": "one clip"}), tmp_path / "set")
+    with pytest.raises(UsageError, match=r"1 clips are too few .* add a split 'validation' to the set"):
+        run.read_splits(tmp_path / "set", TeachOptions(output=tmp_path / "run"))
 
 
 def test_unreadable_videos_are_named_before_negatives_are_made(
