@@ -10,6 +10,7 @@ runner does it 35 times where the loop does it 101 times.
     python benchmarks/runner.py                             two short clips, all conditions but a few perturbations
     python benchmarks/runner.py --full --processes 2        192 conditions on 20 clips of 10 s (half an hour of CPU)
     python benchmarks/runner.py --full --clips 2 --model clip-b32     a CLIP ViT-B/32 of full size, random weights
+    python benchmarks/runner.py --overhead                  a null model and a finished run: medians and spread
     python benchmarks/runner.py --throughput --model clip-b32         decoding, the model, and both together
 """
 
@@ -108,12 +109,30 @@ def overhead(root: Path) -> float:
     return 1000 * (time.process_time() - began) / len(rows)
 
 
-def recognised(model: str, folder: Path, names: list[str], root: Path, frames: int | None) -> tuple[float, float, bool]:
-    """Wall and CPU seconds of the command on a finished run, as a whole process; whether it imported torch."""
+def overheads(model: str, given: argparse.Namespace, root: Path) -> None:
+    """Measures and prints what a null model and a finished run cost: the median of repeats, the least and the most."""
+    folder = make_set(root / "set", given.clips, given.seconds, given.size)
+    names = ["clean", "visual:jumble@3"]
+    run(model, folder, names, root, given.frames)
+    _, _, torch_came = recognised(model, folder, names, root, given.frames, traced=True)
+    finished = [recognised(model, folder, names, root, given.frames)[1] for _ in range(given.repeats)]
+    null = [overhead(root / f"overhead{n}") for n in range(given.repeats + 1)][1:]  # the first one imports
+    print(f"a finished run, as a process: {_spread(finished)} CPU-s, torch imported: {torch_came}")
+    print(f"a null model: {_spread(null)} ms a sample of 3,000")
+
+
+def _spread(values: list[float]) -> str:
+    return f"{np.median(values):.2f} ({min(values):.2f} to {max(values):.2f} of {len(values)})"
+
+
+def recognised(
+    model: str, folder: Path, names: list[str], root: Path, frames: int | None, traced: bool = False
+) -> tuple[float, float, bool]:
+    """Wall and CPU seconds of the command on a finished run, as a whole process; traced, whether it imported torch."""
     command = [
-        sys.executable, "-X", "importtime", "-m", "video_contrast.cli", "score", "--model", model, "--dataset",
-        str(folder), "--config", "retrieval", "--conditions", ",".join(names), "--output", str(root / "run"),
-        *(("--frames", str(frames)) if frames else ()),
+        sys.executable, *(("-X", "importtime") if traced else ()), "-m", "video_contrast.cli", "score",
+        "--model", model, "--dataset", str(folder), "--config", "retrieval", "--conditions", ",".join(names),
+        "--output", str(root / "run"), *(("--frames", str(frames)) if frames else ()),
     ]  # fmt: skip
     before, began = os.times(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -144,7 +163,7 @@ def table(model: str, given: argparse.Namespace, root: Path) -> None:
         result, fast = run(model, folder, names, Path(one), given.frames)
         _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other), given.frames)
         found = {name: open_run(Path(one) / "run").matrix("retrieval", name).values for name in names}
-        wall, cpu, torch_came = recognised(model, folder, names, Path(one), given.frames)
+        wall, cpu, torch_came = recognised(model, folder, names, Path(one), given.frames, traced=True)
     counters = result.record["counters"]
     kinds = Counter(condition.group for condition in conditions)
     print(f"{len(names)} conditions ({', '.join(f'{n} {group}' for group, n in kinds.items())}) on {given.clips} clips")
@@ -216,6 +235,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="of the loop")
     parser.add_argument("--kept", type=Path, help="a folder for the clips and the loop's measurements, kept")
     parser.add_argument("--throughput", action="store_true", help="decoding, the model, and both together")
+    parser.add_argument("--overhead", action="store_true", help="a null model and a finished run alone")
+    parser.add_argument("--repeats", type=int, default=5, help="of --overhead")
     parser.add_argument("--workers", type=int, default=2, help="decoder threads of --throughput")
     parser.add_argument("--batch-size", type=int, default=8, help="of --throughput")
     parser.add_argument("--dtype", default="float32", help="of --throughput: float32, bfloat16 or float16")
@@ -229,7 +250,7 @@ def main() -> None:
     with ExitStack() as stack:
         root = given.kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         model = str(standins.clip_model(root, given.model)) if given.model.startswith("clip-") else given.model
-        (feeding if given.throughput else table)(model, given, root)
+        (overheads if given.overhead else feeding if given.throughput else table)(model, given, root)
 
 
 if __name__ == "__main__":
