@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.score_output import print_plan, summary
 from video_contrast.console import AsJson, Quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
@@ -72,22 +73,3 @@ def score(
 
         print_table(table(result))
         print("\n".join([*remarks(result), f"written to {result.output}"]))
-
-
-def summary(result: Any) -> dict[str, Any]:
-    """What `--json` prints: the metrics, and what has to be known about them."""
-    record = {name: result.record[name] for name in ("model", "missing", "n_missing", "skipped", "notes", "counters")}
-    return {"configs": result.metrics["configs"], "output": str(result.output), **record}
-
-
-def print_plan(plan: dict[str, Any]) -> None:
-    """Prints what a dry run returns."""
-    skipped = plan.pop("skipped")
-    for name, value in plan.items():
-        shown = value
-        if isinstance(value, list):
-            first = ", ".join(value[:3])
-            shown = ", ".join(value) if len(value) <= 8 else f"{len(value)}: {first} ... {value[-1]} (all: --json)"
-        print(f"{name:34} {shown}")
-    for name, why in skipped.items():
-        print(f"left out: {name}: {why}")

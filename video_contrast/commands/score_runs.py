@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from video_contrast.commands.score import print_plan, summary
+from video_contrast.commands.score_output import print_plan, summary
 from video_contrast.console import print_json
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.many import RunOutcome
