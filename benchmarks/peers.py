@@ -1,0 +1,282 @@
+"""The same work in MTEB and in lmms-eval: CPU seconds, memory, frames decoded, encodings, and what a user writes.
+
+    python benchmarks/peers.py --environments PEERS           makes PEERS/mteb and PEERS/lmms from the package index
+    python benchmarks/peers.py --environments PEERS --only mteb --clips 20
+
+Every harness gets the same checkpoint, clips, captions and number of frames: text to video and video to text (MTEB:
+retrieval), captions that are true or not (MTEB: pair classification) and multiple choice by letter (lmms-eval, with a
+tiny Qwen2.5-VL of random weights). First the clips as they are, then ten conditions: for the peers, which perturb no
+videos, the nine perturbed ones are written to lossless files before, at a cost that is shown apart. Every run is a
+process of its own on one thread; seconds are CPU seconds of whole processes, imports included, medians of `--repeats`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+SUPPORT = HERE.parent / "tests" / "support"
+PERTURBED = (
+    "gaussian_noise", "impulse_noise", "shot_noise", "motion_blur", "zoom_blur", "jpeg", "static_rotate", "rotate",
+    "jumble",
+)  # fmt: skip
+SEVERITY, FRAMES = 3, 8
+# name -> what goes into its environment; the second list without its dependencies, as its wheel is a CUDA build
+PACKAGES = {
+    "mteb": (["mteb==2.26.24", "torch==2.13.0", "transformers==5.23.0", "av", "pillow"], ["torchvision==0.28.0"]),
+    "lmms": (
+        ["lmms-eval==0.7.3", "torch==2.13.0", "transformers==5.23.0", "av", "accelerate", "qwen-vl-utils"],
+        ["torchvision==0.28.0", "decord==0.6.0"],
+    ),
+}
+QUIET = {
+    "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false",
+    "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+}  # fmt: skip
+
+
+@dataclass
+class Cost:
+    """What one process cost, over its repeats.
+
+    Attributes:
+        seconds: CPU seconds, one a repeat.
+        memory: largest resident size, in MB.
+        counts: frames decoded, visual and text encodings.
+        scores: condition -> name of a metric -> its value.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    memory: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def median(self) -> float:
+        """Of the CPU seconds."""
+        return statistics.median(self.seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environments", type=Path, required=True, help="folder of the peers' environments")
+    parser.add_argument("--only", choices=PACKAGES)
+    parser.add_argument("--clips", type=int, default=60)
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        rows = make_set(work / "set", given.clips)
+        written = write_perturbed(work / "set", rows)
+        print(f"{given.clips} clips; nine perturbed copies of each, written for the peers: {written:.1f} CPU s\n")
+        for peer in [given.only] if given.only else list(PACKAGES):
+            python = environment(given.environments, peer)
+            compare(peer, python, work, rows, repeats=given.repeats)
+
+
+def environment(folder: Path, peer: str) -> Path:
+    """The Python of a peer's environment, which is made if it is not there."""
+    python = folder / peer / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / peer], check=True)
+        needed, alone = PACKAGES[peer]
+        for packages in (needed, ["--no-deps", *alone]):
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    return python
+
+
+def make_set(folder: Path, clips: int) -> dict[str, list[dict[str, Any]]]:
+    """The first clips of the shapes world with their captions, and the first items."""
+    import video_contrast
+
+    video_contrast.build("shapes", ["retrieval", "verb_mc"], output=folder)
+    opened = video_contrast.open_set(folder)
+    return {"search": opened.rows("retrieval", "test")[:clips], "choice": opened.rows("verb_mc", "test")[:clips]}
+
+
+def perturbed_path(root: Path, name: str, video_path: str) -> Path:
+    return root / "perturbed" / name / video_path
+
+
+def write_perturbed(root: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
+    """Writes what the peers read under nine perturbations; returns CPU seconds."""
+    from video_contrast.perturbations.video import perturb_clip
+    from video_contrast.video import read_video, write_video
+
+    began = time.process_time()
+    videos = {row["video_path"]: row["video_id"] for part in rows.values() for row in part}
+    for path, video_id in videos.items():
+        clip = read_video(root / path)
+        fps = (len(clip.times) - 1) / (clip.times[-1] - clip.times[0])
+        for name in PERTURBED:
+            frames = perturb_clip(clip.frames, name, SEVERITY, video_id=video_id)
+            target = perturbed_path(root, name, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_video(target, frames, fps, quality="lossless")
+    return time.process_time() - began
+
+
+def compare(
+    peer: str, python: Path, work: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]], *, repeats: int
+) -> None:
+    """Runs a peer and the package in turn, and prints a table and how far the scores are apart.
+
+    Args:
+        peer: "mteb" or "lmms".
+        python: of its environment.
+        work: a folder for what they write; holds the set.
+        rows: of the set.
+        repeats: how often each runs.
+    """
+    checkpoint = checkpoint_of(peer, work)
+    print(f"| {peer} | conditions | CPU s | from to | peak MB | frames decoded | video encodings | text encodings |")
+    print("|---|---|---|---|---|---|---|---|")
+    for names in ((), PERTURBED):
+        jobs = {"ours": Cost(), peer: Cost()}
+        for _ in range(repeats):
+            run_ours(jobs["ours"], peer, work, checkpoint, names=names, limit=len(rows["search"]))
+            run_peer(jobs[peer], peer, python, work, job_of(peer, work, rows, checkpoint, names=names))
+        for label, cost in (("video-contrast", jobs["ours"]), (peer, jobs[peer])):
+            spread = f"{min(cost.seconds):.1f} {max(cost.seconds):.1f}"
+            counts = " | ".join(
+                str(cost.counts.get(n, "")) for n in ("frames_decoded", "visual_encodings", "text_encodings")
+            )
+            print(f"| {label} | {len(names) + 1} | {cost.median:.1f} | {spread} | {cost.memory:.0f} | {counts} |")
+        ratio = jobs[peer].median / jobs["ours"].median
+        print(f"| ratio | {len(names) + 1} | {ratio:.1f} | | | | | |", flush=True)
+        both = [(c, m) for c, own in jobs[peer].scores.items() for m in own]
+        apart = [abs(jobs["ours"].scores[c][m] - jobs[peer].scores[c][m]) for c, m in both]
+        print(f"| largest difference of {len(apart)} scores | {len(names) + 1} | {max(apart):.4f} | | | | | |")
+    print(f"\nWritten by the user: {lines(HERE / 'peer_parts' / f'{peer}_job.py')} lines for {peer}, 1 for ours\n")
+
+
+def checkpoint_of(peer: str, work: Path) -> Path:
+    if peer == "mteb":
+        from video_contrast.checkpoints import checkpoint_path
+
+        return checkpoint_path("bag-of-frames")
+    sys.path.insert(0, str(SUPPORT))
+    from tiny_qwen import qwen2_5_vl
+
+    return qwen2_5_vl(work / "qwen2_5_vl")
+
+
+def job_of(
+    peer: str, work: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]], checkpoint: Path, *, names: Sequence[str]
+) -> dict[str, Any]:
+    """What a peer's script is told: the checkpoint, and the videos and texts of every condition."""
+    root = work / "set"
+    conditions = {}
+    for name in ("clean", *names):
+
+        def path(row: Mapping[str, Any], name: str = name) -> str:
+            video = row["video_path"]
+            return str(root / video if name == "clean" else perturbed_path(root, name, video))
+
+        search, choice = rows["search"], rows["choice"]
+        conditions[name] = {
+            "search": {"text": [row["captions"] for row in search], "video": [path(row) for row in search]},
+            "pairs": {
+                "video": [path(row) for row in choice for _ in row["candidates"]],
+                "text": [text for row in choice for text in row["candidates"]],
+                "label": [int(n == row["label"]) for row in choice for n in range(len(row["candidates"]))],
+            },
+            "choice": [{"video": path(row), "candidates": row["candidates"], "label": row["label"]} for row in choice],
+        }
+    return {"checkpoint": str(checkpoint), "frames": FRAMES, "conditions": conditions}
+
+
+def run_peer(cost: Cost, peer: str, python: Path, work: Path, job: Mapping[str, Any]) -> None:
+    """Runs a peer's script in its environment, once."""
+    given, made = work / "job.json", work / "made.json"
+    given.write_text(json.dumps(job), encoding="utf-8")
+    script = HERE / "peer_parts" / f"{peer}_job.py"
+    measured(
+        cost, [str(python), str(script), str(given), str(made)], work, {"PYTHONPATH": str(SUPPORT / "torchvision_shim")}
+    )
+    found = json.loads(made.read_text(encoding="utf-8"))
+    cost.counts, cost.scores = found["counts"], found["scores"]
+
+
+def run_ours(cost: Cost, peer: str, work: Path, checkpoint: Path, *, names: Sequence[str], limit: int) -> None:
+    """Scores the same with the package, once, into a new folder."""
+    from video_contrast.storage import open_run
+
+    output = work / f"ours-{peer}-{len(names)}-{len(cost.seconds)}"
+    conditions = ",".join(["clean", *(f"visual:{name}@{SEVERITY}" for name in names)])
+    configs = ["--config", "verb_mc", *(["--config", "retrieval"] if peer == "mteb" else ["--scoring", "letter"])]
+    command = [
+        sys.executable, "-m", "video_contrast", "score", "--model", str(checkpoint), "--dataset", str(work / "set"),
+        *configs, "--conditions", conditions, "--frames", str(FRAMES), "--sampling", "linspace", "--workers", "1",
+        "--output", str(output), "--store", str(output / "store"), "--accept", "all", "--quiet",
+        "--limit", str(limit),
+    ]  # fmt: skip
+    measured(cost, command, work, {})
+    run = open_run(output)
+    cost.counts = dict(run.record["counters"])
+    cost.scores = {name: ours(run, f"visual:{name}@{SEVERITY}", peer) for name in names}
+    cost.scores["clean"] = ours(run, "clean", peer)
+
+
+def ours(run: Any, condition: str, peer: str) -> dict[str, float]:
+    """The figures that the peer reports, from the scores of a run."""
+    table = run.scores()
+    table = table[(table.config == "verb_mc") & (table.condition == condition)]
+    labels = [int(n == label) for label, own in zip(table.label, table.scores, strict=True) for n in range(len(own))]
+    if peer == "lmms":
+        return {
+            "accuracy": float(np.mean([np.argmax(own) == y for own, y in zip(table.scores, table.label, strict=True)]))
+        }
+    values = run.matrix("retrieval", condition).values
+    captions = values.shape[1] // len(values)  # a clip
+    clips = np.arange(len(values))
+    return {
+        "t2v_r1": float((values.argmax(0) == clips.repeat(captions)).mean()),
+        "v2t_r1": float((values.argmax(1) // captions == clips).mean()),
+        "pairs_ap": average_precision(np.concatenate([np.asarray(own) for own in table.scores]), np.array(labels)),
+    }
+
+
+def average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The area under the steps of precision over recall, equal scores together."""
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(labels[order])
+    last = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+    recall = hits[last] / hits[-1]
+    return float(np.sum(np.diff(recall, prepend=0) * hits[last] / (last + 1)))
+
+
+def lines(script: Path) -> int:
+    """Lines of code between the marks of what a user writes."""
+    text = script.read_text(encoding="utf-8").split("# user: begin")[1].split("# user: end")[0]
+    return sum(bool(line.strip()) and not line.strip().startswith(('"""', "#")) for line in text.splitlines())
+
+
+def measured(cost: Cost, command: Sequence[str], work: Path, more: Mapping[str, str]) -> None:
+    """Runs a command and adds its CPU seconds and memory; its last words are shown where it fails."""
+    environment = {**os.environ, **QUIET, "HF_HOME": str(work / "hf"), **more}
+    with open(work / "log.txt", "w", encoding="utf-8") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=work)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command[:3])} failed:\n{(work / 'log.txt').read_text(encoding='utf-8')[-3000:]}")
+    cost.seconds.append(used.ru_utime + used.ru_stime)
+    cost.memory = max(cost.memory, used.ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Benchmarks that need what few machines have run small here, so that they work where it is there."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def test_the_gpu_benchmark_runs_small_on_a_cpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    import gpu
+
+    monkeypatch.setattr(sys, "argv", ["gpu.py", "--small", "--device", "cpu", "--one-process"])
+    gpu.main()
+    printed = capsys.readouterr().out
+    assert "| ViT-small/16 |" in printed and "bound" in printed
+    assert all(f"| {name} " in printed for name in gpu.KERNELS)
+
+
+def test_the_peers_benchmark_measures_as_scikit_learn_does() -> None:
+    import peers
+    from sklearn.metrics import average_precision_score
+
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        labels = rng.permutation(np.arange(30) < 9).astype(int)
+        scores = rng.integers(0, 12, 30) / 10  # with ties
+        assert peers.average_precision(scores, labels) == pytest.approx(average_precision_score(labels, scores))
+    for peer in peers.PACKAGES:
+        assert peers.lines(BENCHMARKS / "peer_parts" / f"{peer}_job.py") > 30
