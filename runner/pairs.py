@@ -64,8 +64,8 @@ def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[Scor
     requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
     for table in plan.tables:
         for request, replaced in table_requests(table, keys, together):
-            for one in filter(None, (replaced, request)):
-                requests[one.clip].setdefault(one.key, one)
+            for needed in filter(None, (replaced, request)):
+                requests[needed.clip].setdefault(needed.key, needed)
     return {clip: list(of_clip.values()) for clip, of_clip in requests.items()}
 
 

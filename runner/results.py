@@ -60,7 +60,7 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
 
     items = scored.items
     smallest = min(len(row) for row in scored.rows)
-    found = dict(
+    numbers = dict(
         multiple_choice(
             [row.tolist() for row in scored.rows],
             [item.label for item in items],
@@ -72,10 +72,10 @@ def _choice(scored: TableScores, seed: int) -> Numbers:
             ragged=True,
         )
     )
-    found |= _displaced(scored)
-    found |= _rotations(scored)
-    found |= _clips(scored)
-    return found
+    numbers |= _displaced(scored)
+    numbers |= _rotations(scored)
+    numbers |= _clips(scored)
+    return numbers
 
 
 def _pairs(scored: TableScores) -> Numbers:
@@ -186,18 +186,18 @@ def with_proficiency(hits: Mapping[tuple[str, str], Mapping[str, tuple[float, st
     from video_contrast.metrics import interval_keys, share_interval
     from video_contrast.metrics.ranks import exact_mean
 
-    found: dict[tuple[str, str], Numbers] = {}
+    shares: dict[tuple[str, str], Numbers] = {}
     for (config, condition), main in hits.items():
         test = hits.get((f"{config}{PROFICIENCY}", condition), {})
         both = [(main[name][0] * test[name][0], main[name][1]) for name in main if name in test]
         if both:
             values, clusters = np.array([value for value, _ in both]), [cluster for _, cluster in both]
             name = "accuracy_with_proficiency"
-            found[config, condition] = {
+            shares[config, condition] = {
                 name: exact_mean(values),
                 **interval_keys(name, share_interval(values, clusters)),
             }
-    return found
+    return shares
 
 
 def _displaced(scored: TableScores) -> Numbers:
@@ -271,10 +271,10 @@ def summary(scored: Mapping[tuple[str, str], tuple[PlannedTable, Numbers]]) -> R
     from video_contrast.runner.robust import robustness_of
 
     configs: dict[str, ConfigMetrics] = {}
-    for (config, condition), (table, found) in scored.items():
+    for (config, condition), (table, numbers) in scored.items():
         entry = configs.setdefault(config, {"layout": table.group.layout, "conditions": {}})
         changed = share_changed(table)
-        entry["conditions"][condition] = {**found, **({} if changed is None else {"captions_changed": changed})}
+        entry["conditions"][condition] = {**numbers, **({} if changed is None else {"captions_changed": changed})}
     for config, entry in configs.items():
         tables = {name[1]: table for name, (table, _) in scored.items() if name[0] == config}
         robust = robustness_of(
