@@ -134,8 +134,16 @@ def test_default_sets_and_the_record_of_what_was_not_applied(counts):
     assert verb.constraint_names("lexical", None) == ["has_verb", "lemma", "frequency", "siblings", "inflection"]
     for name in ("t5", "mlm", "llm"):
         assert verb.constraint_names(name, None) == [
-            "has_verb", "lemma", "frequency", "siblings", "lift", "inflection", "perplexity", "word_vectors", "sentence",
-        ]  # fmt: skip
+            "has_verb",
+            "lemma",
+            "frequency",
+            "siblings",
+            "lift",
+            "inflection",
+            "perplexity",
+            "word_vectors",
+            "sentence",
+        ]
     record = verb.Pipeline("lexical", counts=counts, tagger="hanta").record()
     assert record["not_applied"] == ["lift", "perplexity", "word_vectors", "sentence", "nli"]
     assert record["constraints"]["frequency"] == {"more_than": 2.0, "training_captions": len(TRAIN)}

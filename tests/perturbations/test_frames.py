@@ -207,6 +207,12 @@ def test_parses_survive_their_code():
     assert [(word.start, word.end, word.tag, word.dep, word.head) for word in decoded] == words
 
 
+def test_an_opposite_said_of_the_noun_comes_first_and_passes(counts):
+    """The first example of docs/contrast_sets.md."""
+    proposals = propose([("clip-1", None, ["a woman opens a door"])], counts, kind="verb", quality="balanced")
+    assert choose_balanced(proposals)["clip-1"].text == "a woman closes a door"
+
+
 def test_the_article_follows_its_word():
     assert replaced("a man eats a carrot", 13, 19, "onion")[0] == "a man eats an onion"
     assert replaced("A Man Runs", 6, 10, "sits")[0] == "A Man Sits"
