@@ -11,6 +11,8 @@ from typing import Any
 
 from video_contrast.errors import VideoContrastError
 
+JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
+
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:

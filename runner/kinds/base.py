@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption, kind
 from video_contrast.runner.kinds.source import LoadOptions, ModelSource
 from video_contrast.video import Clip
@@ -132,7 +133,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
     reads_times: bool | None = None
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """Facts for the run's record."""
         return {}
 
@@ -140,9 +141,9 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
         """How many of the texts are longer than the model reads; None where it does not cut, or does not say."""
         return None if self.tokens is None else int(self.tokens.longer(texts))
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """What the model itself is given for a clip and its captions: prompt, token counts, times, pixel shapes."""
-        shown: dict[str, Any] = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
         return shown if self.tokens is None else shown | self.tokens.rendered(captions)
 
 
@@ -177,7 +178,7 @@ class Encoder(Model):
         """
         return None
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """What the model itself is given: the first caption's tokens, and the shapes of the clip's pixels."""
         prepared = self.prepare(clip)
         arrays = prepared if isinstance(prepared, Mapping) else {"pixels": prepared}

@@ -9,7 +9,6 @@ same video. `--lm MODEL` takes a causal language model of transformers instead: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from video_contrast.audit.blind_models import (
     strongest_blind_scores,
     too_few,
 )
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     KindOption,
     LabelledItem,
@@ -86,7 +86,7 @@ class Blind(TextScorer):
         self.of_item: dict[str, np.ndarray] = {}  # by the models of the audit
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """Which model it is."""
         if self.language_model:
             return {"language_model": self.language_model.name}

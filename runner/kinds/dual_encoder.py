@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
@@ -84,7 +85,7 @@ class ImageTextEncoder(DualEncoder):
             raise VideoContrastError(f"{type(model).__name__} has no get_image_features and get_text_features")
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The classes that ran, and how many tokens the text tower reads."""
         return {
             "class": type(self.model).__name__,

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
@@ -118,7 +119,7 @@ class GenerativeScorer(PairScorer):
         return replace(result, counts={name: self.counters[name] - before[name] for name in self.counters})
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The class, the options, the first rendered prompt with its hash, and how the prefix was shared."""
         return {
             "class": type(self.model).__name__,
@@ -247,7 +248,7 @@ class GenerativeScorer(PairScorer):
         )  # fmt: skip
         return result
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The prompt about the first caption with its hash and token count, and the shapes of the pixels."""
         first = self.chat.safe(captions[0])
         asked = {"yesno": prompts.YESNO.format(caption=first), "loglik": prompts.DESCRIBE}.get(self.options.scoring)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import explained, load_model, load_processor
 from video_contrast.runner.kinds.maxsim import maxsim, stacked
@@ -48,7 +49,7 @@ class ColEncoder(LateJoinEncoder):
             processor.query_prefix = prompt_text
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The class that ran, its prompts, and how many numbers a vector has."""
         return {
             "class": type(self.model).__name__,
@@ -85,7 +86,7 @@ class ColEncoder(LateJoinEncoder):
         """float32[N, M]: MaxSim."""
         return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption and a frame as their tokens read, how many they are, and the shapes of the pixels."""
         query = self.processor.process_queries(text=[captions[0]])["input_ids"][0]
         prepared = self.prepare(clip)
@@ -118,7 +119,7 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
     """A `sentence_transformers.MultiVectorEncoder` with text and video, or text and images."""
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What it takes, its prompts, and its similarity."""
         return super().facts | {"similarity": self.model.similarity_fn_name, "vector_length": self.vector_length}
 

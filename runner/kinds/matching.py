@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
@@ -89,7 +90,7 @@ class MatchingScorer(PairScorer):
         return count_longer(self.processor.tokenizer, texts, _limit(self.model))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The class and how frames are aggregated."""
         return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 

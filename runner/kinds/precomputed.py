@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, resolve_under
+from video_contrast.files import JsonObject, read_json, resolve_under
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind
 
 MANIFEST = "precomputed.json"
@@ -87,7 +87,7 @@ class Precomputed(TextScorer):
             )
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What the manifest says."""
         return {"precomputed": self.whole}
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder
 from video_contrast.runner.kinds.loading import on_device, pooled, unit
 
@@ -112,7 +113,7 @@ class RemoteEncoder(DualEncoder):
         self.side = next((int(side) for side in sides if side), SIDE)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The class that ran, and the methods that it was asked with."""
         return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
 from video_contrast.runner.kinds.sentence import PROMPT_TEXT, given_prompt, loading_arguments, sampled, saved_prompt
@@ -62,7 +63,7 @@ class RerankerScorer(PairScorer):
         return ScoreResult(np.concatenate(scores))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The class that ran, and its instruction."""
         return {"class": type(self.encoder).__name__, "prompt_text": self.prompt}
 

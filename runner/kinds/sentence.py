@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import (
     ClipFrames,
     DualEncoder,
@@ -56,7 +57,7 @@ class SentenceModel(Encoder):
         self.prompt_video = given_prompt(prompt_video)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What it takes, in which way the clips were given, and under which prompts."""
         return {
             "class": type(self.model).__name__,

@@ -19,7 +19,7 @@ import numpy as np
 
 from video_contrast.chat_model import AnswerStore, ChatModel, Cost
 from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
+from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import (
     ClipFrames,
@@ -33,8 +33,8 @@ from video_contrast.runner.kinds.base import (
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.served_cost import PRICES, estimate
-from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy
-from video_contrast.runner.kinds.served_messages import FramesAs, message, parts_of
+from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy, is_log_probability
+from video_contrast.runner.kinds.served_messages import FramesAs, Shown
 
 Scoring = Literal["yesno", "letter", "loglik"]
 Norm = Literal["token", "sum", "char"]
@@ -97,21 +97,21 @@ class ServedScorer(PairScorer):
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
             `unparseable` = 1: the runner counts the item as wrong.
         """
-        images = parts_of(clip, self.frames_as)
+        shown = Shown.of(clip, self.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = Cost()
         if self.likelihood is not None:
-            result = self._loglik(self.likelihood, images, captions, question, cost=cost)
+            result = self._loglik(self.likelihood, shown, captions, question, cost=cost)
         elif question is not None and question.is_yes_no(captions):
-            result = self._answered(images, captions, question, cost)
+            result = self._answered(shown, captions, question, cost)
         elif question is None and self.scoring == "yesno":
-            result = self._yesno(images, captions, cost)
+            result = self._yesno(shown, captions, cost)
         else:
-            result = self._letter(images, captions, position, question, cost=cost)
+            result = self._letter(shown, captions, position, question, cost=cost)
         return replace(result, counts={**asdict(cost), **result.counts})
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The endpoint, and how it was asked."""
         return {
             "endpoint": self.chat.endpoint or "Hugging Face Inference Providers",
@@ -126,7 +126,7 @@ class ServedScorer(PairScorer):
     def _loglik(
         self,
         likelihood: Likelihood,
-        images: list[Any],
+        shown: Shown,
         captions: Sequence[str],
         question: Question | None,
         *,
@@ -134,12 +134,12 @@ class ServedScorer(PairScorer):
     ) -> ScoreResult:
         with self._testing:  # once a process, before anything is scored
             if self.canary is None:
-                self.canary = likelihood.canary(images, captions)
+                self.canary = likelihood.canary(shown, captions)
         asked = prompts.DESCRIBE if question is None else question.text
         scores: list[float] = []
         parts: list[dict[str, float]] = []
-        for caption, tokens in zip(captions, likelihood.log_probabilities(images, captions, asked, cost), strict=True):
-            if not tokens:
+        for caption, tokens in zip(captions, likelihood.log_probabilities(shown, captions, asked, cost), strict=True):
+            if not tokens or not all(is_log_probability(log) for _, log in tokens):
                 scores.append(math.nan)
                 parts.append({"unparseable": 1.0})
                 continue
@@ -148,8 +148,8 @@ class ServedScorer(PairScorer):
             parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _yesno(self, images: list[Any], captions: Sequence[str], cost: Cost) -> ScoreResult:
-        answers = self.chat.ask([message(images, prompts.YESNO.format(caption=c)) for c in captions], cost)
+    def _yesno(self, shown: Shown, captions: Sequence[str], cost: Cost) -> ScoreResult:
+        answers = shown.told(self.chat).ask([shown.asked(prompts.YESNO.format(caption=c)) for c in captions], cost)
         scores: list[float] = []
         parts: list[dict[str, float]] = []
         for answer in answers:
@@ -163,19 +163,19 @@ class ServedScorer(PairScorer):
                 parts.append({"yes": yes, "no": no})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _answered(self, images: list[Any], captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
+    def _answered(self, shown: Shown, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        [answer] = self.chat.ask([message(images, question.asked(captions))], cost)
+        [answer] = shown.told(self.chat).ask([shown.asked(question.asked(captions))], cost)
         logs = _logs(answer, (prompts.YES, prompts.NO))
         return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
 
     def _letter(
-        self, images: list[Any], captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
+        self, shown: Shown, captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
     ) -> ScoreResult:
         letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            answers = self.chat.ask([message(images, question) for question in questions], cost)
+            answers = shown.told(self.chat).ask([shown.asked(question) for question in questions], cost)
             return [_logs(answer, letters) for answer in answers]
 
         return prompts.score_letters(

@@ -16,10 +16,11 @@ import numpy as np
 
 from video_contrast.chat_model import ChatModel, Cost
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.registry import Work
 from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PRICES, PROMPT_TOKENS, price_of
-from video_contrast.runner.kinds.served_messages import FramesAs, parts_of
+from video_contrast.runner.kinds.served_messages import FramesAs, Shown
 
 TextsAs = Literal["messages", "input"]
 SCHEME = "served-embedder:"
@@ -56,7 +57,7 @@ class ServedEmbedder(DualEncoder):
         self._testing = threading.Lock()
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The endpoint, how it was asked, and what this process counted."""
         return {
             "endpoint": self.chat.endpoint,
@@ -71,22 +72,23 @@ class ServedEmbedder(DualEncoder):
         }
 
     def prepare(self, clip: ClipFrames) -> Any:
-        """The message about a clip."""
-        return self._messages(parts_of(clip, self.frames_as), self.prompt_video)
+        """The request about a clip."""
+        shown = Shown.of(clip, self.frames_as)
+        return {"messages": self._messages(list(shown.parts), self.prompt_video), **shown.body}
 
     def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
         """Rows of clips, float32[N, D]; a request each."""
         self._test()
-        return self._rows([{"messages": messages} for messages in prepared])
+        return self._rows(prepared)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """Rows of captions, float32[M, D]; a request each."""
         self._test()
         return self._rows([self._text_body(text) for text in texts])
 
-    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> dict[str, Any]:
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The request about the first caption, and how the clip is sent."""
-        shown: dict[str, Any] = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
+        shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
         return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.frames_as}
 
     def _text_body(self, text: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
 from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
@@ -54,7 +55,7 @@ class VideoTextEncoder(DualEncoder):
         self.pixels = "pixel_values_videos" if not probed else _pixels(model.get_video_features)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The classes that ran."""
         return {
             "class": self.name,

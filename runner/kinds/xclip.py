@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, unit
 
@@ -31,7 +32,7 @@ class XCLIPEncoder(LateJoinEncoder):
         self.plain = not bool(model.prompts_generator.alpha.any())
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The classes that ran, and whether the joining layers did."""
         return {
             "class": type(self.model).__name__,
