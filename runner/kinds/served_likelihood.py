@@ -1,7 +1,8 @@
 """Log-probabilities of captions from a server that returns those of its prompt, and the canary that tests them.
 
-Two ways to ask: `prompt_logprobs` (vLLM and what follows it) and `echo` (others). The caption is the assistant's
-message; its tokens are found in the prompt by their text.
+Two ways to ask: `prompt_logprobs` (vLLM and what follows it) and `echo` (Fireworks, Together, vLLM). The caption is the
+assistant's message; its tokens are found in the prompt by their text, spaces apart: servers that decode tokens one by
+one lose the space before a word. The template brings the first token of the prompt: no server adds one to a chat.
 
 Servers are known to be wrong here: with a prefix cache the values depended on what was asked before
 (https://github.com/vllm-project/vllm/pull/42245). So before anything is scored the same captions are asked for twice,
@@ -20,11 +21,12 @@ from typing import Any, Literal
 from video_contrast.chat_model import ChatModel, Cost
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.served_messages import message
+from video_contrast.runner.kinds.served_messages import Shown
 
 LogprobsBy = Literal["prompt_logprobs", "echo"]
 TOLERANCE = 0.05  # nats a token, by which two answers to the same may differ: rounding in half precision
 SAID_TOLERANCE = 0.2  # nats a token between generating and reading: different kernels
+CLAMPED = -9999.0  # what vLLM returns for minus infinity
 PROBE = "a person walks across a room"
 SAID_TOKENS = 16
 
@@ -61,12 +63,12 @@ class Likelihood:
         )
 
     def log_probabilities(
-        self, parts: Sequence[dict[str, Any]], captions: Sequence[str], question: str, cost: Cost
+        self, shown: Shown, captions: Sequence[str], question: str, cost: Cost
     ) -> list[list[Token] | None]:
         """The tokens of each caption with their log-probabilities, as the answer to a question about a clip.
 
         Args:
-            parts: of the message, which show the clip.
+            shown: the clip.
             captions: k texts.
             question: asked of the clip.
             cost: what this call costs is added to it.
@@ -74,14 +76,14 @@ class Likelihood:
         Returns:
             A list a caption; None where the server's tokens do not hold the caption's text.
         """
-        answers = self.reader.ask([_said(parts, question, caption) for caption in captions], cost)
+        answers = shown.told(self.reader).ask([_said(shown, question, caption) for caption in captions], cost)
         return [caption_tokens(answer["tokens"], text) for answer, text in zip(answers, captions, strict=True)]
 
-    def canary(self, parts: Sequence[dict[str, Any]], captions: Sequence[str]) -> dict[str, float]:
+    def canary(self, shown: Shown, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
         Args:
-            parts: of a message, which show a clip.
+            shown: a clip.
             captions: texts about it.
 
         Returns:
@@ -91,10 +93,9 @@ class Likelihood:
             VideoContrastError: the server does not return log-probabilities, or wrong ones.
         """
         texts = list(dict.fromkeys([*captions, PROBE]))
-        conversations = [_said(parts, prompts.DESCRIBE, text) for text in texts]
-        first = [self._asked(conversation) for conversation in conversations]
+        first = [self._read(shown, text) for text in texts]
         with ThreadPoolExecutor(len(texts)) as pool:
-            second = list(pool.map(self._asked, conversations[::-1]))[::-1]
+            second = list(pool.map(lambda text: self._read(shown, text), texts[::-1]))[::-1]
         gap = 0.0
         for text, once, twice in zip(texts, first, second, strict=True):
             one, two = caption_tokens(once, text), caption_tokens(twice, text)
@@ -102,7 +103,7 @@ class Likelihood:
                 raise self._refusal(f"the tokens of its prompt do not hold the caption {text!r}")
             if [token for token, _ in one] != [token for token, _ in two]:
                 raise self._refusal(f"it split {text!r} into other tokens when it was asked again")
-            wrong = [log for _, log in (*one, *two) if not math.isfinite(log) or log > 1e-3]
+            wrong = [log for _, log in (*one, *two) if not is_log_probability(log)]
             if wrong:
                 raise self._refusal(f"{wrong[0]:g} is no log-probability")
             differences = [abs(a - b) for (_, a), (_, b) in zip(one, two, strict=True)]
@@ -112,14 +113,14 @@ class Likelihood:
                     "other requests"
                 )
             gap = max(gap, *differences)
-        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(parts)}
+        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(shown)}
 
-    def _said_gap(self, parts: Sequence[dict[str, Any]]) -> dict[str, float]:
+    def _said_gap(self, shown: Shown) -> dict[str, float]:
         """How far its own answer is from what it returns for the same text in its prompt."""
-        written = self.writer.ask_anew(message(parts, prompts.DESCRIBE))
+        written = shown.told(self.writer).ask_anew(shown.asked(prompts.DESCRIBE))
         text = str(written["text"]).strip()
         said = [(token, log) for token, log in written["tokens"] if token.strip()]
-        read = caption_tokens(self._asked(_said(parts, prompts.DESCRIBE, text)), text) if text else None
+        read = caption_tokens(self._read(shown, text), text) if text else None
         same: list[tuple[float, float]] = []
         for (a, written_log), (b, read_log) in zip(said, [t for t in read or () if t[0].strip()], strict=False):
             if a.strip() != b.strip():  # another split of the same text from here on
@@ -128,15 +129,16 @@ class Likelihood:
         if not same:
             return {"said_tokens": 0}
         gap = sum(abs(a - b) for a, b in same) / len(same)
-        if gap > SAID_TOLERANCE:
+        if not gap <= SAID_TOLERANCE:
             raise self._refusal(
                 f"it said {text!r} with log-probabilities that differ by {gap:.2f} a token from those that it returns "
                 "for the same text in its prompt"
             )
         return {"said_tokens": len(same), "said_gap": gap}
 
-    def _asked(self, conversation: list[dict[str, Any]]) -> list[Token]:
-        return [(str(token), float(log)) for token, log in self.reader.ask_anew(conversation)["tokens"]]
+    def _read(self, shown: Shown, text: str) -> list[Token]:
+        answer = shown.told(self.reader).ask_anew(_said(shown, prompts.DESCRIBE, text))
+        return [(str(token), _number(log)) for token, log in answer["tokens"]]
 
     def _refusal(self, why: str) -> VideoContrastError:
         return VideoContrastError(
@@ -150,7 +152,7 @@ def caption_tokens(tokens: Sequence[Sequence[Any]], caption: str) -> list[Token]
 
     Args:
         tokens: (text, log-probability) of every token of the prompt.
-        caption: its text; a token may begin with the space before it.
+        caption: its text; spaces do not count.
 
     Returns:
         Its tokens; None where it is not there, or a token holds a part of it and something else.
@@ -158,19 +160,25 @@ def caption_tokens(tokens: Sequence[Sequence[Any]], caption: str) -> list[Token]
     >>> caption_tokens([("Say", 0.0), (":", -1.0), (" a", -0.5), (" dog", -2.0), ("<end>", 0.0)], "a dog")
     [(' a', -0.5), (' dog', -2.0)]
     """
-    whole = "".join(str(token) for token, _ in tokens)
-    begin = whole.rfind(caption)
-    if begin < 0 or not caption:
+    letters = ["".join(str(token).split()) for token, _ in tokens]
+    whole, text = "".join(letters), "".join(caption.split())
+    begin = whole.rfind(text)
+    if begin < 0 or not text:
         return None
-    end, place, kept = begin + len(caption), 0, []
-    for token, log in tokens:
-        start, place = place, place + len(str(token))
+    end, place, kept = begin + len(text), 0, []
+    for (token, log), part in zip(tokens, letters, strict=True):
+        start, place = place, place + len(part)
         if place <= begin or start >= end:
             continue
-        if place > end or (start < begin and str(token)[: begin - start].strip()):
+        if place > end or start < begin:
             return None
-        kept.append((str(token), float(log)))
+        kept.append((str(token), _number(log)))
     return kept
+
+
+def is_log_probability(log: float) -> bool:
+    """Whether a number can be one: finite, no more than 0 up to rounding, and not what a server puts for infinity."""
+    return math.isfinite(log) and CLAMPED < log <= 1e-3
 
 
 def read_prompt_tokens(output: Any) -> dict[str, Any]:
@@ -184,6 +192,9 @@ def read_prompt_tokens(output: Any) -> dict[str, Any]:
     rows = rows or getattr(choice, "prompt_logprobs", None)
     if rows:
         return {"tokens": [_prompt_token(row) for row in rows if row]}
+    prompt = getattr(output, "prompt", None)
+    if prompt and isinstance(prompt, list) and isinstance(prompt[0], Mapping) and prompt[0].get("logprobs"):  # Together
+        return {"tokens": _paired(prompt[0]["logprobs"])}
     tokens = _listed(getattr(choice, "logprobs", None))
     if len(tokens) > 1:  # one is the token that was generated
         return {"tokens": tokens}
@@ -212,12 +223,20 @@ def _listed(logprobs: Any) -> list[list[Any]]:
     content = getattr(logprobs, "content", None)
     if content:
         return [[entry.token, entry.logprob] for entry in content]
-    tokens, logs = getattr(logprobs, "tokens", None) or [], getattr(logprobs, "token_logprobs", None) or []
-    return [[token, 0.0 if log is None else log] for token, log in zip(tokens, logs, strict=False)]
+    return _paired({name: getattr(logprobs, name, None) for name in ("tokens", "token_logprobs")})
 
 
-def _said(parts: Sequence[dict[str, Any]], question: str, caption: str) -> list[dict[str, Any]]:
-    return [*message(parts, question), {"role": "assistant", "content": caption}]
+def _paired(lists: Mapping[str, Any]) -> list[list[Any]]:
+    return [list(pair) for pair in zip(lists.get("tokens") or [], lists.get("token_logprobs") or [], strict=False)]
+
+
+def _number(log: Any) -> float:
+    """A log-probability; NaN where the server has none, as of the first token."""
+    return math.nan if log is None else float(log)
+
+
+def _said(shown: Shown, question: str, caption: str) -> list[dict[str, Any]]:
+    return [*shown.asked(question), {"role": "assistant", "content": caption.strip()}]
 
 
 def _total(tokens: Sequence[Token]) -> float:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from video_contrast.chat_model import ChatModel
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.video_metadata import metadata_of
 
 FramesAs = Literal["images", "video"]
 # What vLLM takes as the frames of one video: pictures after one another, separated by commas.
 VIDEO_OF_PICTURES = "data:video/jpeg;base64,"
 QUALITY = 95  # of JPEG
+STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from
 
 
 def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[dict[str, Any]]:
@@ -31,6 +35,53 @@ def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[di
         return [{"type": "video_url", "video_url": {"url": url}}]
     urls = ["data:image/png;base64," + _encoded(frame, "PNG") for frame in clip.frames]
     return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A clip as it is sent.
+
+    Attributes:
+        parts: of a message; [] where nothing is shown (the blind control).
+        body: what stands in the request beside the messages.
+    """
+
+    parts: Sequence[dict[str, Any]] = ()
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> Shown:
+        """A clip, or nothing."""
+        told = video_arguments(clip) if clip is not None and frames_as == "video" else {}
+        return cls(parts_of(clip, frames_as), told)
+
+    def asked(self, text: str) -> list[dict[str, Any]]:
+        """A conversation of one question about it."""
+        return message(self.parts, text)
+
+    def told(self, chat: ChatModel) -> ChatModel:
+        """The endpoint, told what stands beside the messages."""
+        if not self.body:
+            return chat
+        body = {**(chat.parameters.get("extra_body") or {}), **self.body}
+        return replace(chat, parameters={**chat.parameters, "extra_body": body})
+
+
+def video_arguments(clip: ClipFrames) -> dict[str, Any]:
+    """What a request says of a clip that goes as one video (https://github.com/vllm-project/vllm/pull/40133).
+
+    vLLM would take its frames for one a second, and keep the first 32. It wants whole numbers of frames, so the video
+    is said to have been `STEPS` times as fast as it was sampled.
+    """
+    metadata = metadata_of(clip)
+    indices = [round(STEPS * index) for index in metadata["frames_indices"]]
+    video = {
+        "num_frames": -1,
+        "fps": STEPS * metadata["fps"],
+        "frames_indices": indices,
+        "total_num_frames": max(STEPS * len(indices), max(indices) + 1),
+    }
+    return {"media_io_kwargs": {"video": video}}
 
 
 def message(parts: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:

@@ -62,6 +62,7 @@ def test_captions_have_the_log_probabilities_of_their_own_tokens(endpoint: Endpo
         ("company", "asked twice for .* it returned .*, by the company of other requests, so nothing was scored"),
         ("shifted", "it said 'a man runs' with log-probabilities that differ by .* a token"),
         ("positive", "0.5 is no log-probability"),
+        ("clamped", "-9999 is no log-probability"),
         ("silent", "does not return the log-probabilities of its prompt"),
     ],
 )
@@ -69,6 +70,36 @@ def test_a_server_that_is_wrong_about_log_probabilities_is_refused(endpoint: End
     endpoint.lie = lie
     with pytest.raises(VideoContrastError, match=message):
         scorer(endpoint).score(CLIP, CAPTIONS)
+
+
+def test_a_prompt_echoed_without_log_probabilities_is_not_certain(endpoint: Endpoint) -> None:
+    """Some servers echo the tokens with null in place of their log-probabilities."""
+    endpoint.lie = "null"
+    endpoint.echoed = "tokens"
+    with pytest.raises(VideoContrastError, match="nan is no log-probability"):
+        scorer(endpoint, logprobs_by="echo").score(CLIP, CAPTIONS)
+
+
+@pytest.mark.parametrize("place", ["tokens", "prompt"])
+def test_an_echoed_prompt_is_read_wherever_servers_put_it(endpoint: Endpoint, place: str) -> None:
+    endpoint.echoed = place
+    scored = scorer(endpoint, logprobs_by="echo", norm="sum").score(CLIP, CAPTIONS)
+    np.testing.assert_allclose(scored.scores, [-0.25 * 8 - 0.03, -0.25 * 14 - 0.04])
+
+
+def test_tokens_that_lost_their_spaces_are_found(endpoint: Endpoint) -> None:
+    """vLLM decoded tokens one by one, which drops the space before a word of a SentencePiece tokenizer."""
+    endpoint.strips = True
+    scored = scorer(endpoint, norm="sum").score(CLIP, [" a man sits", CAPTIONS[1]])
+    np.testing.assert_allclose(scored.scores, [-0.25 * 8 - 0.03, -0.25 * 14 - 0.04])
+
+
+def test_a_log_probability_that_was_clamped_is_no_score(endpoint: Endpoint) -> None:
+    model = scorer(endpoint)
+    model.score(CLIP, CAPTIONS)
+    endpoint.lie = "clamped"  # from now on: the canary is asked once
+    scored = model.score(CLIP, ["another caption"])
+    assert np.isnan(scored.scores[0]) and scored.counts["unparseable"] == 1
 
 
 def test_the_canary_stands_in_the_record_and_is_asked_once(endpoint: Endpoint) -> None:
@@ -84,6 +115,22 @@ def test_frames_go_as_one_video_where_the_server_takes_it(endpoint: Endpoint) ->
     scorer(endpoint, frames_as="video").score(CLIP, CAPTIONS[:1])
     [part, _] = endpoint.asked[0]["messages"][0]["content"]
     assert part["video_url"]["url"].startswith("data:video/jpeg;base64,") and part["video_url"]["url"].count(",") == 2
+
+
+@pytest.mark.parametrize("scoring", ["loglik", "yesno"])
+def test_a_video_goes_with_its_times_and_all_its_frames(endpoint: Endpoint, scoring: Any) -> None:
+    """vLLM keeps the first 32 pictures of a video and takes them for one a second unless it is told otherwise."""
+    clip = ClipFrames(np.zeros((4, 8, 8, 3), np.uint8), (0.25, 0.75, 1.25, 1.75))
+    chat = ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(None), sleep=lambda _: None)
+    ServedScorer(chat, scoring, frames_as="video").score(clip, CAPTIONS)
+    for asked in endpoint.asked:
+        told = asked["media_io_kwargs"]["video"]
+        assert told["num_frames"] == -1
+        np.testing.assert_allclose(np.array(told["frames_indices"]) / told["fps"], clip.times, atol=0.005)
+        assert len(clip.times) / told["total_num_frames"] * told["fps"] == pytest.approx(2.0)  # the rate of sampling
+    endpoint.asked.clear()
+    ServedScorer(chat, scoring).score(clip, CAPTIONS[:1])
+    assert "media_io_kwargs" not in endpoint.asked[-1]
 
 
 def flags(endpoint: Endpoint, dataset: Path, folder: Path, *more: str) -> list[str]:

@@ -14,7 +14,9 @@ class Endpoint:
         self.failures: list[int | str] = []  # what to answer instead, first come first served
         self.logprobs = True
         self.retry_after = ""
-        self.lie = ""  # "company", "shifted", "positive", "silent": how it is wrong about its prompt
+        self.lie = ""  # "company", "shifted", "positive", "clamped", "null", "silent": how it is wrong about its prompt
+        self.echoed = "content"  # where an echoed prompt stands: "content" or "tokens" of the choice, or "prompt"
+        self.strips = False  # a detokenizer that loses the space before a word
         self.running = self.most = 0
         self.lock = threading.Lock()
         outer = self
@@ -70,14 +72,16 @@ class Endpoint:
         body = {"data": [{"embedding": row, "index": 0}], "usage": {"prompt_tokens": 5}}
         return 200, json.dumps(body).encode()
 
-    def read(self, request: dict[str, Any], words: list[str]) -> list[tuple[str, float]]:
+    def read(self, request: dict[str, Any], words: list[str]) -> list[tuple[str, float | None]]:
         """A log-probability a word: nothing but the word decides it, unless the server lies."""
         logs = [-0.25 * len(word.strip()) - 0.01 for word in words]
         if self.lie == "company":
             logs = [log - 0.1 * len(self.asked) for log in logs]
         if self.lie == "shifted":
             logs = logs[1:] + logs[:1]
-        return [(word, 0.5 if self.lie == "positive" else log) for word, log in zip(words, logs, strict=True)]
+        told = {"positive": 0.5, "clamped": -9999.0, "null": None}
+        logs = [told.get(self.lie, log) for log in logs]
+        return [(word.strip() if self.strips else word, log) for word, log in zip(words, logs, strict=True)]
 
     def forced(self, request: dict[str, Any]) -> tuple[int, bytes]:
         """The log-probabilities of a prompt that ends in an assistant's message."""
@@ -90,6 +94,12 @@ class Endpoint:
         body: dict[str, Any] = {"id": "x", "created": 0, "model": "vlm", "choices": [choice]}
         if self.lie == "silent":
             pass
+        elif request.get("echo") and self.echoed != "content":
+            lists = {"tokens": [word for word, _ in tokens], "token_logprobs": [None, *[log for _, log in tokens][1:]]}
+            if self.echoed == "tokens":  # Fireworks
+                choice["logprobs"] = lists
+            else:  # Together
+                body["prompt"] = [{"text": "".join(words), "logprobs": lists}]
         elif request.get("echo"):
             content = [{"token": word, "logprob": log, "top_logprobs": []} for word, log in tokens]
             choice["logprobs"] = {"content": [*content, {"token": ".", "logprob": -0.1, "top_logprobs": []}]}
