@@ -14,6 +14,15 @@ TRIALS = 1000
 SIZES = [(5, 1), (8, 1), (10, 1), (20, 1), (50, 1), (100, 1), (200, 1), (5, 4), (5, 20), (10, 4), (10, 20),
          (20, 10), (20, 20), (50, 4), (50, 20), (100, 2), (100, 20)]  # fmt: skip
 SHARES = (0.5, 0.7, 0.9, 0.95, 0.98)
+UNEQUAL = {  # items of each video
+    "5 videos of 1 to 30": (1, 2, 3, 8, 30),
+    "6 of 1 to 40": (1, 1, 2, 4, 10, 40),
+    "8 of 2 to 10": (2, 3, 4, 4, 5, 6, 8, 10),
+    "8 of 1 to 60": (1, 1, 2, 3, 5, 10, 20, 60),
+    "12 of 1 to 40": (*[1] * 8, 5, 10, 20, 40),
+    "30 of 1 to 40": (*[1] * 20, 2, 3, 5, 8, 12, 18, 25, 30, 35, 40),
+    "7 of 1": (1,) * 7,
+}
 
 
 def videos(rng: np.random.Generator, n_clusters: int, p: float, correlation: float) -> np.ndarray:
@@ -26,8 +35,10 @@ def videos(rng: np.random.Generator, n_clusters: int, p: float, correlation: flo
     return rng.beta(p * odds, (1 - p) * odds, n_clusters)
 
 
-def hits(rng: np.random.Generator, of_video: np.ndarray, items: int) -> np.ndarray:
-    return (rng.random(len(of_video) * items) < of_video.repeat(items)).astype(float)
+def hits(rng: np.random.Generator, of_video: np.ndarray, items: int | np.ndarray) -> np.ndarray:
+    """Items of each video, as many of each or so many of each."""
+    of_video = of_video.repeat(items)
+    return (rng.random(len(of_video)) < of_video).astype(float)
 
 
 def coverage(intervals: Iterator[metrics.Interval], truth: float) -> tuple[float, float]:
@@ -59,6 +70,28 @@ def shares() -> None:
     print(f"\nmean {100 * np.mean(every):.1f} %, lowest {100 * min(every):.1f} %, "
           f"{100 * np.mean(np.array(every) < 0.92):.0f} % of the cells below 92 %, "
           f"{100 * np.mean(np.array(every) > 0.98):.0f} % above 98 %\n")  # fmt: skip
+
+
+def unequal() -> None:
+    """Shares where a few videos have most of the items."""
+    print("| items of the videos | correlation | " + " | ".join(f"p = {p:g}" for p in SHARES) + " |")
+    print("|---|---|" + "---|" * len(SHARES))
+    for name, sizes in UNEQUAL.items():
+        items = np.array(sizes)
+        for correlation in (0.0,) if max(sizes) == 1 else (0.0, 0.2, 0.6):
+            rng, clusters = np.random.default_rng(0), np.arange(len(items)).repeat(items)
+            row = [
+                coverage(
+                    (
+                        metrics.share_interval(hits(rng, videos(rng, len(items), p, correlation), items), clusters)
+                        for _ in range(TRIALS)
+                    ),
+                    p,
+                )[0]
+                for p in SHARES
+            ]
+            print(f"| {name} | {correlation:g} | " + " | ".join(f"{100 * c:.1f}" for c in row) + " |")
+    print()
 
 
 def others(trials: int = 1000) -> None:
@@ -125,5 +158,6 @@ def true_nulls(trials: int = 2000) -> None:
 
 if __name__ == "__main__":
     shares()
+    unequal()
     others()
     true_nulls()

@@ -35,6 +35,11 @@ class Interval(NamedTuple):
     standard_error: float
     n_clusters: int
 
+    @property
+    def bounds(self) -> tuple[float, float] | tuple[None, None]:
+        """`low` and `high`, for a table of results; None where the interval is undefined."""
+        return (self.low, self.high) if np.isfinite(self.low) and np.isfinite(self.high) else (None, None)
+
 
 def no_interval(estimate: float, n_clusters: int) -> Interval:
     """An estimate without an interval: too few clusters, or draws that say nothing."""
@@ -44,11 +49,8 @@ def no_interval(estimate: float, n_clusters: int) -> Interval:
 
 def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
     """`{name}_low` and `{name}_high` for a table of results; None where the interval is undefined."""
-    defined = np.isfinite(interval.low) and np.isfinite(interval.high)
-    return {
-        f"{name}_low": interval.low if defined else None,
-        f"{name}_high": interval.high if defined else None,
-    }
+    low, high = interval.bounds
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def share_interval(hits: Any, clusters: Any = None, *, weights: Any = None, level: float = 0.95) -> Interval:
@@ -184,7 +186,9 @@ def _cluster_residuals(values: Floats, codes: NDArray[np.int64], n_clusters: int
 def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], weights: Floats, tail: float) -> float:
     """How many independent items of this variance would have the standard error of the clusters.
 
-    It lies between what clusters of equal items are worth and what independent items are worth. An error that was
+    It lies between what clusters of equal items are worth and what independent items are worth. The error is that of
+    the jackknife over clusters: a large cluster pulls the mean towards itself, so that its residual is too small by the
+    share that it weighs (Bell and McCaffrey 2002). For clusters of one size it equals `cluster_error`. An error that was
     estimated from few clusters is uncertain: the size shrinks by the squared ratio of the quantiles of Student's t. Its
     degrees of freedom are those of the squared residuals (Satterthwaite), with a factor by which simulated intervals
     hold (`benchmarks/coverage.py`): where one video of many is wrong in all of its items, that is all that is known.
@@ -195,10 +199,11 @@ def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], w
     total = weights.sum()
     fewest, most = total**2 / (per_cluster**2).sum(), total**2 / (weights**2).sum()
     n_clusters = len(per_cluster)
-    error = cluster_error(values, codes, n_clusters, weights)
+    rest = np.maximum(1 - per_cluster / total, 1e-12)  # of 1: what the other clusters weigh
+    squares = (_cluster_residuals(values, codes, n_clusters, weights) / rest) ** 2
+    error = float(np.sqrt(squares.sum() * (n_clusters - 1) / n_clusters) / total)
     if most - fewest < 1e-9 * most or error < 1e-12:
         return float(fewest)
-    squares = _cluster_residuals(values, codes, n_clusters, weights) ** 2
     freedom = min(n_clusters - 1, 1.5 * squares.sum() ** 2 / (squares**2).sum())
     uncertain = (stdtrit(len(codes) - 1, tail) / stdtrit(freedom, tail)) ** 2
     return float(np.clip(variance / error**2 * uncertain, fewest, most))

@@ -41,6 +41,17 @@ def test_intervals_of_shares_hold_the_truth(n_clusters: int, items: int, correla
     assert np.mean([one.low <= p <= one.high for one in intervals]) >= 0.92 - 0.027
 
 
+@pytest.mark.parametrize("sizes", [(1, 2, 3, 8, 30), (1, 1, 2, 4, 10, 40), (1, 1, 2, 3, 5, 10, 20, 60)])
+@pytest.mark.parametrize("correlation", [0.2, 0.6])
+def test_intervals_hold_where_a_few_videos_have_most_items(sizes: tuple[int, ...], correlation: float) -> None:
+    rng, items = np.random.default_rng(0), np.array(sizes)
+    clusters = np.arange(len(sizes)).repeat(items)
+    odds = (1 - correlation) / correlation / 2
+    hits = [rng.random(len(clusters)) < rng.beta(odds, odds, len(sizes)).repeat(items) for _ in range(400)]
+    intervals = [metrics.share_interval(one.astype(float), clusters) for one in hits]
+    assert np.mean([one.low <= 0.5 <= one.high for one in intervals]) >= 0.92 - 0.027
+
+
 def test_intervals_of_large_samples_are_not_wider_than_they_must_be() -> None:
     rng = np.random.default_rng(1)
     for items, correlation in ((1, 0.0), (4, 0.3)):
