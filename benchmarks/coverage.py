@@ -36,7 +36,7 @@ def videos(rng: np.random.Generator, n_clusters: int, p: float, correlation: flo
 
 
 def hits(rng: np.random.Generator, of_video: np.ndarray, items: int | np.ndarray) -> np.ndarray:
-    """Items of each video, as many of each or so many of each."""
+    """Right and wrong answers to the items of each video; `items` is their number, or one number a video."""
     of_video = of_video.repeat(items)
     return (rng.random(len(of_video)) < of_video).astype(float)
 

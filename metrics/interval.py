@@ -187,11 +187,12 @@ def _effective_size(values: Floats, variance: float, codes: NDArray[np.int64], w
     """How many independent items of this variance would have the standard error of the clusters.
 
     It lies between what clusters of equal items are worth and what independent items are worth. The error is that of
-    the jackknife over clusters: a large cluster pulls the mean towards itself, so that its residual is too small by the
-    share that it weighs (Bell and McCaffrey 2002). For clusters of one size it equals `cluster_error`. An error that was
-    estimated from few clusters is uncertain: the size shrinks by the squared ratio of the quantiles of Student's t. Its
-    degrees of freedom are those of the squared residuals (Satterthwaite), with a factor by which simulated intervals
-    hold (`benchmarks/coverage.py`): where one video of many is wrong in all of its items, that is all that is known.
+    the jackknife over clusters: a large cluster pulls the mean towards itself, so its residual is too small by the
+    share that it weighs (Bell and McCaffrey 2002). For clusters of one size it equals `cluster_error`. An error that
+    was estimated from few clusters is uncertain: the size shrinks by the squared ratio of the quantiles of Student's
+    t. Its degrees of freedom are those of the squared residuals (Satterthwaite), with a factor by which simulated
+    intervals hold (`benchmarks/coverage.py`): where one video of many is wrong in all of its items, that is all that
+    is known.
     """
     from scipy.special import stdtrit
 
