@@ -58,7 +58,7 @@ def remarks(result: RunResult) -> list[str]:
     record = result.record
     lines = [f"left out: {name}: {why}" for name, why in record.get("skipped", {}).items()]
     lines += [f"note: {note}" for note in record.get("notes", ())]
-    lines += self_test_lines(record)  # type: ignore[arg-type]  # a dry run has none
+    lines += self_test_lines(record)
     if record.get("n_unseen"):
         lines.append(f"{record['n_unseen']} edited clips are left out: too few frames are sampled to show the edit")
     if record.get("n_missing"):

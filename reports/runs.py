@@ -98,7 +98,7 @@ class Run:
     @property
     def is_baseline(self) -> bool:
         """Whether the model knows nothing of videos: random, constant, blind."""
-        return self.model in ("random", "constant", "blind") or self.record["model"].get("family") == "text"
+        return self.model in ("random", "constant", "blind")
 
     @cached_property
     def set_rows(self) -> dict[str, Row]:
@@ -241,7 +241,7 @@ def set_on_disk(name: str) -> SetFolder | None:
 
 def _video_root(record: RunRecord, dataset: str) -> Path | None:
     video_root, folder = record["request"].get("video_root"), set_on_disk(dataset)
-    root = Path(video_root) if video_root else None if folder is None else folder.path
+    root = Path(str(video_root)) if video_root else None if folder is None else folder.path
     return root if root is not None and root.is_dir() else None
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,9 +40,8 @@ class StoredVectors:
         from video_contrast.runner.conditions import Visual
         from video_contrast.video import Clip
 
-        recipe: Mapping[str, Any] = self._record["conditions"][condition]["visual"]
-        clips = [Clip.of(row) for row in rows]
-        return self._rows([self._keys.video(clip, Visual(**recipe)) for clip in clips])
+        visual = Visual.from_record(self._record["conditions"][condition]["visual"])
+        return self._rows([self._keys.video(Clip.of(row), visual) for row in rows])
 
     def texts(self, captions: Sequence[str]) -> Vectors | None:
         """float64[n, d] of captions."""

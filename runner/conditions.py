@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import TextRecipe, VideoRecipe
@@ -34,6 +35,11 @@ class Visual:
     seed: int = 0
     scope: str = "clip"
     order: str = "perturb_then_sample"
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Visual:
+        """The treatment that `dataclasses.asdict` wrote into a record; JSON, so its types are those of the fields."""
+        return cls(**record)
 
     @property
     def is_control(self) -> bool:

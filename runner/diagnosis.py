@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, load_model
 from video_contrast.runner.doctor.probe import make_probe
 from video_contrast.runner.doctor.verdict import SelfTest
@@ -16,9 +16,10 @@ from video_contrast.runner.processes import Processes
 from video_contrast.runner.run import Run
 from video_contrast.runner.self_test import examine_run
 from video_contrast.runner.video_files import root_of
+from video_contrast.storage.run_records import ModelRecord
 
 
-def diagnose(job: Job) -> tuple[SelfTest, dict[str, Any]]:
+def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
     """Tests the model of a job on items of its set; writes nothing.
 
     Returns:
@@ -31,7 +32,7 @@ def diagnose(job: Job) -> tuple[SelfTest, dict[str, Any]]:
     return examine_run(run)[0], model_facts(job, run.model)
 
 
-def shown_input(job: Job) -> dict[str, Any]:
+def shown_input(job: Job) -> JsonObject:
     """What the model of a job is given for the first item that can be read.
 
     Raises:

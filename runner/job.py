@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
+from video_contrast.files import JsonObject
 from video_contrast.runner.checkpoints import step_of
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds import Kind
-from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.runner.kinds.base import Model, ModelSource
 from video_contrast.runner.kinds.recipes.table import recipe_of
-from video_contrast.runner.kinds.registry import Work
+from video_contrast.runner.kinds.registry import KindOptions, Work
 from video_contrast.runner.locate import files_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ConfigMetrics, RunMetrics, RunRecord, ScoreRow
+from video_contrast.storage.run_records import ConfigMetrics, Identity, ModelRecord, RunMetrics, RunRecord, ScoreRow
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class RunResult:
     """
 
     metrics: RunMetrics
-    record: RunRecord | dict[str, Any]  # of a dry run: what `describe` returns
+    record: RunRecord  # of a dry run: what `describe` returns, cast
     output: Path | None = None
     scores: list[ScoreRow] = field(default_factory=list)
 
@@ -59,7 +60,7 @@ class Job:
 
     source: ModelSource
     kind: Kind
-    kind_options: dict[str, Any]
+    kind_options: KindOptions
     loaded: LoadedSet
     conditions: tuple[Condition, ...]
     sampling: Sampling
@@ -67,11 +68,11 @@ class Job:
     output: Path
     store: Path
     options: ScoreOptions
-    request: dict[str, Any]
+    request: JsonObject
     frames: FrameStore | None = None
 
 
-def describe(job: Job, plan: Plan) -> dict[str, Any]:
+def describe(job: Job, plan: Plan) -> JsonObject:
     """What a run would do: the plan in numbers."""
     cost = plan.cost()
     separate = sum(len({item.clip for item in table.group.items}) for table in plan.tables)
@@ -107,7 +108,7 @@ def estimate_of(job: Job, plan: Plan) -> dict[str, float]:
     return job.kind.estimate(work, job.kind_options)
 
 
-def numeric_options(job: Job) -> dict[str, Any]:
+def numeric_options(job: Job) -> JsonObject:
     """The options of the kind on which numbers depend."""
     numeric = {option.name for option in job.kind.options if option.numeric}
     return {name: value for name, value in job.kind_options.items() if name in numeric}
@@ -123,9 +124,9 @@ def read_result(output: Path) -> RunResult:
     return RunResult(run.metrics, run.record, output, run.score_rows())
 
 
-def identity(job: Job, dtype: str) -> dict[str, Any]:
-    """What a directory belongs to."""
-    return {
+def identity(job: Job, dtype: str) -> Identity:
+    """What a directory belongs to; options that were added later are left out where they have their usual value."""
+    belongs_to: Identity = {
         "model": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
@@ -138,23 +139,28 @@ def identity(job: Job, dtype: str) -> dict[str, Any]:
         "seed": job.options.seed,
         "limit": job.options.limit,
         "fingerprints": job.loaded.fingerprints,
-        **({"accept_damaged": True} if job.sampling.accept_damaged else {}),
-        **({"fps": job.sampling.fps} if job.sampling.fps is not None else {}),
-        **({"questions": job.options.questions} if job.options.questions != "with" else {}),
     }
+    if job.sampling.accept_damaged:
+        belongs_to["accept_damaged"] = True
+    if job.sampling.fps is not None:
+        belongs_to["fps"] = job.sampling.fps
+    if job.options.questions != "with":
+        belongs_to["questions"] = job.options.questions
+    return belongs_to
 
 
-def model_facts(job: Job, model: Any) -> dict[str, Any]:
+def model_facts(job: Job, model: Model) -> ModelRecord:
     """The model in the record."""
-    recipe = recipe_of(job.source, job.kind.name)
-    return {
+    entry: ModelRecord = {
         "name": job.source.name,
         "revision": job.source.revision,
         "kind": job.kind.name,
         "kind_version": job.kind.version,
-        "options": job.kind_options,
+        "options": dict(job.kind_options),
         "files": files_of(job.source),
-        **({} if (step := step_of(job.source.name)) is None else {"step": step}),
-        **({"recipe": recipe.record()} if recipe else {}),
-        **model.facts,
     }
+    if (step := step_of(job.source.name)) is not None:
+        entry["step"] = step
+    if recipe := recipe_of(job.source, job.kind.name):
+        entry["recipe"] = recipe.record()
+    return cast(ModelRecord, {**entry, **model.facts})

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from video_contrast.files import JsonObject
 from video_contrast.options import Device, Flag, Precision, Seed, VideoRoot, as_record
 from video_contrast.video import Policy
 
@@ -100,7 +101,7 @@ class ScoreOptions(RunOptions, DeviceOptions, SamplingOptions, SetOptions, Condi
         words = [self.conditions] if isinstance(self.conditions, str) else self.conditions
         return [part.strip() for word in words for part in word.split(",")]
 
-    def request(self) -> dict[str, Any]:
+    def request(self) -> JsonObject:
         """What `run.json` records of the options: those that the numbers depend on."""
         record = {name: value for name, value in as_record(self).items() if name not in NOT_RECORDED}
         for name, usual in (

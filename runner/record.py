@@ -12,16 +12,15 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import sha256
+from video_contrast.files import JsonObject, sha256
 from video_contrast.runner.kinds.base import ModelSource
 from video_contrast.runner.locate import files_of
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
-from video_contrast.storage.run_records import VideoFile
+from video_contrast.storage.run_records import Identity, VideoFile
 from video_contrast.version import __version__
 
 PACKAGES = ("torch", "transformers", "accelerate", "av", "numpy", "pillow", "safetensors", "sentence-transformers")
@@ -35,7 +34,7 @@ FIXED = (
 def finished(
     run: RunFolder,
     *,
-    request: Mapping[str, Any],
+    request: JsonObject,
     source: ModelSource,
     loaded: LoadedSet,
     video_root: Path | None,
@@ -80,7 +79,7 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
     return False
 
 
-def claim(run: RunFolder, identity: Mapping[str, Any]) -> None:
+def claim(run: RunFolder, identity: Identity) -> None:
     """Makes the directory this run's, or finds that it is.
 
     Args:
@@ -182,11 +181,11 @@ def versions() -> dict[str, str]:
 
 @cache
 def _installed() -> dict[str, str]:
-    found = {}
+    installed = {}
     for package in PACKAGES:
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            installed[package] = version(package)
+    return installed
 
 
 def numeric_versions() -> dict[str, str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from video_contrast.metrics import gamma_absolute, gamma_corrected, gamma_relative, robustness
 from video_contrast.runner.conditions import Condition
+from video_contrast.storage.run_records import Gammas, Numbers, Robustness
 
 SCORES = {
     "multiple_choice": ("accuracy",),
@@ -26,9 +26,7 @@ CHANCE = (
 )
 
 
-def robustness_of(
-    layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
+def robustness_of(layout: str, conditions: Mapping[str, Condition], metrics: Mapping[str, Numbers]) -> Robustness:
     """Returns gammas of the conditions of one config against its clean one; {} where there is none to compare.
 
     Args:
@@ -46,7 +44,7 @@ def robustness_of(
     perturbed = [name for name, condition in conditions.items() if condition.group in ("visual", "text", "pairs")]
     if "clean" not in metrics or not perturbed:
         return {}
-    found: dict[str, Any] = {}
+    robust: Robustness = {}
     for score in SCORES[layout]:
         chance = metrics["clean"].get(CHANCE[score], 1.0)
         if score not in metrics["clean"] or chance >= 1:  # a gallery of at most five: nothing can be missed
@@ -55,18 +53,18 @@ def robustness_of(
         low = metrics["clean"].get(f"{score}_low")
         at_chance = low is not None and low <= chance
         each = {name: _gammas(clean, metrics[name][score], chance) for name in perturbed}
-        entry: dict[str, Any] = {"clean": clean, "at_chance": at_chance, "conditions": each}
-        for group, names in _groups(perturbed, conditions).items():
-            scores = [metrics[name][score] for name in names]
-            entry[group] = _means(clean, scores, [conditions[name] for name in names], chance)
+        means = {
+            group: _means(clean, [metrics[name][score] for name in names], [conditions[name] for name in names], chance)
+            for group, names in _groups(perturbed, conditions).items()
+        }
         if at_chance:
-            for gammas in (*each.values(), *(entry[group] for group in _groups(perturbed, conditions))):
+            for gammas in (*each.values(), *means.values()):
                 gammas |= {name: None for name in gammas if name.startswith("gamma_corrected")}
-        found[score] = entry
-    return found
+        robust[score] = {"clean": clean, "at_chance": at_chance, "conditions": each, **means}
+    return robust
 
 
-def _gammas(clean: float, score: float, chance: float) -> dict[str, float | None]:
+def _gammas(clean: float, score: float, chance: float) -> Gammas:
     values = {
         "gamma_absolute": gamma_absolute(clean, score),
         "gamma_relative": gamma_relative(clean, score),
@@ -79,26 +77,30 @@ def _groups(names: Sequence[str], conditions: Mapping[str, Condition]) -> dict[s
     from video_contrast.perturbations.text import text_spec
     from video_contrast.perturbations.video import video_spec
 
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name in names:
         condition = conditions[name]
-        found.setdefault(condition.group, []).append(name)
+        groups.setdefault(condition.group, []).append(name)
         if condition.group == "visual":
-            found.setdefault(f"visual:{video_spec(condition.visual.name or '').category}", []).append(name)
+            groups.setdefault(f"visual:{video_spec(condition.visual.name or '').category}", []).append(name)
         elif condition.group == "text":
             spec = text_spec(condition.text.name or "")
-            found.setdefault(f"text:{spec.origin}", []).append(name)
-            found.setdefault(f"text:{spec.category}", []).append(name)
-    return found
+            groups.setdefault(f"text:{spec.origin}", []).append(name)
+            groups.setdefault(f"text:{spec.category}", []).append(name)
+    return groups
 
 
-def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition], chance: float) -> dict[str, Any]:
+def _means(clean: float, scores: Sequence[float], conditions: Sequence[Condition], chance: float) -> Gammas:
     """Means over severities, then over perturbations, and the standard deviation over the latter."""
-    names = [str(one.visual.name) if one.group == "visual" else one.name for one in conditions]
-    made = robustness(
-        [clean] * len(scores), scores, names, severities=[one.visual.severity for one in conditions], chance=chance
+    names = [str(condition.visual.name) if condition.group == "visual" else condition.name for condition in conditions]
+    means = robustness(
+        [clean] * len(scores),
+        scores,
+        names,
+        severities=[condition.visual.severity for condition in conditions],
+        chance=chance,
     )
-    result: dict[str, Any] = {"n": made["n_perturbations"], "n_undefined": made["n_missing"]}
+    result: Gammas = {"n": means["n_perturbations"], "n_undefined": means["n_missing"]}
     for name, key in (("gamma_absolute", "gamma_a"), ("gamma_relative", "gamma_r"), ("gamma_corrected", "gamma_c")):
-        result[name], result[f"{name}_sd"] = made[key], made[f"{key}_std"]
+        result[name], result[f"{name}_sd"] = means[key], means[f"{key}_std"]
     return result

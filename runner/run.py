@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from video_contrast import seeds
 from video_contrast.runner import record
@@ -27,6 +26,7 @@ from video_contrast.runner.shared_frames import encode_frames, frames_by_themsel
 from video_contrast.runner.store import Store
 from video_contrast.runner.video_files import hashed
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip
 
 
@@ -51,7 +51,7 @@ class Run:
     video_root: Path
     perturb_on: str | None = None
     counts: RunCounts = field(default_factory=RunCounts)
-    videos: dict[str, Any] = field(default_factory=dict)
+    videos: dict[str, VideoFile] = field(default_factory=dict)
     model_counts: dict[str, int] = field(default_factory=dict)
     planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
     self_test: SelfTest | None = None
@@ -128,11 +128,13 @@ class Run:
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
         def unscored() -> dict[Clip, list[ScoreRequest]]:
-            todo = {clip: [one for one in requests[clip] if one.key not in scored] for clip in requests}
+            todo = {clip: [request for request in requests[clip] if request.key not in scored] for clip in requests}
             return {clip: missing for clip, missing in todo.items() if missing}
 
         todo = self.processes.from_first(unscored)
-        self.planned["visual_encodings"] = sum(len({one.visual for one in missing}) for missing in todo.values())
+        self.planned["visual_encodings"] = sum(
+            len({request.visual for request in missing}) for missing in todo.values()
+        )
         mine = self.processes.share(list(todo))
         with self.bar("videos", len(mine), "clip") as progress:
             score_pairs(model, {clip: todo[clip] for clip in mine}, scored, reader, progress=progress)

@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
+from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
 from video_contrast.runner import record
 from video_contrast.runner.conditions import parse
@@ -23,6 +23,7 @@ from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import RunRecord
 
 DEFAULT_FRAMES = 8
 MOST_FRAMES = 64  # of a clip that is sampled by --fps
@@ -66,11 +67,12 @@ def score(
             output=output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-"))),
         )
         if options.dry_run:
-            return RunResult({"configs": {}}, describe(job, make_plan(job.loaded, job.conditions, None)))
+            plan = make_plan(job.loaded, job.conditions, None)
+            return RunResult({"configs": {}}, cast(RunRecord, describe(job, plan)))
         if options.show_input:
             from video_contrast.runner.diagnosis import shown_input
 
-            return RunResult({"configs": {}}, shown_input(job))
+            return RunResult({"configs": {}}, cast(RunRecord, shown_input(job)))
         return score_job(job, in_memory=output is None)
 
 
@@ -145,7 +147,7 @@ def make_job(
 
 def request_record(
     model: str | Path, dataset: str | Path, configs: Sequence[str] | None, options: ScoreOptions
-) -> dict[str, Any]:
+) -> JsonObject:
     """What `run.json` records of a call.
 
     Args:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner import record, results
 from video_contrast.runner.conditions import Condition
 from video_contrast.runner.doctor.verdict import accepted_checks
@@ -17,7 +18,16 @@ from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_cost import price_of
 from video_contrast.runner.run import Run
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_records import ScoreRow
+from video_contrast.storage.run_records import (
+    ConditionRecord,
+    ModelRecord,
+    RunRecord,
+    SamplingRecord,
+    ScoredSet,
+    ScoreRow,
+    SelfTestRecord,
+)
+from video_contrast.version import __version__
 
 MATRICES_LIMIT = 2 << 30  # bytes
 
@@ -64,42 +74,34 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
         metrics[name][1].update(numbers)
     folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))
-    folder.finish(_facts(run, scorer, missing) | {"device": device, "seconds": round(seconds, 2)})
+    folder.finish(_record(run, scorer, missing, device=device, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results
 
     write_results(job.output)
 
 
-def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
-    """The content of `run.json`, but for the device and the time."""
+def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, device: str, seconds: float) -> RunRecord:
+    """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.counts
-    return {
-        "version": record.__version__,
+    entry: RunRecord = {
+        "version": __version__,
         "request": job.request,
-        "model": model_facts(job, run.model) | _model_counts(run),
-        "set": {
-            "dataset": job.loaded.name,
-            "split": job.loaded.split,
-            "configs": sorted(job.loaded.fingerprints),
-            "fingerprints": job.loaded.fingerprints,
-            "items": sum(len(group.items) for group in job.loaded.groups),
-            **_questions(job),
-        },
-        "sampling": asdict(job.sampling),
+        "model": cast(ModelRecord, {**model_facts(job, run.model), **_model_counts(run)}),
+        "set": _scored_set(job),
+        "sampling": cast(SamplingRecord, asdict(job.sampling)),
         "embeddings": {"store": str(job.store.resolve()), "space": run.space, "keys": VERSION}
         if isinstance(run.model, Encoder)
         else {},
         "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
         "skipped": plan.skipped | _unseen_configs(run, scorer),
         "seed": job.options.seed,
+        "device": device,
         "dtype": run.dtype,
         "perturb_on": "device" if run.perturb_on else "cpu",
         "processes": run.processes.count,
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
-        **({"n_unseen": len(run.counts.unseen)} if run.counts.unseen else {}),
-        **({"damaged": _damaged(run)} if job.sampling.accept_damaged else {}),
         "counters": {
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,
@@ -115,26 +117,44 @@ def _facts(run: Run, scorer: TableScorer, missing: dict[str, str]) -> Any:
         },
         "notes": counts.notes,
         "self_test": _self_test(run),
-        **({"input": run.self_test.rendered} if run.self_test and run.self_test.rendered else {}),
+        "seconds": seconds,
     }
+    if counts.unseen:
+        entry["n_unseen"] = len(counts.unseen)
+    if job.sampling.accept_damaged:
+        entry["damaged"] = _damaged(run)
+    if run.self_test and run.self_test.rendered:
+        entry["input"] = run.self_test.rendered
+    return entry
 
 
-def _self_test(run: Run) -> dict[str, Any]:
+def _scored_set(job: Job) -> ScoredSet:
+    """The set, how the questions of its configs were used, and the prompts with which they were asked."""
+    entry: ScoredSet = {
+        "dataset": job.loaded.name,
+        "split": job.loaded.split,
+        "configs": sorted(job.loaded.fingerprints),
+        "fingerprints": job.loaded.fingerprints,
+        "items": sum(len(group.items) for group in job.loaded.groups),
+    }
+    with_questions = [group for group in job.loaded.groups if group.questions]
+    if with_questions:
+        entry["questions"] = {group.config: group.questions for group in with_questions}
+    prompts = {
+        group.config: sorted({item.question.prompt for item in group.items if item.question})
+        for group in with_questions
+        if group.questions == "asked"
+    }
+    if prompts:
+        entry["prompts"] = prompts
+    return entry
+
+
+def _self_test(run: Run) -> SelfTestRecord:
     """The verdicts on the model; that it was left out, where it was."""
     if run.self_test is None:
         return {"left_out": True}
     return run.self_test.record(accepted_checks(run.job.options.accept))
-
-
-def _questions(job: Job) -> dict[str, Any]:
-    """How the questions of the configs that have some were used, and the prompts with which they were asked."""
-    used = {group.config: group.questions for group in job.loaded.groups if group.questions}
-    prompts = {
-        group.config: sorted({item.question.prompt for item in group.items if item.question})
-        for group in job.loaded.groups
-        if group.questions == "asked"
-    }
-    return ({"questions": used} if used else {}) | ({"prompts": prompts} if prompts else {})
 
 
 def _damaged(run: Run) -> dict[str, str]:
@@ -145,9 +165,9 @@ def _damaged(run: Run) -> dict[str, str]:
     }
 
 
-def _model_counts(run: Run) -> dict[str, Any]:
+def _model_counts(run: Run) -> JsonObject:
     """What holds for the whole run, not for this process and this start of it."""
-    counts: dict[str, Any] = {"counters": run.model_counts} if run.model_counts else {}
+    counts: JsonObject = {"counters": run.model_counts} if run.model_counts else {}
     estimate = estimate_of(run.job, run.plan)
     if estimate:
         price = price_of(run.model_counts, run.job.kind_options)
@@ -174,5 +194,5 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
     return reasons
 
 
-def _recipe(condition: Condition) -> dict[str, Any]:
+def _recipe(condition: Condition) -> ConditionRecord:
     return {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}

@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import JsonObject
 
 Result = TypeVar("Result")
 REQUIRED = inspect.Parameter.empty  # the default of an option without one
@@ -206,7 +207,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=inspect.signature(function).return_annotation)
 
 
-def as_record(options: Any) -> dict[str, Any]:
+def as_record(options: Any) -> JsonObject:
     """A dataclass of options as JSON-able values by name: paths as text, sequences as lists."""
     return {field.name: _plain(getattr(options, field.name)) for field in dataclasses.fields(options)}
 

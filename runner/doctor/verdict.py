@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.files import JsonObject
+from video_contrast.storage.run_records import SelfTestRecord, VerdictRecord
 
 State = Literal["pass", "fail", "doubt", "fact"]
 CHECKS = {
@@ -71,7 +73,7 @@ class SelfTest:
     verdicts: tuple[Verdict, ...] = ()
     items: int = 0
     seconds: float = 0.0
-    rendered: dict[str, Any] = field(default_factory=dict)
+    rendered: JsonObject = field(default_factory=dict)
     exempt: str = ""
 
     def of(self, state: State) -> list[Verdict]:
@@ -83,7 +85,7 @@ class SelfTest:
         """A self-test from what `dataclasses.asdict` made of it."""
         return cls(**{**stored, "verdicts": tuple(Verdict(**verdict) for verdict in stored["verdicts"])})
 
-    def record(self, accepted: Collection[str]) -> dict[str, Any]:
+    def record(self, accepted: Collection[str]) -> SelfTestRecord:
         """What `run.json` says of it; `accepted` are the names of `--accept`."""
         if self.exempt:
             return {"exempt": self.exempt}
@@ -95,17 +97,17 @@ class SelfTest:
             "doubtful": [verdict.check for verdict in self.of("doubt")],
             "items": self.items,
             "seconds": round(self.seconds, 2),
-            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+            "verdicts": [cast(VerdictRecord, asdict(verdict)) for verdict in self.verdicts],
         }
 
 
-def accepted_checks(given: str | Sequence[str]) -> tuple[str, ...]:
+def accepted_checks(option: str | Sequence[str]) -> tuple[str, ...]:
     """The names that `--accept` gives, separated by commas or in a list.
 
     Raises:
         UsageError: a name that is no check.
     """
-    words = [given] if isinstance(given, str) else given
+    words = [option] if isinstance(option, str) else option
     names = tuple(name for word in words for part in word.split(",") if (name := part.strip()))
     for name in names:
         if name not in (*CHECKS, ALL):

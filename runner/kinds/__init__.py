@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
@@ -23,6 +21,7 @@ from video_contrast.runner.kinds.base import (
     TextScorer,
     kind,
 )
+from video_contrast.runner.kinds.registry import KindOptions
 
 __all__ = [
     "ClipFrames",
@@ -98,19 +97,21 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
         if override not in known:
             raise unknown_name("model kind", override, list(known))
         return known[override]
-    for chosen in known.values():
-        if any(source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in chosen.names):
-            return chosen
+    for model_kind in known.values():
+        if any(
+            source.name == name or (name.endswith(":") and source.name.startswith(name)) for name in model_kind.names
+        ):
+            return model_kind
     if source.path is not None and (source.path / "precomputed.json").exists():
         return known["precomputed"]
     if source.modules is not None:  # before the class inside: its prompts and pooling are part of the model
         return known[SAVED_AS.get(_saved_as(source), "sentence_transformers")]
-    for chosen in known.values():
-        if source.architecture and source.architecture in chosen.architectures:
-            return chosen
-    for chosen in known.values():
-        if source.model_type and source.model_type in chosen.model_types:
-            return chosen
+    for model_kind in known.values():
+        if source.architecture and source.architecture in model_kind.architectures:
+            return model_kind
+    for model_kind in known.values():
+        if source.model_type and source.model_type in model_kind.model_types:
+            return model_kind
     if source.config.get("auto_map"):  # code of its own; the kind says what methods it must have
         return known["video_dual_encoder"]
     what = source.architecture or source.model_type
@@ -130,21 +131,21 @@ def _saved_as(source: ModelSource) -> str:
     return str(read_json(config).get("model_type") or "") if config and config.exists() else ""
 
 
-def options_for(chosen: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+def options_for(model_kind: Kind, values: KindOptions) -> KindOptions:
     """The kind's options with defaults filled in.
 
     Raises:
         UsageError: an option that the kind does not have, or a value that it does not take.
     """
-    known = {option.name: option for option in chosen.options}
-    for name, value in given.items():
+    known = {option.name: option for option in model_kind.options}
+    for name, value in values.items():
         if name not in known:
             flag = "--" + name.replace("_", "-")
             having = ", ".join("--" + other.replace("_", "-") for other in known) or "none"
-            raise UsageError(f"{flag} is not an option of the kind {chosen.name} (it has: {having})")
+            raise UsageError(f"{flag} is not an option of the kind {model_kind.name} (it has: {having})")
         option = known[name]
         if option.choices and value not in option.choices:
             raise UsageError(f"--{name.replace('_', '-')} {value!r} is not one of {', '.join(option.choices)}")
         if not isinstance(value, option.type) and not (option.type is float and isinstance(value, int)):
             raise UsageError(f"--{name.replace('_', '-')} {value!r} is not {option.type.__name__}")
-    return {name: given.get(name, option.default) for name, option in known.items()}
+    return {name: values.get(name, option.default) for name, option in known.items()}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from video_contrast.runner.kinds.source import LoadOptions, ModelSource
 
 Family = Literal["encoder", "pair", "text"]
+KindOptions = Mapping[str, Any]  # option name -> value, of the type that its `KindOption` names
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Kind:
     tested: tuple[str, ...] = ()
     version: str = "1"
     asks: bool = False
-    estimate: Callable[[Work, Mapping[str, Any]], dict[str, float]] | None = None
+    estimate: Callable[[Work, KindOptions], dict[str, float]] | None = None
     frames: Callable[[Mapping[str, Any]], int | None] | None = None
     usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
 

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.files import atomic_path, read_json, write_json, write_text
-from video_contrast.storage.run_records import RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
+from video_contrast.files import JsonObject, atomic_path, read_json, write_json, write_text
+from video_contrast.storage.run_records import Identity, RunMetrics, RunRecord, ScoreRow, SimilarityMatrix, VideoFile
 
 if TYPE_CHECKING:
     import pandas
@@ -40,6 +40,7 @@ LOCK = "run.lock"
 TEXTS = "texts"
 MATRICES = "retrieval"
 CLEAN = "clean"
+Recorded = TypeVar("Recorded", bound=Mapping[str, object])
 
 
 @dataclass(frozen=True)
@@ -224,12 +225,12 @@ class RunFolder:
         ]
 
     @property
-    def identity(self) -> dict[str, Any] | None:
+    def identity(self) -> Identity | None:
         """What the directory was made for; None where no run began in it."""
         path = self.path / IDENTITY
-        return cast(dict[str, Any], read_json(path)) if path.exists() else None
+        return cast(Identity, read_json(path)) if path.exists() else None
 
-    def write_identity(self, identity: Mapping[str, object]) -> None:
+    def write_identity(self, identity: Identity) -> None:
         """Writes `identity.json`."""
         write_json(self.path / IDENTITY, plain(identity))
 
@@ -239,11 +240,11 @@ class RunFolder:
             for name in (IDENTITY, LOCK):
                 (self.path / name).unlink(missing_ok=True)
 
-    def read_self_test(self, key: str) -> dict[str, Any] | None:
+    def read_self_test(self, key: str) -> JsonObject | None:
         """The stored self-test; None where there is none, or one of another model, set or sampling than `key` names."""
         path = self.path / SELF_TEST
-        stored = cast(dict[str, Any], read_json(path)) if path.exists() else {}
-        return stored["test"] if stored.get("key") == key else None
+        stored = read_json(path) if path.exists() else {}
+        return cast(JsonObject, stored["test"]) if stored.get("key") == key else None
 
     def write_self_test(self, key: str, test: Mapping[str, object]) -> None:
         """Writes `self_test.json`; `key` names what it holds for."""
@@ -296,9 +297,9 @@ class RunFolder:
         return pq.ParquetFile(self.path / SCORES).read()
 
 
-def plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A mapping as JSON gives it back: tuples as lists, paths as texts."""
-    return cast(dict[str, Any], json.loads(json.dumps(dict(value), sort_keys=True, default=str)))
+def plain(value: Recorded) -> Recorded:
+    """A mapping as it is read back from JSON: tuples as lists, paths as texts."""
+    return cast(Recorded, json.loads(json.dumps(dict(value), sort_keys=True, default=str)))
 
 
 def _schema(*, pairs: bool) -> pa.Schema:

@@ -10,11 +10,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+from video_contrast.files import JsonObject
 from video_contrast.rows import Layout
+from video_contrast.video import Policy
 
 # Name of a metric -> value, shares from 0 to 1; None where an interval is undefined, which only some names may be.
+# Any, since which of them are None, and which are whole numbers, is known by name only.
 Numbers = dict[str, Any]
-# score -> {"clean": ..., "conditions": name -> gammas, group -> mean gammas}; undefined gammas are null
+Gammas = dict[str, float | None]  # gamma_absolute, gamma_relative, gamma_corrected; of means also *_sd, n, n_undefined
+# score -> {"clean": float, "at_chance": bool, "conditions": name -> Gammas, group -> Gammas}; groups have names of
+# their own ("visual:Noise"), so a type by key is not possible
 Robustness = dict[str, dict[str, Any]]
 
 
@@ -91,16 +96,89 @@ class RunMetrics(TypedDict):
     configs: dict[str, ConfigMetrics]
 
 
+class ModelRecord(TypedDict):
+    """The model of a run; beside these fields there is what its kind tells of it, under names of its own."""
+
+    name: str
+    revision: str
+    kind: str
+    kind_version: str
+    options: JsonObject  # of the kind
+    files: dict[str, list[int]]  # path -> size, time of change
+    step: NotRequired[int]  # of a checkpoint of a training run
+    recipe: NotRequired[JsonObject]  # how models of its family are read, with sources
+
+
+class SamplingRecord(TypedDict):
+    """Which frames the model saw: the fields of `runner.views.Sampling`."""
+
+    frames: int
+    policy: Policy
+    accept_damaged: bool
+    fps: float | None
+
+
+class ConditionRecord(TypedDict):
+    """The recipe of a condition."""
+
+    group: str
+    visual: JsonObject  # the fields of `runner.conditions.Visual`
+    text: JsonObject  # the fields of `runner.conditions.Text`
+
+
+class VerdictRecord(TypedDict):
+    """What one check of the self-test says."""
+
+    check: str
+    state: str
+    says: str
+    numbers: dict[str, float]
+
+
+class SelfTestRecord(TypedDict, total=False):
+    """The self-test of a run's model; one that was left out, or whose model is exempt, says nothing else."""
+
+    left_out: bool
+    exempt: str  # why
+    passed: bool
+    failed: list[str]
+    accepted: list[str]  # of the failed ones, those that `--accept` names
+    doubtful: list[str]
+    items: int
+    seconds: float
+    verdicts: list[VerdictRecord]
+
+
+class Identity(TypedDict):
+    """The content of `identity.json`: what a directory was made for."""
+
+    model: str
+    revision: str
+    kind: str
+    options: JsonObject  # of the kind, as far as numbers depend on them
+    dataset: str
+    split: str
+    frames: int
+    sampling: str
+    dtype: str
+    seed: int
+    limit: int | None
+    fingerprints: dict[str, str]  # config -> digest of its rows
+    accept_damaged: NotRequired[bool]
+    fps: NotRequired[float]
+    questions: NotRequired[str]
+
+
 class RunRecord(TypedDict):
     """The content of `run.json`: what made the numbers."""
 
     version: str
-    request: dict[str, Any]  # the arguments of `score`, as given
-    model: dict[str, Any]  # name, revision, kind, options, files, and what the kind tells of the model
+    request: JsonObject  # the arguments of `score`, as given
+    model: ModelRecord
     set: ScoredSet
-    sampling: dict[str, Any]  # frames, policy
+    sampling: SamplingRecord
     embeddings: dict[str, str]  # store, space; empty where a model has none
-    conditions: dict[str, dict[str, Any]]  # condition -> group, visual, text: its recipe
+    conditions: dict[str, ConditionRecord]
     skipped: dict[str, str]  # condition, or config none of whose edits a sampling shows -> why it was left out
     seed: int
     device: str
@@ -114,6 +192,6 @@ class RunRecord(TypedDict):
     damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same
     counters: dict[str, int]
     notes: list[str]
-    self_test: NotRequired[dict[str, Any]]  # verdicts of the model's self-test
-    input: NotRequired[dict[str, Any]]  # what the model was given for one item: prompt, tokens, times, pixel shapes
+    self_test: NotRequired[SelfTestRecord]
+    input: NotRequired[JsonObject]  # what the model was given for one item: prompt, tokens, times, pixel shapes
     seconds: float

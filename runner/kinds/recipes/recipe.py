@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from video_contrast.files import JsonObject
+
 
 @dataclass(frozen=True)
 class Line:
@@ -43,7 +45,7 @@ class Recipe:
     parity: str = ""
     notes: str = field(default="")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """What `run.json` says of it."""
         return {
             "family": self.family,
