@@ -32,7 +32,7 @@ def export(
     video_root: VideoRoot = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a built set as an lmms-eval task folder, or as VLMEvalKit's TSV files and their class."""
+    """Write a built set as lmms-eval tasks, as VLMEvalKit's files or as preferences."""
     from video_contrast.reports import exports
 
     if format_ == "lmms-eval":
