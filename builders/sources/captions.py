@@ -1,14 +1,18 @@
 """The builder `captions`: contrast sets from any table of videos and captions."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
-from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan
+from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan, existing
 from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions, training_videos
+from video_contrast.builders.sources.human_negatives import read_negatives, unmatched
+from video_contrast.errors import UsageError
 
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "person_id_mc", "verb_mc", "object_mc", "verb_human_mc")
 
@@ -20,9 +24,12 @@ def captions(
     configs: list[str],
     *,
     table: CaptionTable,
-    cast: Annotated[Path | None, "table of movie, name and gender: the characters, for person_id_mc"] = None,
+    cast: Annotated[
+        Path | None,
+        "characters, for person_id_mc: a table of movie, name and gender; movies are those of --movie-column",
+    ] = None,
     human: Annotated[
-        Path | None, "human negatives for verb_human_mc: JSON lines with video_id, caption, negative"
+        Path | None, "human negatives for verb_human_mc: a table of video_id (or the video file), caption, negative"
     ] = None,
     contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
@@ -32,7 +39,7 @@ def captions(
         contrasts,
         lambda: training_captions(table, clips),
         training_videos=None if table.training is None else (lambda: training_videos(table)),
-        casts=None if cast is None else (lambda: read_casts(cast)),
+        casts=None if cast is None else (lambda: _casts_of(cast, clips)),
         human=human,
     )
     facts = {
@@ -43,9 +50,32 @@ def captions(
         "counts": counts,
         **table.card_facts(),
     }
+    if human is not None and "verb_human_mc" in configs and (lost := _unmatched(human, clips)):
+        facts["warnings"] = [lost]
     everything = set(configs) == set(CONFIGS)
     with tag_cache():
         return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=everything)
+
+
+def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str, str]]:
+    casts = read_casts(path)
+    if not any(clip.pool in casts for clip in clips):
+        raise UsageError(
+            f"--cast {path}: no caption is of one of its movies ({', '.join(list(casts)[:3])} ...); "
+            "--movie-column names the column of the captions that says the movie"
+        )
+    return casts
+
+
+def _unmatched(human: Path, clips: Sequence[CaptionedClip]) -> str:
+    negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
+    if not (lost := unmatched(negatives, clips)):
+        return ""
+    first = lost[0]
+    return (
+        f"{len(lost)} of {len(negatives)} negatives belong to no caption of the set, the first is {first.place}: "
+        f"{first.clip!r}, {first.caption!r}"
+    )
 
 
 def read_casts(path: Path) -> dict[str, dict[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from video_contrast.builders.assembly.captioned_clip import normal
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, with_lifts
@@ -25,7 +25,7 @@ class HumanNegative:
 
 
 def read_negatives(path: str | Path) -> list[HumanNegative]:
-    """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
+    """Reads rows with `clip` (or `video_id`, `id`: the id or the video file), `caption` and `negative` (JSON lines, CSV, TSV ...).
 
     `negative` may be a list: each of them becomes one entry.
 
@@ -49,6 +49,17 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
     return entries
 
 
+def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]) -> list[HumanNegative]:
+    """Returns the negatives that belong to no caption of a clip, which a misspelt id or caption causes."""
+    known = {(name, normal(text)) for clip in clips for text in clip.captions for name in _names(clip)}
+    return [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
+
+
+def _names(clip: CaptionedClip) -> tuple[str, str, str]:
+    """What a table may call a clip."""
+    return clip.id, clip.video_id, clip.video_path
+
+
 class HumanContrasts:
     """Human negatives as a generator of contrasts: a caption gets those that people wrote for it."""
 
@@ -58,14 +69,11 @@ class HumanContrasts:
             self._of.setdefault((entry.clip, normal(entry.caption)), []).append(entry.negative)
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
-        """The negatives of each caption (by clip id or video id), how many captions have some, and how many
-        negatives may be true.
-        """
+        """The negatives of each caption, how many captions have some, and how many negatives may be true."""
         contrasts, counts = [], Counter[str]()
         for attempt in attempts:
-            key = normal(attempt.caption)
-            clip = attempt.clip
-            negatives = self._of.get((clip.id, key)) or self._of.get((clip.video_id, key)) or []
+            keys = ((name, normal(attempt.caption)) for name in _names(attempt.clip))
+            negatives = next((self._of[key] for key in keys if key in self._of), [])
             edits = [difference(attempt.caption, text, "human") for text in negatives]
             edits, doubtful = with_lifts([attempt.caption] * len(edits), edits)
             contrasts.append(edits)

@@ -184,6 +184,31 @@ def test_human_negatives_become_verb_human_mc(tmp_path, capsys):
     assert "verb_human (test): 1 of 1 negatives" in capsys.readouterr().err
 
 
+def test_human_negatives_that_belong_to_no_caption_are_counted_and_a_video_file_names_its_clip(tmp_path, capsys):
+    write_table(tmp_path / "captions.csv")
+    table = tmp_path / "human.csv"
+    table.write_text(
+        "video_id,caption,negative\n"
+        "clips/v0.mp4,a man is running in place 0,a man is resting in place 0\n"
+        "v1,a man is running in place 1,a man is resting in place 1\n"
+    )
+    columns = ["--video-column", "file", "--caption-column", "text", "--human", str(table)]
+    output = tmp_path / "set"
+    command = ["build", "captions", "--config", "verb_human_mc", "--captions", str(tmp_path / "captions.csv"), *columns]
+    main([*command, "--output", str(output)])
+    assert len(rows(output, "verb_human_mc")) == 1
+    warning = capsys.readouterr().err
+    assert "1 of 2 negatives belong to no caption of the set, the first is human.csv, line 3: 'v1'" in warning
+
+
+def test_a_cast_needs_the_movies_of_the_captions(tmp_path):
+    write_table(tmp_path / "captions.csv")
+    cast = tmp_path / "cast.csv"
+    cast.write_text("movie,name,gender\nFilm,Ann,female\nFilm,Bea,female\n")
+    with pytest.raises(UsageError, match="--movie-column"):
+        built(tmp_path, ["person_id_mc"], cast=cast)
+
+
 def test_a_build_of_everything_leaves_out_what_it_lacks_and_says_so(tmp_path, capsys):
     root = built(tmp_path, None)
     facts = json.loads((root / "set.json").read_text())
