@@ -7,7 +7,7 @@ sentence about other people. The rules are about kinds of words; the lists are g
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from video_contrast.perturbations.language.gender import Gender, whole_words
@@ -89,6 +89,7 @@ _ONLY_CHILDREN_AFTER = frozenset("scout scouts band group".split())  # noqa: SIM
 _ADJECTIVE = r"(?:young|old|elderly|little|small|big|tall|short|black|white|asian|indian|blonde?|funny|cartoon)"
 _SINGLE = re.compile(rf"\b(?:an?|one|this|that|another)\s+(?:{_ADJECTIVE}\s+){{0,2}}$", re.IGNORECASE)
 _ANOTHER = re.compile(r"\b(another|(?:the\s+)?other|second|third)\s+(?:[\w'-]+\s+){0,2}$", re.IGNORECASE)
+_AFTER = re.compile(r"\s+([\w'-]+)")
 _THE = re.compile(r"\b(?:the|this|that)\s+(?:[\w'-]+\s+){0,1}$", re.IGNORECASE)
 
 
@@ -104,7 +105,7 @@ def counterparts(caption: str, noun: Person, options: Sequence[str]) -> tuple[st
     ('boy',)
     """
     fitting = tuple(options)
-    if noun.word in _SINGULAR and _SINGLE.search(caption[: noun.start]):
+    if noun.word in _SINGULAR and _SINGLE.search(caption[_near(noun.start) : noun.start]):
         fitting = tuple(dict.fromkeys(_SINGULAR.get(word, word) for word in fitting))
     before, after = _words_before(caption, noun), _word_after(caption, noun)
     if _CHILD.intersection(before) or after in _ONLY_CHILDREN_AFTER:
@@ -128,27 +129,35 @@ def misfit(caption: str, noun: Person, persons: Sequence[Person]) -> str:
     before = _words_before(caption, noun)
     if (before and before[-1] in _NAMES_BEFORE) or _word_after(caption, noun) in _NAMES_AFTER:
         return NAME
-    if any(match.group().lower() != noun.word for match in _PARTNER.finditer(caption)):
+    if _found(_PARTNER, caption) - {noun.word}:
         return PARTNER
-    if _PRAISED[noun.gender].intersection(before) or _WORN[noun.gender].search(caption):
+    if _PRAISED[noun.gender].intersection(before) or _found(_WORN[noun.gender], caption):
         return WORN
-    if _role(noun.gender).search(caption):
+    if _found(_role(noun.gender), caption):
         return ROLE
-    same = [person for person in persons if person is not noun and person.gender == noun.gender]
-    if any(person.start > noun.start and _ANOTHER.search(caption[: person.start]) for person in same):
+    everyone = tuple(persons)
+    if any(p.start > noun.start and p.gender == noun.gender for p in _those_after(_ANOTHER, caption, everyone)):
         return OTHER
-    match = _ANOTHER.search(caption[: noun.start])
-    if match and match[1].lower() != "another" and any(person.start < noun.start for person in same):
+    match = _ANOTHER.search(caption[_near(noun.start) : noun.start])
+    if match and match[1].lower() != "another" and _earlier(noun, everyone):
         return OTHER
-    if any(match.group().lower() != noun.word for match in _SEX[noun.gender].finditer(caption)):
+    if _found(_SEX[noun.gender], caption) - {noun.word}:
         return TWICE
-    if any(_THE.search(caption[: max(person.start, noun.start)]) for person in same if _same_kind(person, noun)):
+    the = _those_after(_THE, caption, everyone)
+    if any(p.start > noun.start and _same_kind(p, noun) for p in the):
+        return TWICE
+    if noun in the and any(_same_kind(p, noun) for p in _earlier(noun, everyone)):
         return TWICE
     return ""
 
 
 def _same_kind(first: Person, second: Person) -> bool:
-    return first.word == second.word or (first.word in _KIND and _KIND[first.word] == _KIND.get(second.word))
+    same = first.word == second.word or (first.word in _KIND and _KIND[first.word] == _KIND.get(second.word))
+    return same and first.gender == second.gender
+
+
+def _earlier(noun: Person, persons: Sequence[Person]) -> list[Person]:
+    return [person for person in persons if person.start < noun.start and person.gender == noun.gender]
 
 
 def alike(new: str, noun: Person, persons: Sequence[Person]) -> bool:
@@ -163,13 +172,8 @@ def alike(new: str, noun: Person, persons: Sequence[Person]) -> bool:
     True
     """
     return any(
-        person is not noun
-        and (
-            person.word == new
-            or (new in _KIND and _KIND.get(person.word) == _KIND[new])
-            or frozenset({person.word, new}) in _GROUPS
-        )
-        for person in persons
+        word == new or (new in _KIND and _KIND.get(word) == _KIND[new]) or frozenset({word, new}) in _GROUPS
+        for word in {person.word for person in persons if person is not noun}
     )
 
 
@@ -188,6 +192,25 @@ def another(caption: str, noun: Person, persons: Sequence[Person]) -> tuple[int,
     return match.span(1) if same else None
 
 
+# A caption may hold thousands of nouns, each of which is looked at beside all others: what is asked of the same text
+# again is remembered, and no more of it is read than a pattern of a few words can reach.
+@lru_cache(maxsize=64)
+def _found(pattern: re.Pattern[str], caption: str) -> frozenset[str]:
+    """All that a pattern matches, in lower case."""
+    return frozenset(match.group().lower() for match in pattern.finditer(caption))
+
+
+@lru_cache(maxsize=64)
+def _those_after(pattern: re.Pattern[str], caption: str, persons: tuple[Person, ...]) -> frozenset[Person]:
+    """The persons whose nouns stand after what a pattern matches."""
+    return frozenset(p for p in persons if pattern.search(caption[_near(p.start) : p.start]))
+
+
+def _near(place: int) -> int:
+    """Where to begin to read the few words before a place."""
+    return max(place - 200, 0)
+
+
 @cache
 def _role(gender: Gender) -> re.Pattern[str]:
     """A role of one gender that the caption gives somebody: "dressed as a princess", "in a princess costume"."""
@@ -202,7 +225,7 @@ def _role(gender: Gender) -> re.Pattern[str]:
 def _words_before(caption: str, noun: Person) -> list[str]:
     """The up to three words before a noun, back to the last article or preposition."""
     words: list[str] = []
-    for word in reversed(re.findall(r"[\w'-]+", caption[: noun.start].lower())[-3:]):
+    for word in reversed(re.findall(r"[\w'-]+", caption[_near(noun.start) : noun.start].lower())[-3:]):
         if word in ("a", "an", "the", "of", "and", "with", "in", "on", "is", "by", "to", "as", "two", "three"):
             break
         words.insert(0, word)
@@ -210,5 +233,5 @@ def _words_before(caption: str, noun: Person) -> list[str]:
 
 
 def _word_after(caption: str, noun: Person) -> str:
-    match = re.match(r"\s+([\w'-]+)", caption[noun.end :])
+    match = _AFTER.match(caption, noun.end)
     return match[1].lower() if match else ""
