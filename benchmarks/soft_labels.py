@@ -2,6 +2,8 @@
 
 python benchmarks/soft_labels.py --output soft-labels --encoder sentence-transformers/all-MiniLM-L6-v2
 
+Without --output it only shows that it works, on few clips and one seed.
+
 The packaged plain temporal checkpoint learns the shapes world from captions with five negatives each. In the corpora
 with paraphrases one of the five says the same in other words; the truth checker of the world confirms it. Frames go
 once through the frozen vision tower; text tower and heads learn. Each arm's temperatures and weight of the in-batch
@@ -10,6 +12,7 @@ each trained model's answers are kept in OUTPUT, so that an interrupted run goes
 """
 
 import argparse
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -29,14 +32,16 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import read_json, write_json
 from video_contrast.metrics import cluster_bootstrap
 from video_contrast.seeds import digest, stream
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.similarity import LatentSemantics, cosines, load_encoder
 from video_contrast.video import frame_indices
 
 DATA_SEED, NEGATIVES, BATCH, EPOCHS, RATE = 19, 5, 128, 8, 5e-3
 SEEDS, CHOICE_SEED = (0, 1, 2), 100
+SIZES = {"train": 1000, "validation": 600, "test": 3000, "gallery": 1000}
+SMALL = {"train": 40, "validation": 20, "test": 40, "gallery": 20}  # without --output
 # corpus -> whether captions use both wordings of an action, and how many of the five negatives are true
 CORPORA = {"verified": (True, 0), "paraphrases": (True, 1), "unfamiliar paraphrases": (False, 1)}
 TEACHER_TEMPERATURES, TEMPERATURES, WEIGHTS = (0.02, 0.06, 0.2), (0.05, 0.1), (1.0, 0.3)
@@ -337,27 +342,39 @@ def table(results: dict[str, dict[str, tuple[Arm, list[dict[str, list[float]]]]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--output", type=Path, default=Path("soft-labels"))
+    parser.add_argument("--output", type=Path)
     parser.add_argument("--encoder", help="a sentence encoder as one more teacher")
-    parser.add_argument("--train", type=int, default=1000)
-    parser.add_argument("--validation", type=int, default=600)
-    parser.add_argument("--test", type=int, default=3000)
-    parser.add_argument("--gallery", type=int, default=1000)
+    parser.add_argument("--train", type=int, help="clips; default: 1,000")
+    parser.add_argument("--validation", type=int, help="clips; default: 600")
+    parser.add_argument("--test", type=int, help="clips; default: 3,000")
+    parser.add_argument("--gallery", type=int, help="clips; default: 1,000")
     parser.add_argument("--freeze", choices=("vision", "both"), default="vision", help="towers that do not learn")
     asked = parser.parse_args()
+    if asked.output is None:
+        print("few clips, one corpus and one seed, which say nothing of the losses: --output FOLDER runs all of it")
+        with tempfile.TemporaryDirectory() as folder:
+            run(asked, Path(folder), SMALL, corpora=["paraphrases"], seeds=SEEDS[:1])
+    else:
+        run(asked, asked.output, SIZES, corpora=list(CORPORA), seeds=SEEDS)
+
+
+def run(
+    asked: argparse.Namespace, output: Path, sizes: dict[str, int], *, corpora: Sequence[str], seeds: Sequence[int]
+) -> None:
+    """Trains what has not been trained, and prints the table."""
     torch.set_num_threads(1)
     encoders = {"encoder": Remembered(load_encoder(asked.encoder, []))} if asked.encoder else {}
-    asked.output.mkdir(parents=True, exist_ok=True)
-    size = {name: getattr(asked, name) for name in ("train", "validation", "test", "gallery")}
-    experiment = Experiment(asked.output, size, asked.freeze, encoders)
+    output.mkdir(parents=True, exist_ok=True)
+    size = {name: getattr(asked, name) or usual for name, usual in sizes.items()}
+    experiment = Experiment(output, size, asked.freeze, encoders)
     teachers: dict[str, str | None] = {"lbl": None, "lgt, lsa": "lsa"}
     teachers |= {"lgt, encoder": "encoder"} if encoders else {}
     results: dict[str, Any] = {}
-    for name in CORPORA:
+    for name in corpora:
         arms = {title: experiment.chosen(name, teacher) for title, teacher in teachers.items()}
         arms["lgt, truth"] = replace(arms["lbl"], teacher="truth")
         runs: dict[str, list[Any]] = {title: [] for title in arms}
-        for seed, title in product(SEEDS, arms):
+        for seed, title in product(seeds, arms):
             runs[title].append(experiment.answers(name, arms[title], "test", seed))
         results[name] = {title: (arms[title], runs[title]) for title in arms}
     print("\n".join(table(results)))

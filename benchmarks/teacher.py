@@ -8,13 +8,13 @@ import torch
 
 import video_contrast
 from video_contrast.runner.kinds.loading import Tokens
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Batch, Part, collate
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.negatives import NegativeRecipe, negatives, with_similarities
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.store import open_store
 from video_contrast.teacher.terms import losses
 

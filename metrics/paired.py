@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,21 @@ from video_contrast.metrics.interval import cluster_error, difference_interval
 from video_contrast.metrics.sign_flip import sign_flip
 
 
+class PairedDifference(TypedDict):
+    """What `paired_difference` returns."""
+
+    difference: float
+    low: float | None  # None below five clusters
+    high: float | None
+    standard_error: float | None  # cluster-robust; None with one cluster
+    p_value: float | None  # two-sided; None with one cluster
+    n_clusters: int
+    n: int
+
+
 def paired_difference(
     first: Any, second: Any, clusters: Any = None, *, draws: int = DRAWS, level: float = 0.95, seed: int = 0
-) -> dict[str, float | int | None]:
+) -> PairedDifference:
     """The mean of `second` less that of `first`, with its interval and the p-value of a sign-flip test.
 
     Args:

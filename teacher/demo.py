@@ -5,12 +5,13 @@ python -m video_contrast.teacher.demo --seeds 0 1 2 --output teach
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 from video_contrast.files import read_json, write_json, write_text
+from video_contrast.storage.run_records import ConfigMetrics
 from video_contrast.teacher.run import teach
 
 BASE = "temporal-plain"
@@ -18,7 +19,7 @@ CLIPS, VALIDATION = 1600, 100
 SCENES_A_CLIP = 0.5375  # where reversals are added
 CONFIGS = ("counterfactual_mc", "retrieval", "random_mc", "antonym_mc", "verb_mc", "gender_mc", "object_mc", "role_mc")
 # The towers are tiny and their pretraining was short: rates and temperature of their own, not those of CLIP.
-RECIPE: dict[str, Any] = {
+RECIPE: dict[str, object] = {
     "epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "head_learning_rate": 1e-3, "warm_up": 0.05,
     "weight_decay": 0.02, "temperature": 0.05, "evaluate_every": 100, "patience": 0,
 }  # fmt: skip
@@ -78,7 +79,7 @@ def run(
         if grouped:  # nearly every clip has a reversal: as many clips as without, from fewer scenes
             size = {split: round(count * SCENES_A_CLIP) for split, count in size.items()}
         build("shapes", list(CONFIGS), output=dataset, items=items, reversals=grouped, **size)
-    models: dict[str, Any] = {"base": checkpoint_path(BASE)}
+    models: dict[str, Path] = {"base": checkpoint_path(BASE)}
     settings = RECIPE | ({"group": "cluster"} if grouped else {}) | changed
     for objective in ("lbl", "lgt"):
         result = teach(
@@ -98,7 +99,7 @@ def run(
     return text
 
 
-def table(seeds_metrics: Sequence[dict[str, Any]]) -> str:
+def table(seeds_metrics: Sequence[Mapping[str, Mapping[str, ConfigMetrics]]]) -> str:
     """Markdown: one line a model; of several runs mean ± standard deviation.
 
     Kinds with * were not among the training negatives.
@@ -107,15 +108,11 @@ def table(seeds_metrics: Sequence[dict[str, Any]]) -> str:
     for name in seeds_metrics[0]:
         cells = []
         for config, key in COLUMNS.values():
-            values = [float(_clean(metrics[name][config])[key]) for metrics in seeds_metrics]
+            values = [float(metrics[name][config]["conditions"]["clean"][key]) for metrics in seeds_metrics]
             spread = stdev(values) if len(values) > 1 else 0.0
             cells.append(f"{mean(values):.3f}" + (f" ± {spread:.3f}" if spread else ""))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n\n* held-out kinds of contrast: no training negative changed them\n"
-
-
-def _clean(config: dict[str, Any]) -> dict[str, Any]:
-    return config["conditions"]["clean"] if "conditions" in config else config
 
 
 def main() -> None:

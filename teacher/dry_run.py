@@ -4,8 +4,9 @@ steps, and the time of a step as measured here. Nothing is written.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -13,12 +14,20 @@ import torch
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import RetrievalRow
 from video_contrast.storage import SetFolder
+from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
 from video_contrast.teacher.negatives import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
+from video_contrast.teacher.splits import read_splits
+
+if TYPE_CHECKING:
+    from transformers import ProcessorMixin
 
 SIDE = 224  # pixels of a picture where the model's config says none
 Prices = tuple[float | None, float | None]
+
+
+Fact: TypeAlias = int | float | dict[str, str]  # a number, or ids of clips, each with a reason
 
 
 def dry_run(
@@ -26,7 +35,7 @@ def dry_run(
     dataset: str | Path,
     request: TeachOptions,
     prices: Prices = (None, None),
-) -> dict[str, Any]:
+) -> dict[str, Fact]:
     """Counts and measures.
 
     Args:
@@ -42,38 +51,40 @@ def dry_run(
         UsageError: as of `teach`.
     """
     from video_contrast.teacher.presets import with_preset
-    from video_contrast.teacher.run import frames_of, load_checkpoint, read_splits, recipe_of
+    from video_contrast.teacher.run import recipe_of
 
     request = with_preset(request)
     request.check()
-    root, splits = read_splits(dataset, request)
+    rows = read_splits(dataset, request)
     recipe = recipe_of(dataset, request)
     recipe.check()
-    facts: dict[str, Any] = {}
+    facts: dict[str, Fact] = {}
     left_out: dict[str, str] = {}
-    kept = []
-    for name, rows in zip(("train", "validation"), splits, strict=True):
-        reasons = _unopened(rows, request.video_root or root)
+    readable = []
+    captions = []
+    for name, of_split in rows.named():
+        reasons = _unopened(of_split, rows.root)
         left_out |= reasons
-        kept.append([row for row in rows if row["id"] not in reasons])
-        facts |= {f"clips, {name}": len(kept[-1]), f"captions, {name}": sum(len(row["captions"]) for row in kept[-1])}
+        readable.append([row for row in of_split if row["id"] not in reasons])
+        captions.append(sum(len(row["captions"]) for row in readable[-1]))
+        facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
     facts["left out"] = left_out
-    if not kept[0] or not kept[1]:
+    if not readable[0] or not readable[1]:
         raise VideoContrastError(f"no video of a split can be opened; the first: {next(iter(left_out.items()), None)}")
     if recipe.generator == "llm":
         facts |= _questions(dataset, request, recipe, prices)
-    batches = -(-facts["captions, train"] // request.batch_size)
+    batches = -(-captions[0] // request.batch_size)
     steps = request.epochs * -(-batches // request.accumulate)
-    net, processor, _ = load_checkpoint(model)
+    checkpoint = load_checkpoint(model)
     seconds = request.accumulate * _seconds(
-        Pairs(net, request.freeze),
-        processor,
+        Pairs(checkpoint.net, request.freeze),
+        checkpoint.processor,
         request,
-        frames=frames_of(net, request.frames),
-        rows=kept[0],
+        frames=frames_of(checkpoint.net, request.frames),
+        rows=readable[0],
         recipe=recipe,
     )
-    return facts | {"steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
+    return {**facts, "steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
 
 
 def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
@@ -96,26 +107,35 @@ def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     return reasons
 
 
-def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Any]:
+def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecipe, prices: Prices) -> dict[str, Fact]:
     """What `generate` estimates of both splits."""
-    from video_contrast.teacher.generation import generate
+    from video_contrast.teacher.generation import GenerateOptions, generate
 
-    options: dict[str, Any] = {
-        "output": request.store or request.output / "store", "config": request.config, "generator": "llm",
-        "generator_model": recipe.model, "generator_options": _without_server(recipe.options),
-        "constraints": "has_verb,lemma,frequency,siblings,inflection",  # those with models change no question
-        "tagger": recipe.tagger, "negatives": request.negatives,
-        "seed": request.seed, "price_in": prices[0], "price_out": prices[1], "dry_run": True,
-    }  # fmt: skip
+    options = GenerateOptions(
+        output=request.store or request.output / "store",
+        config=request.config,
+        generator="llm",
+        generator_model=recipe.model,
+        generator_options=_without_server(recipe.options),
+        constraints="has_verb,lemma,frequency,siblings,inflection",  # those with models change no question
+        tagger=recipe.tagger,
+        negatives=request.negatives,
+        seed=request.seed,
+        price_in=prices[0],
+        price_out=prices[1],
+        dry_run=True,
+    )
     names = SetFolder.open(dataset).splits(request.config)
     splits = [request.split, *([request.validation] if request.validation in names else [])]
-    parts = [generate(dataset, split=split, say=_silent, **options)["estimate"] for split in splits]
-    facts: dict[str, Any] = {
-        "questions": sum(part.questions for part in parts),
-        "tokens sent": sum(part.tokens_in for part in parts),
-        "tokens received": sum(part.tokens_out for part in parts),
+    results = [generate(dataset, request=replace(options, split=split), say=_silent) for split in splits]
+    estimates = [estimate for result in results if (estimate := result["estimate"]) is not None]
+    facts: dict[str, Fact] = {
+        "questions": sum(estimate.questions for estimate in estimates),
+        "tokens sent": sum(estimate.tokens_in for estimate in estimates),
+        "tokens received": sum(estimate.tokens_out for estimate in estimates),
     }
-    return facts if parts[0].price is None else facts | {"price": round(sum(part.price for part in parts), 2)}
+    amounts = [estimate.price for estimate in estimates if estimate.price is not None]
+    return facts | ({"price": round(sum(amounts), 2)} if amounts else {})
 
 
 def _without_server(options: str | None) -> str | None:
@@ -129,7 +149,13 @@ def _silent(_: str) -> None:
 
 
 def _seconds(
-    pairs: Pairs, processor: Any, request: TeachOptions, *, frames: int, rows: Sequence[RetrievalRow], recipe: Any
+    pairs: Pairs,
+    processor: "ProcessorMixin",
+    request: TeachOptions,
+    *,
+    frames: int,
+    rows: Sequence[RetrievalRow],
+    recipe: NegativeRecipe,
 ) -> float:
     """Of a forward and a backward pass of one batch, on noise; captions stand in for their negatives."""
     from video_contrast.runner.kinds.loading import Tokens

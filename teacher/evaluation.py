@@ -6,7 +6,7 @@ against every caption, and the in-batch term whole batches.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,35 @@ import torch
 
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import batches
-from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
+from video_contrast.teacher.caption_rows import TaughtCaption
+from video_contrast.teacher.feed import Batch, Device, Part, Tokenizer, collate
 from video_contrast.teacher.pairs import Pairs
 
 GALLERY = 1000  # clips that retrieval is measured among, at most
 RANDOM = 4  # captions of other clips beside the true one
 CLIPS_AT_A_TIME = 16
 Terms = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Batch], dict[str, torch.Tensor]]
+
+
+Vector = npt.NDArray[np.float32]
+
+
+class _BatchScores(NamedTuple):
+    """What one batch contributes; processes send it to each other.
+
+    Attributes:
+        number: of the batch.
+        loss: summed over its captions.
+        own: caption -> its scores on its clip, its own first, then its negatives'.
+        clips: clip of the gallery -> its embedding.
+        texts: caption of a clip of the gallery -> its embedding.
+    """
+
+    number: int
+    loss: float
+    own: dict[int, Vector]
+    clips: dict[int, Vector]
+    texts: dict[str, Vector]
 
 
 @dataclass(frozen=True)
@@ -77,7 +99,14 @@ class Measured:
 
 @torch.no_grad()
 def measure(
-    pairs: Pairs, part: Part, tokens: Tokenizer, terms: Terms, *, batch_size: int, seed: int, device: Any = "cpu"
+    pairs: Pairs,
+    part: Part,
+    tokens: Tokenizer,
+    terms: Terms,
+    *,
+    batch_size: int,
+    seed: int,
+    device: Device = "cpu",
 ) -> Measured:
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
@@ -97,26 +126,26 @@ def measure(
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
-    drawn = list(enumerate(batches(part.clips, None, batch_size, epochs=1, seed=seed)))
+    numbered = list(enumerate(batches(part.clips, None, batch_size, epochs=1, seed=seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
-    found = [
+    scored = [
         _batch(pairs, part, picked, tokens, terms=terms, number=number, gallery=gallery, device=device)
-        for number, picked in drawn[here.process_index :: here.num_processes]
+        for number, picked in numbered[here.process_index :: here.num_processes]
     ]
     if here.num_processes > 1:
-        found = sorted(gather_object(found), key=lambda one: one["number"])
+        scored = sorted(gather_object(scored), key=lambda batch: batch.number)
     pairs.train(was_training)
-    loss = sum(one["loss"] for one in found) / len(part.clips)
+    loss = sum(batch.loss for batch in scored) / len(part.clips)
     if not np.isfinite(loss):
         return Measured(float(loss), {}, None)
-    own: dict[int, npt.NDArray[np.float32]] = {}
-    clips: dict[int, npt.NDArray[np.float32]] = {}
-    texts: dict[str, npt.NDArray[np.float32]] = {}
-    for one in found:  # of equal clips and captions the first row counts, whoever encoded it
-        own |= one["own"]
-        clips |= {key: row for key, row in one["clips"].items() if key not in clips}
-        texts |= {key: row for key, row in one["texts"].items() if key not in texts}
-    hits, mean_rank = _told_apart(part, own)
+    own: dict[int, Vector] = {}
+    clips: dict[int, Vector] = {}
+    texts: dict[str, Vector] = {}
+    for batch in scored:  # of equal clips and captions the first row counts, whichever process encoded it
+        own |= batch.own
+        clips |= {key: row for key, row in batch.clips.items() if key not in clips}
+        texts |= {key: row for key, row in batch.texts.items() if key not in texts}
+    hits, mean_rank = _against_negatives(part, own)
     return Measured(float(loss), _retrieved(pairs, part, clips, texts, device=device) | hits, mean_rank)
 
 
@@ -129,8 +158,8 @@ def _batch(
     terms: Terms,
     number: int,
     gallery: set[int],
-    device: Any,
-) -> dict[str, Any]:
+    device: Device,
+) -> _BatchScores:
     batch = collate(part, picked, tokens, device)
     videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
     own = pairs.join(videos, texts[batch.own])
@@ -138,16 +167,16 @@ def _batch(
     loss = sum(terms(own, square, pairs.temperature(), batch).values())
     rows, words, scores = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
     sizes = batch.mask.sum(1).tolist()
-    return {
-        "number": number,
-        "loss": float(loss) * len(picked),
-        "own": {n: scores[place, : sizes[place]] for place, n in enumerate(picked)},
-        "clips": {part.clips[n]: rows[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
-        "texts": {part.rows[n]["caption"]: words[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
-    }
+    return _BatchScores(
+        number,
+        float(loss) * len(picked),
+        own={n: scores[place, : sizes[place]] for place, n in enumerate(picked)},
+        clips={part.clips[n]: rows[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
+        texts={part.rows[n]["caption"]: words[place] for place, n in enumerate(picked) if part.clips[n] in gallery},
+    )
 
 
-def _told_apart(part: Part, own: dict[int, npt.NDArray[np.float32]]) -> tuple[dict[str, Hits], float | None]:
+def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hits], float | None]:
     """The caption against all its negatives and against each kind of them, where there are any."""
     from video_contrast.metrics import choice_ranks
 
@@ -176,7 +205,7 @@ def _told_apart(part: Part, own: dict[int, npt.NDArray[np.float32]]) -> tuple[di
 
 
 def _retrieved(
-    pairs: Pairs, part: Part, clips: dict[int, Any], texts: dict[str, Any], *, device: Any
+    pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[str, Vector], *, device: Device
 ) -> dict[str, Hits]:
     """Retrieval both ways, and each caption against four of other clips."""
     from video_contrast.metrics import choice_ranks, matrix_ranks
@@ -216,11 +245,11 @@ def _retrieved(
     return hits
 
 
-def _joined(pairs: Pairs, videos: Any, texts: torch.Tensor, device: Any) -> Iterator[npt.NDArray[np.float32]]:
+def _joined(pairs: Pairs, videos: Vector, texts: torch.Tensor, device: Device) -> Iterator[Vector]:
     for begin in range(0, len(videos), CLIPS_AT_A_TIME):
         block = torch.from_numpy(videos[begin : begin + CLIPS_AT_A_TIME]).to(device)
         yield pairs.join(block, texts).cpu().numpy()
 
 
-def _video(row: dict[str, Any]) -> str:
-    return str(row.get("video_id", row["id"]))
+def _video(row: TaughtCaption) -> str:
+    return row.get("video_id", row["id"])

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import torch
 
+from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.store import FrameStore
 
-Tokenizer = Callable[[Sequence[str], Any], Mapping[str, torch.Tensor]]
+Key = TypeVar("Key", int, str)  # a clip, or a text
+Device: TypeAlias = "str | torch.device"
+Tokenizer = Callable[[Sequence[str], Device], Mapping[str, torch.Tensor]]
 
 
 @dataclass
@@ -24,7 +27,7 @@ class Part:
 
     store: FrameStore
     clips: list[int]
-    rows: list[dict[str, Any]]
+    rows: list[TaughtCaption]
     videos: tuple[np.ndarray, dict[int, int]] | None = None
     texts: tuple[np.ndarray, dict[str, int]] | None = None
     groups: list[str] | None = None
@@ -67,7 +70,7 @@ class Batch:
 
 
 def collate(
-    part: Part, picked: Sequence[int], tokens: Tokenizer, device: Any, process: int = 0, processes: int = 1
+    part: Part, picked: Sequence[int], tokens: Tokenizer, device: Device, process: int = 0, processes: int = 1
 ) -> Batch:
     """The share of a process in a batch.
 
@@ -115,6 +118,6 @@ def collate(
     )
 
 
-def _stored(outputs: tuple[np.ndarray, dict[Any, int]], keys: Sequence[Any], device: Any) -> torch.Tensor:
+def _stored(outputs: tuple[np.ndarray, dict[Key, int]], keys: Sequence[Key], device: Device) -> torch.Tensor:
     rows, at = outputs
     return torch.from_numpy(np.ascontiguousarray(rows[[at[key] for key in keys]])).to(device)

@@ -1,50 +1,81 @@
 """Before and after: every figure of two models on the same items, with intervals and paired tests; what fell."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from video_contrast.teacher.evaluation import Hits
 
-Row = dict[str, Any]
 ROUNDING = 1e-9  # of a difference of two shares
 
 
-def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: str, *, seed: int = 0) -> list[Row]:
-    """One row a figure, as `reports.compare.compare_runs` writes them.
+class FigureRow(TypedDict):
+    """One figure of two models, with 95 % intervals; None below five videos.
+
+    The rows of `reports.compare` have these columns too, but for the intervals of each model alone.
+    """
+
+    config: str  # what it was measured on
+    figure: str
+    first: float  # before
+    first_low: NotRequired[float | None]
+    first_high: NotRequired[float | None]
+    second: float  # after
+    second_low: NotRequired[float | None]
+    second_high: NotRequired[float | None]
+    difference: float
+    low: float | None
+    high: float | None
+    p_value: float | None  # sign flips of videos
+    p_holm: NotRequired[float]  # over the rows that have a p-value
+    n: int
+    n_clusters: int  # videos
+
+
+def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: str, *, seed: int = 0) -> list[FigureRow]:
+    """Returns one row a figure.
 
     Args:
         before, after: figure -> hits, of the same items.
         where: what they were measured on.
         seed: of the signs that the test draws where it cannot be exact.
-
-    Returns:
-        `config`, `figure`, `first`, `second`, each with its interval (`first_low` ...; 95 %, None below five videos),
-        `difference` with `low` and `high`, `p_value` (sign flips of videos), `p_holm` (over the rows), `n`,
-        `n_clusters` (videos).
     """
-    from video_contrast.metrics import holm, interval_keys, paired_difference, share_interval
+    from video_contrast.metrics import holm, paired_difference, share_interval
 
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for name, hits in after.items():
-        first = before[name]
-        row: Row = {"config": where, "figure": name}
-        for model, values in (("first", first.values), ("second", hits.values)):
-            interval = share_interval(values, hits.clusters)
-            row |= {model: float(interval.estimate), **interval_keys(model, interval)}
-        paired = paired_difference(first.values, hits.values, hits.clusters, seed=seed)
-        rows.append(row | {name: paired[name] for name in ("difference", "low", "high", "p_value", "n", "n_clusters")})
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
-        row["p_holm"] = float(p)
+        first = share_interval(before[name].values, hits.clusters)
+        second = share_interval(hits.values, hits.clusters)
+        paired = paired_difference(before[name].values, hits.values, hits.clusters, seed=seed)
+        rows.append(
+            {
+                "config": where,
+                "figure": name,
+                "first": float(first.estimate),
+                "first_low": first.bounds[0],
+                "first_high": first.bounds[1],
+                "second": float(second.estimate),
+                "second_low": second.bounds[0],
+                "second_high": second.bounds[1],
+                "difference": paired["difference"],
+                "low": paired["low"],
+                "high": paired["high"],
+                "p_value": paired["p_value"],
+                "n": paired["n"],
+                "n_clusters": paired["n_clusters"],
+            }
+        )
+    p_values = {n: p for n, row in enumerate(rows) if (p := row["p_value"]) is not None}
+    for n, p in zip(p_values, holm(list(p_values.values())) if p_values else [], strict=True):
+        rows[n]["p_holm"] = float(p)
     return rows
 
 
-def fallen(rows: Sequence[Row], tolerance: float) -> list[Row]:
+def fallen(rows: Sequence[FigureRow], tolerance: float) -> list[FigureRow]:
     """The figures that fell by more than the tolerance: an estimate, whatever its test says."""
     return [row for row in rows if row["difference"] < -tolerance - ROUNDING]
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[FigureRow]) -> str:
     """Markdown: one line a figure."""
     lines = [
         "| measured on | figure | before | after | difference | 95 % | p | p (Holm) | items | videos |",
@@ -52,15 +83,15 @@ def table(rows: Sequence[Row]) -> str:
     ]
     for row in rows:
         interval = "too few videos" if row["low"] is None else f"{row['low']:+.3f} .. {row['high']:+.3f}"
-        p, holm = ("-" if row.get(key) is None else f"{row[key]:.3f}" for key in ("p_value", "p_holm"))
+        p, holm = ("-" if value is None else f"{value:.3f}" for value in (row["p_value"], row.get("p_holm")))
+        before = _share(row["first"], row.get("first_low"), row.get("first_high"))
+        after = _share(row["second"], row.get("second_low"), row.get("second_high"))
         lines.append(
-            f"| {row['config']} | {row['figure']} | {_share(row, 'first')} | {_share(row, 'second')} | "
-            f"{row['difference']:+.3f} | {interval} | {p} | {holm} | {row['n']} | {row['n_clusters']} |"
+            f"| {row['config']} | {row['figure']} | {before} | {after} | {row['difference']:+.3f} | {interval} | "
+            f"{p} | {holm} | {row['n']} | {row['n_clusters']} |"
         )
     return "\n".join(lines)
 
 
-def _share(row: Row, model: str) -> str:
-    if row.get(f"{model}_low") is None:
-        return f"{row[model]:.3f}"
-    return f"{row[model]:.3f} ({row[f'{model}_low']:.3f}-{row[f'{model}_high']:.3f})"
+def _share(value: float, low: float | None, high: float | None) -> str:
+    return f"{value:.3f}" if low is None else f"{value:.3f} ({low:.3f}-{high:.3f})"

@@ -12,16 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Required, TypedDict, cast
 
-from video_contrast.builders.assembly.verb_contrasts import EditOptions
+from video_contrast.builders.assembly.frame_contrasts import FramesOptions
+from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
+from video_contrast.row_parts import EditRecord
 from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row
 from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
-from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, edits_of
+from video_contrast.storage.set_records import Facts
+from video_contrast.teacher.frame_negatives import FrameNegatives
+from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, corpus_of, edits_of, texts_of
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.candidate import Candidate, Original
@@ -35,14 +39,14 @@ ANSWER_TOKENS = 6  # a replacement in JSON, about
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(EditOptions):
+class GenerateOptions(FramesOptions, EditOptions):
     """Which negatives of which captions, by whom, at what price."""
 
     output: Annotated[Path, "folder of the set; the same call goes on in it"]
     config: Config = "retrieval"
     split: Split = "train"
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
-    generator: Annotated[Literal["llm", "lexical", "t5", "mlm"], "what proposes them"] = "llm"
+    generator: Annotated[Literal["llm", "frames", "lexical", "t5", "mlm"], "what proposes them"] = "llm"
     endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
     workers: Annotated[int, "requests in flight, each endpoint"] = 8
     structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
@@ -84,9 +88,43 @@ class GenerateOptions(EditOptions):
             constraints=self.constraints,
             constraint_settings=self.constraint_options,
             tagger=self.tagger,
+            quality=self.quality,
+            parser=self.parser,
         )
         recipe.check()
         return recipe
+
+
+class GeneratedEdit(EditRecord):
+    """A negative: its edit, and its text."""
+
+    text: str
+
+
+class GeneratedCaption(TypedDict):
+    """A caption with its negatives, as a part of the corpus is stored."""
+
+    id: str  # of the clip
+    number: int  # of the caption among the clip's
+    caption: str
+    edits: list[GeneratedEdit]
+    kinds: list[str]  # one an edit
+
+
+class RejectedCandidate(TypedDict):
+    """A line of `rejected.jsonl`."""
+
+    caption: str
+    text: str
+    reason: str  # the constraint, or what is wrong with an answer
+    score: float | None  # what the constraint measured
+
+
+class CorpusPart(TypedDict):
+    """What is stored of a part of the corpus."""
+
+    captions: list[GeneratedCaption]
+    rejected: list[RejectedCandidate]
 
 
 @dataclass(frozen=True)
@@ -117,6 +155,21 @@ class Estimate:
         )
 
 
+GenerateResult = TypedDict(
+    "GenerateResult",
+    {
+        "estimate": Required[Estimate | None],  # None without a chat model
+        "captions": int,
+        "negatives": int,
+        "captions with none": int,
+        "rejected": int,
+        "reasons": dict[str, int],  # reason -> rejected candidates
+        "cost": dict[str, int],  # of a chat model: see `chat_model.Cost`
+    },
+    total=False,
+)
+
+
 class _Listener:
     """Takes the place of a chat model, answers nothing, and remembers what would have been asked."""
 
@@ -134,7 +187,7 @@ class _Listener:
 
 
 @with_options
-def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> dict[str, Any]:
+def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[str], None] = print) -> GenerateResult:
     """Writes a set of training captions, each with its negatives, and `rejected.jsonl` beside it.
 
     Args:
@@ -142,8 +195,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         say: told what it will cost, and what was made.
 
     Returns:
-        `estimate` (None without a chat model); after the run also counts: "captions", "negatives", "captions with
-        none", "rejected", and `reasons` (reason -> rejected candidates).
+        The estimate, and after the run the counts (see `GenerateResult`).
 
     Raises:
         UsageError: options that do not go together.
@@ -151,16 +203,16 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     """
     recipe = request.check()
     rows = SetFolder.open(dataset).retrieval_rows(request.config, request.split)[: request.limit]
-    corpus = [text for row in rows for text in row["captions"]]
+    corpus = corpus_of(rows)
     chat = _chat(request, recipe)
     estimate = _estimate(rows, recipe, corpus, chat=chat, request=request) if chat is not None else None
     if estimate is not None:
         say(str(estimate))
     if request.dry_run:
         return {"estimate": estimate}
-    settings = asdict(recipe) | {"corpus": digest(*corpus).hex(), "structured": request.structured}
-    captions: list[dict[str, Any]] = []
-    rejected: list[dict[str, Any]] = []
+    settings = recipe.record() | {"corpus": digest(*texts_of(corpus)).hex(), "structured": request.structured}
+    captions: list[GeneratedCaption] = []
+    rejected: list[RejectedCandidate] = []
     maker = _Maker(recipe, corpus, chat)
     for number in range(0, len(rows), PART):
         part = rows[number : number + PART]
@@ -177,7 +229,18 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
             f"{dataset}: no negative passed for any of {len(captions)} captions (rejected most: "
             f"{', '.join(f'{reason} {count}' for reason, count in reasons) or 'nothing was proposed'})"
         )
-    return {"estimate": estimate} | _write(rows, captions, rejected, request=request, source=str(dataset), chat=chat)
+    result: GenerateResult = {
+        "estimate": estimate,
+        "captions": len(captions),
+        "negatives": sum(len(caption["edits"]) for caption in captions),
+        "captions with none": sum(not caption["edits"] for caption in captions),
+        "rejected": len(rejected),
+        "reasons": dict(Counter(entry["reason"] for entry in rejected).most_common()),
+    }
+    _write(rows, captions, rejected, request=request, source=str(dataset), result=result)
+    if chat is not None:
+        result["cost"] = asdict(chat.cost)
+    return result
 
 
 def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
@@ -192,7 +255,7 @@ def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
     model, store = str(request.generator_model), AnswerStore(request.output / "answers.jsonl")
     if not request.endpoint:
         return _Listener(model) if request.dry_run else LocalChat(model, store=store)
-    parameters: dict[str, Any] = {"max_tokens": 40 + 10 * recipe.actions, "temperature": 0.0, "seed": 0}
+    parameters: dict[str, object] = {"max_tokens": 40 + 10 * recipe.actions, "temperature": 0.0, "seed": 0}
     if request.structured:
         parameters["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
     key = os.environ.get("OPENAI_API_KEY") or os.environ.get("HF_TOKEN") or None
@@ -206,13 +269,14 @@ def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
 def _estimate(
     rows: Sequence[RetrievalRow],
     recipe: NegativeRecipe,
-    corpus: Sequence[str],
+    corpus: Mapping[str, Sequence[str]],
     *,
-    chat: Any,
+    chat: Chat,
     request: GenerateOptions,
 ) -> Estimate:
     listener = _Listener(chat.model)
-    source = recipe.source("verb", lambda: corpus)
+    source = recipe.source("verb", corpus)
+    assert isinstance(source, VerbContrasts)
     source.chat = listener
     for number in range(0, len(rows), PART):
         edits_of(source, attempts_of(rows[number : number + PART]), recipe.actions)
@@ -228,29 +292,33 @@ def _estimate(
     if request.price_in is not None and request.price_out is not None:
         price = (tokens_in * request.price_in + tokens_out * request.price_out) / 1e6
     questions = len(listener.questions)
-    return Estimate(len(corpus), questions, questions - len(open_), tokens_in, tokens_out=tokens_out, price=price)
+    return Estimate(
+        len(texts_of(corpus)), questions, questions - len(open_), tokens_in, tokens_out=tokens_out, price=price
+    )
 
 
 class _Maker:
     """Makes the edits of a part of the corpus; words are counted and models loaded once."""
 
-    def __init__(self, recipe: NegativeRecipe, corpus: Sequence[str], chat: Chat | None) -> None:
+    def __init__(self, recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], chat: Chat | None) -> None:
         targets: tuple[tuple[Literal["verb", "object"], int], ...] = (
             ("verb", recipe.actions),
             ("object", recipe.objects),
         )
-        self._sources = [(recipe.source(target, lambda: corpus), count) for target, count in targets if count]
-        self._rejected: dict[str, dict[str, Any]] = {}
+        self._sources = [(recipe.source(target, corpus), count) for target, count in targets if count]
+        self._rejected: dict[str, RejectedCandidate] = {}
         for source, _ in self._sources:
-            source.on_reject = self._reject
-        self._sources[0][0].chat = chat
+            if isinstance(source, VerbContrasts):
+                source.on_reject = self._reject
+        if chat is not None:
+            self._sources[0][0].chat = chat
 
-    def part(self, rows: Sequence[RetrievalRow]) -> dict[str, Any]:
-        """The edits of some clips' captions, and what was rejected, as JSON."""
+    def part(self, rows: Sequence[RetrievalRow]) -> CorpusPart:
+        """Returns the edits of some clips' captions, and what was rejected."""
         from video_contrast.builders.assembly.tag_cache import tag_cache
 
         attempts = attempts_of(rows)
-        captions: list[dict[str, Any]] = [
+        captions: list[GeneratedCaption] = [
             {"id": attempt.clip.id, "number": attempt.index, "caption": attempt.caption, "edits": [], "kinds": []}
             for attempt in attempts
         ]
@@ -258,8 +326,12 @@ class _Maker:
         with tag_cache():
             for source, count in self._sources:
                 for caption, edits in zip(captions, edits_of(source, attempts, count), strict=True):
-                    caption["edits"] += [edit.row() | {"text": edit.text} for edit in edits]
+                    caption["edits"] += [{**edit.row(), "text": edit.text} for edit in edits]
                     caption["kinds"] += [source.kind] * len(edits)
+                if isinstance(source, FrameNegatives):
+                    for text, why in source.explained.items():
+                        self._note(text, "", why, None)
+                    continue
                 unreadable = getattr(source.pipeline.generator, "unreadable", [])
                 for text, answer in unreadable:
                     self._note(text, answer, "no JSON object with a list of replacements", None)
@@ -270,62 +342,58 @@ class _Maker:
         self._note(original.caption, candidate.text, constraint, score)
 
     def _note(self, caption: str, text: str, reason: str, score: float | None) -> None:
-        entry = {"caption": caption, "text": text, "reason": reason, "score": score}
+        entry: RejectedCandidate = {"caption": caption, "text": text, "reason": reason, "score": score}
         self._rejected.setdefault(json.dumps(entry, sort_keys=True), entry)
 
 
 def _write(
     rows: Sequence[RetrievalRow],
-    captions: Sequence[dict[str, Any]],
-    rejected: Sequence[dict[str, Any]],
+    captions: Sequence[GeneratedCaption],
+    rejected: Sequence[RejectedCandidate],
     *,
     request: GenerateOptions,
     source: str,
-    chat: Any,
-) -> dict[str, Any]:
-    """The set, the rejected candidates, and the counts."""
+    result: GenerateResult,
+) -> None:
+    """Writes the set, with the counts on its card, and the rejected candidates."""
     from video_contrast.builders.registry import BuiltSet
     from video_contrast.builders.writing import write_set
 
     clips = {row["id"]: row for row in rows}
     items: list[Row] = list(_items(captions, clips, request.seed))
-    reasons = Counter(entry["reason"] for entry in rejected)
-    counts: dict[str, Any] = {
-        "captions": len(captions),
-        "negatives": sum(len(caption["edits"]) for caption in captions),
-        "captions with none": sum(not caption["edits"] for caption in captions),
-        "rejected": len(rejected),
-    }
-    facts: dict[str, Any] = {
+    counts = {name: count for name, count in result.items() if name not in ("estimate", "reasons")}
+    facts: Facts = {
         "pretty_name": f"Negatives of {Path(source).name}",
         "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
         "constraints, to train on. Video paths are those of that set.",
         "sources": [f"captions of {Path(source).name}"],
         "seed": request.seed,
         "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},
-        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | dict(reasons)}},
+        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | result["reasons"]}},
     }
     write_set(BuiltSet(BUILDER, {CONFIG: {request.split: items}}, facts), request.output)
     lines = [json.dumps(entry, ensure_ascii=False) for entry in rejected]
     write_text(request.output / "rejected.jsonl", "".join(f"{line}\n" for line in lines))
-    if chat is not None:
-        counts["cost"] = asdict(chat.cost)
-    return counts | {"reasons": dict(reasons.most_common())}
+
+
+def _without_text(edit: GeneratedEdit) -> EditRecord:
+    return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
 
 
 def _items(
-    captions: Sequence[dict[str, Any]], clips: Mapping[str, RetrievalRow], seed: int
+    captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
 ) -> Iterator[MultipleChoiceRow]:
     for caption in captions:
         if not caption["edits"]:
             continue
         row = clips[caption["id"]]
-        edits = [{key: value for key, value in edit.items() if key != "text"} for edit in caption["edits"]]
-        texts = [edit["text"] for edit in caption["edits"]]
         item = f"{caption['id']}-{caption['number']}"
-        label = int(stream("generated", seed, item).integers(len(texts) + 1))
-        columns = [(texts, caption["caption"]), (caption["kinds"], "true"), (edits, None)]
-        candidates, kinds, records = ([*rest[:label], own, *rest[label:]] for rest, own in columns)
+        label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
+        candidates, kinds = [edit["text"] for edit in caption["edits"]], list(caption["kinds"])
+        edits: list[EditRecord | None] = [_without_text(edit) for edit in caption["edits"]]
+        candidates.insert(label, caption["caption"])
+        kinds.insert(label, "true")
+        edits.insert(label, None)
         yield multiple_choice_row(
             id=item,
             video_id=row["video_id"],
@@ -335,6 +403,6 @@ def _items(
             candidates=candidates,
             label=label,
             kinds=kinds,
-            edits=records,
+            edits=edits,
             cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
         )

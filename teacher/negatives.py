@@ -1,17 +1,18 @@
 """Synthetic negative captions for training (RCAD paper, 4.2): made once, stored as a data set, read by the training.
 
-A file `negatives-SPLIT-KEY.parquet` has one row a training caption: `id` (of the clip), `caption`, `negatives` (up to
-k; fewer where fewer pass the constraints) and `kinds` (action or object). The teacher's cosines stand in a file of
-their own, `similarities-SPLIT-KEY.parquet`, so that another teacher needs no new negatives.
+A file `negatives-SPLIT-KEY.parquet` has one row a training caption (`CaptionNegatives`) with up to k negatives, fewer
+where fewer pass the constraints. The teacher's cosines stand in a file of their own, `similarities-SPLIT-KEY.parquet`,
+so that another teacher needs no new negatives.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,10 +21,18 @@ from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import Streams, digest
+from video_contrast.teacher.caption_rows import CaptionNegatives, TaughtCaption
 from video_contrast.teacher.similarity import content, cosines, load_encoder
 
-GENERATORS = ("auto", "shapes", "lexical", "t5", "mlm", "llm", "set")
-MADE = ("shapes", "set")  # without words that are counted or captions that are tagged
+if TYPE_CHECKING:
+    from video_contrast.builders.assembly.clip_contrasts import Attempt, ContrastGenerator
+    from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
+    from video_contrast.perturbations.contrast import Edit
+    from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+    from video_contrast.teacher.frame_negatives import FrameNegatives
+
+GENERATORS = ("auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set")
+UNTAGGED = ("shapes", "set")  # without words that are counted or captions that are tagged
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
@@ -39,6 +48,7 @@ class NegativeRecipe:
             that `video-contrast generate` wrote.
         constraints, constraint_settings: names, and thresholds and models ("name=value,..."); None: the generator's.
         tagger: what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr...".
+        quality, parser: of the generator frames, which has neither model, constraints nor tagger.
     """
 
     actions: int
@@ -50,6 +60,13 @@ class NegativeRecipe:
     constraints: str | None = None
     constraint_settings: str | None = None
     tagger: str = "auto"
+    quality: "Quality" = "balanced"
+    parser: str = "auto"
+
+    def record(self) -> dict[str, object]:
+        """What the negatives depend on."""
+        own = asdict(self)
+        return own if self.generator == "frames" else {k: v for k, v in own.items() if k not in ("quality", "parser")}
 
     def check(self) -> None:
         """Raises a UsageError for a generator, constraint or option that does not exist."""
@@ -57,23 +74,35 @@ class NegativeRecipe:
             raise unknown_name("generator", self.generator, GENERATORS)
         if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
             raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
-        if self.generator not in MADE:
-            self.source("verb", list)
+        if self.generator == "frames" and (self.constraints or self.constraint_settings or self.model or self.options):
+            raise UsageError(
+                "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
+                "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
+            )
+        if self.generator not in UNTAGGED:
+            self.source("verb", {})
 
-    def source(self, target: Literal["verb", "object"], corpus: Callable[[], Sequence[str]]) -> Any:
+    def source(
+        self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
+    ) -> "VerbContrasts | FrameNegatives":
         """The generator and its constraints. For things there are fewer generators: those without a model stand in.
 
         Args:
             target: what is changed.
-            corpus: returns the captions whose words are counted.
+            corpus: the captions of each training video, whose words are counted.
         """
+        from video_contrast.builders.assembly.frame_contrasts import FramesOptions
         from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
+        from video_contrast.teacher.frame_negatives import FrameNegatives
 
+        if self.generator == "frames":
+            options = FramesOptions(quality=self.quality, parser=self.parser)
+            return FrameNegatives(target=target, options=options, corpus=corpus)
         has_generator = target == "verb" or self.generator == "mlm"
         names = self.constraints
         if names is not None and target == "object":  # those word vectors are of verbs
             names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
-        options = VerbOptions(
+        verbs = VerbOptions(
             generator=self.generator if has_generator else "lexical",  # type: ignore[arg-type]  # checked above
             generator_model=self.model if has_generator else None,
             generator_options=self.options if has_generator else None,
@@ -82,7 +111,9 @@ class NegativeRecipe:
             tagger=self.tagger,
         )
         count = self.actions if target == "verb" else self.objects
-        return VerbContrasts(training=corpus, options=options, seed=self.seed, target=target, per_caption=count)
+        return VerbContrasts(
+            training=partial(texts_of, corpus), options=verbs, seed=self.seed, target=target, per_caption=count
+        )
 
 
 def negatives(
@@ -90,27 +121,27 @@ def negatives(
     recipe: NegativeRecipe,
     path: Path,
     *,
-    corpus: Sequence[str],
+    corpus: Mapping[str, Sequence[str]],
     say: Callable[[str], None] = print,
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
+) -> tuple[list[CaptionNegatives], dict[str, int]]:
     """The stored negatives if they were made with the same settings, otherwise made now and stored.
 
     Args:
         rows: of a retrieval set.
         recipe: which negatives.
         path: where the file begins: `PATH-KEY.parquet`; its settings stand beside it as `.json`.
-        corpus: captions of the training split, whose words are counted.
+        corpus: the captions of each training video, whose words are counted.
         say: told what takes long.
 
     Returns:
-        One dict a caption, and counts: "captions", "negatives", "captions with fewer than requested",
+        The captions, and counts: "captions", "negatives", "captions with fewer than requested",
         "captions with none".
     """
     from video_contrast.perturbations.language import tagger_name
 
-    settings = asdict(recipe) | {"set": _digest(rows), "corpus": digest(*corpus).hex()}
+    settings = recipe.record() | {"set": _digest(rows), "corpus": digest(*texts_of(corpus)).hex()}
     settings["model"] = content(recipe.model)
-    if recipe.generator not in MADE:
+    if recipe.generator not in (*UNTAGGED, "frames"):
         settings["tagger"] = tagger_name(recipe.tagger)
     path = path.with_name(f"{path.name}-{digest(str(sorted(settings.items()))).hex()[:12]}.parquet")
     record = path.with_suffix(".json")
@@ -135,14 +166,14 @@ def negatives(
 
 
 def with_similarities(
-    captions: list[dict[str, Any]],
+    captions: Sequence[CaptionNegatives],
     encoder: str,
     path: Path,
     *,
     documents: Sequence[Sequence[str]],
     say: Callable[[str], None] = print,
-) -> list[dict[str, Any]]:
-    """The same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
+) -> list[TaughtCaption]:
+    """Returns the same rows with `teacher`: the cosines of each caption with itself (1) and with its negatives.
 
     Args:
         captions: what `negatives` returns.
@@ -155,21 +186,24 @@ def with_similarities(
     key = digest(content(encoder), *(text for document in documents for text in document), "", *texts).hex()
     path = path.with_name(f"{path.name}-{key[:12]}.parquet")
     if path.exists() and len(stored := pq.read_table(path).to_pylist()) == len(captions):
-        return [row | {"teacher": similarities["teacher"]} for row, similarities in zip(captions, stored, strict=True)]
-    loaded = load_encoder(encoder, documents)
-    say(f"teacher: similarities by {loaded.name}")
-    similarities = cosines(loaded, captions)
-    _write(path, [{"id": row["id"], "teacher": similar} for row, similar in zip(captions, similarities, strict=True)])
-    return [row | {"teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
+        similarities = [row["teacher"] for row in stored]
+    else:
+        loaded = load_encoder(encoder, documents)
+        say(f"teacher: similarities by {loaded.name}")
+        similarities = cosines(loaded, captions)
+        rows = [{"id": row["id"], "teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
+        _write(path, rows)
+    return [{**row, "teacher": similar} for row, similar in zip(captions, similarities, strict=True)]
 
 
-def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dict[str, Any]]:
+def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From the grammar of the shapes world, each checked against the scene."""
     from video_contrast.builders.shapes.captions import claim, write
     from video_contrast.builders.shapes.contrasts import negatives as of_scene
     from video_contrast.builders.shapes.scene_clip import scene_of
 
-    streams, captions = Streams(), []
+    streams = Streams()
+    captions = []
     for row in rows:
         scene = scene_of(row["id"])
         # a retrieval row has the usual phrase, and the paraphrase with names
@@ -184,55 +218,72 @@ def _of_shapes(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dic
             actions = [*contrasts["antonym"], *contrasts["verb"]][: recipe.actions]
             in_turn = zip_longest(*(contrasts.get(kind, []) for kind in ("object", "entity", "colour", "role")))
             objects = [text for texts in in_turn for text in texts if text][: recipe.objects]
-            kinds = ["action"] * len(actions) + ["object"] * len(objects)
-            captions.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
+            captions.append(_with_negatives(row["id"], caption, actions, objects))
     return captions
 
 
-def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[dict[str, Any]]:
+def _with_negatives(clip: str, caption: str, actions: list[str], objects: list[str]) -> CaptionNegatives:
+    kinds = ["action"] * len(actions) + ["object"] * len(objects)
+    return {"id": clip, "caption": caption, "negatives": [*actions, *objects], "kinds": kinds}
+
+
+def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[CaptionNegatives]:
     """From a set that `generate` wrote, by video and caption; a caption that it does not know has none."""
     from video_contrast.storage import SetFolder
 
     folder = SetFolder.open(str(recipe.model))
-    known: dict[tuple[str, str], Any] = {}
-    for config, split in folder.tables():
-        for made in folder.choice_rows(config, split):
-            known[made["video_id"], made["candidates"][made["label"]]] = made
+    items = {
+        (item["video_id"], item["candidates"][item["label"]]): item
+        for config, split in folder.tables()
+        for item in folder.choice_rows(config, split)
+    }
     captions = []
     for row in rows:
         for caption in row["captions"]:
-            item = known.get((row["video_id"], caption))
+            item = items.get((row["video_id"], caption))
             pairs = [] if item is None else [*zip(item["candidates"], item["kinds"], strict=True)]
             actions = [text for text, kind in pairs if kind not in ("true", "object")][: recipe.actions]
             objects = [text for text, kind in pairs if kind == "object"][: recipe.objects]
-            kinds = ["action"] * len(actions) + ["object"] * len(objects)
-            captions.append({"id": row["id"], "caption": caption, "negatives": [*actions, *objects], "kinds": kinds})
+            captions.append(_with_negatives(row["id"], caption, actions, objects))
     return captions
 
 
-def _of_captions(rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Sequence[str]) -> list[dict[str, Any]]:
+def _of_captions(
+    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]]
+) -> list[CaptionNegatives]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
     from video_contrast.builders.assembly.tag_cache import tag_cache
 
     attempts = attempts_of(rows)
-    captions: list[dict[str, Any]] = [
-        {"id": attempt.clip.id, "caption": attempt.caption, "negatives": [], "kinds": []} for attempt in attempts
-    ]
+    captions = [_with_negatives(attempt.clip.id, attempt.caption, [], []) for attempt in attempts]
     targets: tuple[tuple[Literal["verb", "object"], str, int], ...] = (
         ("verb", "action", recipe.actions),
         ("object", "object", recipe.objects),
     )
     with tag_cache():
         for target, kind, count in targets:
-            edits = edits_of(recipe.source(target, lambda: corpus), attempts, count) if count else []
+            edits = edits_of(recipe.source(target, corpus), attempts, count) if count else []
             for row, of_caption in zip(captions, edits, strict=bool(count)):
                 row["negatives"] += [edit.text for edit in of_caption]
                 row["kinds"] += [kind] * len(of_caption)
     return captions
 
 
-def attempts_of(rows: Sequence[RetrievalRow]) -> list[Any]:
-    """Every caption of the rows, as generators of contrasts are asked for it."""
+def corpus_of(rows: Sequence[RetrievalRow]) -> dict[str, list[str]]:
+    """The captions of each video."""
+    corpus: dict[str, list[str]] = {}
+    for row in rows:
+        corpus.setdefault(row["video_id"], []).extend(row["captions"])
+    return corpus
+
+
+def texts_of(corpus: Mapping[str, Sequence[str]]) -> list[str]:
+    """The captions of all videos."""
+    return [text for captions in corpus.values() for text in captions]
+
+
+def attempts_of(rows: Sequence[RetrievalRow]) -> "list[Attempt]":
+    """Returns every caption of the rows, in the form that generators of contrasts take."""
     from video_contrast.builders.assembly.captioned_clip import CaptionedClip
     from video_contrast.builders.assembly.clip_contrasts import Attempt
 
@@ -245,8 +296,8 @@ def attempts_of(rows: Sequence[RetrievalRow]) -> list[Any]:
     return [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
 
 
-def edits_of(source: Any, attempts: Sequence[Any], count: int) -> list[list[Any]]:
-    """Up to `count` edits of each caption that say different things, none of which its clip's captions say.
+def edits_of(source: "ContrastGenerator", attempts: "Sequence[Attempt]", count: int) -> "list[list[Edit]]":
+    """Returns up to `count` edits of each caption that say different things, none of which its clip's captions say.
 
     Args:
         source: a generator with its constraints (`NegativeRecipe.source`).
@@ -255,24 +306,26 @@ def edits_of(source: Any, attempts: Sequence[Any], count: int) -> list[list[Any]
     """
     from video_contrast.builders.assembly.captioned_clip import normal
 
-    kept: list[dict[str, Any]] = [{} for _ in attempts]  # by what they say
-    for again in range(PASSES):
-        open_ = [n for n, edits in enumerate(kept) if len(edits) < count]
-        proposals, _ = source([_again(attempts[n], again) for n in open_]) if open_ else ([], {})
+    edits: list[dict[str, Edit]] = [{} for _ in attempts]  # normalised text -> edit, of each caption
+    for number in range(getattr(source, "passes", PASSES)):
+        open_ = [n for n, of_caption in enumerate(edits) if len(of_caption) < count]
+        if not open_:
+            break
+        proposals, _ = source([_of_pass(attempts[n], number) for n in open_])
         for n, proposed in zip(open_, proposals, strict=True):
             truths = attempts[n].clip.truths()
             for edit in proposed:
-                if len(kept[n]) < count and normal(edit.text) not in truths:
-                    kept[n].setdefault(normal(edit.text), edit)
-    return [list(edits.values()) for edits in kept]
+                if len(edits[n]) < count and normal(edit.text) not in truths:
+                    edits[n].setdefault(normal(edit.text), edit)
+    return [list(of_caption.values()) for of_caption in edits]
 
 
-def _again(attempt: Any, again: int) -> Any:
-    """The same caption with another random stream, which its clip's id names."""
-    return replace(attempt, clip=replace(attempt.clip, id=f"{attempt.clip.id}/{again}")) if again else attempt
+def _of_pass(attempt: "Attempt", number: int) -> "Attempt":
+    """The same caption with the random stream of a pass, which its clip's id names."""
+    return replace(attempt, clip=replace(attempt.clip, id=f"{attempt.clip.id}/{number}")) if number else attempt
 
 
-def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     with atomic_path(path) as temporary:
         pq.write_table(pa.Table.from_pylist(list(rows)), temporary, compression="zstd")
 
@@ -281,7 +334,7 @@ def _digest(rows: Sequence[RetrievalRow]) -> str:
     return digest(*(row["id"] for row in rows), *(text for row in rows for text in row["captions"])).hex()
 
 
-def _counts(captions: Sequence[dict[str, Any]], requested: int) -> dict[str, int]:
+def _counts(captions: Sequence[CaptionNegatives], requested: int) -> dict[str, int]:
     sizes = Counter(len(row["negatives"]) for row in captions)
     return {
         "captions": len(captions),

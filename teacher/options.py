@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Seed, VideoRoot
@@ -31,14 +32,15 @@ class DataOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NegativeOptions(EditOptions):
+class NegativeOptions(FramesOptions, EditOptions):
     """The negative captions, and the teacher that compares them with the true ones."""
 
     PANEL: ClassVar[str] = TEXT
     preset: Annotated[Literal["none", "paper"], "the RCAD paper's options"] = "none"
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
     generator: Annotated[
-        Literal["auto", "shapes", "lexical", "t5", "mlm", "llm", "set"], "auto: fits the set; set: of `generate`"
+        Literal["auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set"],
+        "auto: fits the set; frames, lexical: no model; set: of `generate`",
     ] = "auto"
     encoder: Annotated[str, "the teacher: lsa, or a sentence encoder"] = "lsa"
 
@@ -114,7 +116,7 @@ class TrainingOptions:
         head = factor * rate if self.head_learning_rate is None else self.head_learning_rate
         return {"vision": rate, "text": text, "head": head}
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The options as `settings.json` keeps them."""
         return {field.name: getattr(self, field.name) for field in fields(TrainingOptions)}
 
@@ -134,7 +136,7 @@ class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
         if not self.lora_rank and (self.merge or self.lora_alpha is not None):
             raise UsageError("--merge and --lora-alpha need --lora-rank N")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The options as `settings.json` keeps them."""
         lora = {field.name: getattr(self, field.name) for field in fields(LoraOptions)}
         return super().record() | {"accept_damaged": self.accept_damaged} | (lora if self.lora_rank else {})

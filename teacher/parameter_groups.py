@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def parameter_groups(model: Any, weight_decay: float, rates: dict[str, float] | None = None) -> list[dict[str, Any]]:
+def parameter_groups(model: Any, weight_decay: float, rates: dict[str, float] | None = None) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
     Args:

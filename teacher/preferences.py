@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,7 @@ from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
 from video_contrast.video import BrokenVideo, Clip, UnseenEdit, footage_of
 
-Pair = tuple[str, str, str, str]  # prompt, chosen answer, rejected answer, kind of contrast
+Message = dict[str, str]  # role, content
 NOT_CONTRASTS = ("true", "random")
 RECORD = "preferences.json"
 TRL = (1, 16)  # the first version that this was tested with
@@ -46,6 +46,33 @@ configs:
 Made from {source}, split {split}, by `video-contrast export preferences --format {format} --scoring {scoring}`. A row
 holds the conversational columns that TRL reads, the frames of its clip (`images`) and the clip's path (`videos`).
 """
+
+
+class Preference(NamedTuple):
+    """A prompt with two answers; `chosen` and `rejected` are TRL's words."""
+
+    prompt: str
+    chosen: str
+    rejected: str
+    kind: str  # of contrast
+
+
+class ClipColumns(TypedDict):
+    """The frames of a clip, and its path."""
+
+    images: list[dict[str, str | None]]
+    videos: list[str]
+
+
+class PreferenceRow(ClipColumns):
+    """A line of the folder: `chosen` and `rejected` of a pair, `solution` of a question."""
+
+    id: str
+    kind: str
+    prompt: list[Message]
+    chosen: NotRequired[list[Message]]
+    rejected: NotRequired[list[Message]]
+    solution: NotRequired[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,15 +129,15 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     folder = SetFolder.open(dataset)
     root = Path(request.video_root or folder.path)
     counts: Counter[str] = Counter()
-    rows: list[dict[str, Any]] = []
-    asked: Counter[int] = Counter()  # items by number of candidates
+    rows: list[PreferenceRow] = []
+    exported: Counter[int] = Counter()  # items by number of candidates
     unreadable: dict[str, str] = {}
     for config in _configs(folder, request):
         items = folder.choice_rows(config, request.split)[: request.limit]
         for row in items:
             counts["items"] += 1
-            pairs = list(_pairs(row, asked[len(row["candidates"])], request, counts))
-            if not pairs:
+            preferences = list(_preferences(row, exported[len(row["candidates"])], request, counts))
+            if not preferences:
                 continue
             try:
                 clip = _clip_columns(row, root, request)
@@ -118,10 +145,9 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
                 unreadable.setdefault(row["video_path"], str(error))
                 counts["unreadable"] += 1
                 continue
-            asked[len(row["candidates"])] += 1
-            for number, (prompt, chosen, rejected, kind) in enumerate(pairs):
-                row_id = f"{config}/{row['id']}/{number}"
-                rows.append({"id": row_id, "kind": kind, **_answers(prompt, chosen, rejected, request), **clip})
+            exported[len(row["candidates"])] += 1
+            for number, preference in enumerate(preferences):
+                rows.append(_row(f"{config}/{row['id']}/{number}", preference, clip, request))
     if not rows:
         reason = next(iter(unreadable.values()), f"counts by reason: {dict(counts)}")
         raise VideoContrastError(f"{dataset}, split {request.split}: no row could be made; {reason}")
@@ -193,17 +219,19 @@ def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
     if not having:
         splits = sorted({split for name in names for split in folder.splits(name)})
         raise UsageError(f"--split {request.split}: {folder.path} has {', '.join(splits)}")
-    chosen = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]
-    if not chosen:
+    of_choice = [n for n in having if layout_of(folder.first_rows(n, request.split, 1)[0]) != "retrieval"]
+    if not of_choice:
         raise UsageError(
             f"{folder.path}: {', '.join(having)} holds captions without contrasts; make some with "
             "`video-contrast negatives`"
         )
-    return chosen
+    return of_choice
 
 
-def _pairs(row: MultipleChoiceRow, position: int, request: PreferenceOptions, counts: Counter[str]) -> Iterator[Pair]:
-    """Prompt, chosen, rejected and kind of contrast of an item; `position` is among those with as many candidates."""
+def _preferences(
+    row: MultipleChoiceRow, position: int, request: PreferenceOptions, counts: Counter[str]
+) -> Iterator[Preference]:
+    """The preferences of an item; `position` is among those with as many candidates."""
     candidates, kinds = row["candidates"], row["kinds"]
     true = candidates[row["label"]]
     only = None if request.kinds is None else [name.strip() for name in request.kinds.split(",")]
@@ -219,17 +247,19 @@ def _pairs(row: MultipleChoiceRow, position: int, request: PreferenceOptions, co
     if not wrong:
         counts["no contrast"] += 1
     elif request.how == "loglik":
-        asked = prompts.DESCRIBE if question is None else question.text
-        yield from ((asked, true, candidates[n], kinds[n]) for n in wrong)
+        prompt = prompts.DESCRIBE if question is None else question.text
+        yield from (Preference(prompt, true, candidates[n], kinds[n]) for n in wrong)
     elif request.how == "yesno" and question is None:
         for n in wrong:  # as many answers are Yes as No
-            yield prompts.YESNO.format(caption=true), "Yes", "No", kinds[n]
-            yield prompts.YESNO.format(caption=candidates[n]), "No", "Yes", kinds[n]
+            yield Preference(prompts.YESNO.format(caption=true), "Yes", "No", kinds[n])
+            yield Preference(prompts.YESNO.format(caption=candidates[n]), "No", "Yes", kinds[n])
     else:
         yield from _letters(row, position, wrong, request)
 
 
-def _letters(row: MultipleChoiceRow, position: int, wrong: Sequence[int], request: PreferenceOptions) -> Iterator[Pair]:
+def _letters(
+    row: MultipleChoiceRow, position: int, wrong: Sequence[int], request: PreferenceOptions
+) -> Iterator[Preference]:
     """An item as a question by letter; of k following items the true caption stands once at each place."""
     candidates = row["candidates"]
     k = len(candidates)
@@ -238,27 +268,30 @@ def _letters(row: MultipleChoiceRow, position: int, wrong: Sequence[int], reques
     question = question_of(row)
     if question is not None and question.is_yes_no(candidates):
         true, false = candidates[row["label"]], candidates[1 - row["label"]]
-        yield question.of_frames(request.frames).asked(candidates), true, false, row["kinds"][1 - row["label"]]
+        prompt = question.of_frames(request.frames).asked(candidates)
+        yield Preference(prompt, true, false, row["kinds"][1 - row["label"]])
         return
     rest = [n for n in range(k) if n != row["label"]]
     rest = [rest[int(n)] for n in stream(request.seed, "preferences", row["id"]).permutation(k - 1)]
     place = prompts.latin_rotation(position, k, request.seed)
     order = [*rest[:place], row["label"], *rest[place:]]
-    asked = (question or Question("", prompts.LETTER)).of_frames(request.frames).asked([candidates[n] for n in order])
+    prompt = (question or Question("", prompts.LETTER)).of_frames(request.frames).asked([candidates[n] for n in order])
     for n in wrong if request.format_ == "dpo" else wrong[:1]:
-        yield asked, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n]
+        yield Preference(prompt, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n])
 
 
-def _answers(prompt: str, chosen: str, rejected: str, request: PreferenceOptions) -> dict[str, Any]:
-    """The conversational columns."""
-    asked = {"prompt": [{"role": "user", "content": prompt}]}
+def _row(row_id: str, preference: Preference, clip: ClipColumns, request: PreferenceOptions) -> PreferenceRow:
+    prompt = [{"role": "user", "content": preference.prompt}]
+    row: PreferenceRow = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
     if request.format_ == "grpo":
-        return asked | {"solution": chosen}
-    return asked | {name: [{"role": "assistant", "content": text}] for name, text in
-                    (("chosen", chosen), ("rejected", rejected))}  # fmt: skip
+        row["solution"] = preference.chosen
+    else:
+        row["chosen"] = [{"role": "assistant", "content": preference.chosen}]
+        row["rejected"] = [{"role": "assistant", "content": preference.rejected}]
+    return row
 
 
-def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> dict[str, Any]:
+def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> ClipColumns:
     """The clip's path and its frames, written once a clip as the runner samples them."""
     from PIL import Image
 
@@ -272,19 +305,18 @@ def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions
         for path, frame in zip(paths, footage.decode(numbers.tolist()), strict=True):
             with atomic_path(path) as temporary:
                 Image.fromarray(frame).save(temporary, format="PNG")
-    images = [{"bytes": None, "path": str(path.resolve())} for path in paths]
+    images: list[dict[str, str | None]] = [{"bytes": None, "path": str(path.resolve())} for path in paths]
     return {"images": images, "videos": [str(resolve_under(root, part)) for part in clip.paths]}
 
 
-def _write(rows: Sequence[dict[str, Any]], request: PreferenceOptions, source: str) -> None:
+def _write(rows: Sequence[PreferenceRow], request: PreferenceOptions, source: str) -> None:
     import datasets
 
     message = [{"role": datasets.Value("string"), "content": datasets.Value("string")}]
-    columns: dict[str, Any] = {"id": datasets.Value("string"), "kind": datasets.Value("string"), "prompt": message}
-    answer = {"solution": datasets.Value("string")}
-    columns |= answer if request.format_ == "grpo" else {"chosen": message, "rejected": message}
-    columns |= {"images": datasets.List(datasets.Image()), "videos": datasets.List(datasets.Value("string"))}
-    schema = datasets.Features(columns).arrow_schema
+    text = datasets.Value("string")
+    answer = {"solution": text} if request.format_ == "grpo" else {"chosen": message, "rejected": message}
+    clip = {"images": datasets.List(datasets.Image()), "videos": datasets.List(text)}
+    schema = datasets.Features({"id": text, "kind": text, "prompt": message, **answer, **clip}).arrow_schema
     table = pa.Table.from_pylist(list(rows), schema=schema)
     # Named by what it holds: the cache of `datasets` takes a file of the same name for the same file.
     file = f"{request.split}-{digest(json.dumps(table.to_pylist(), sort_keys=True)).hex()[:12]}.parquet"

@@ -4,12 +4,23 @@ import csv
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from video_contrast.errors import UsageError
 from video_contrast.files import atomic_path, read_json, write_json
 
+if TYPE_CHECKING:
+    from transformers import TrainerState
+
 WHOLE = "whole.json"
+
+
+class RunIdentity(TypedDict):
+    """What a run depends on, as `settings.json` keeps it."""
+
+    settings: dict[str, object]  # the options of the training
+    identity: dict[str, object]  # its checkpoint, captions and negatives
+    processes: int
 
 
 def mark_whole(folder: Path) -> None:
@@ -39,7 +50,7 @@ def step_of(folder: Path) -> int:
     return int(folder.name.rpartition("-")[2])
 
 
-def same_run(output: Path, whole: dict[str, Any]) -> None:
+def same_run(output: Path, identity: RunIdentity) -> None:
     """Records what a run depends on; where the folder holds a saved state, compares it with what that depended on.
 
     Raises:
@@ -47,22 +58,22 @@ def same_run(output: Path, whole: dict[str, Any]) -> None:
     """
     path = output / "settings.json"
     if newest(output) is None:
-        write_json(path, whole)
+        write_json(path, identity)
         return
-    former = read_json(path)
+    former: RunIdentity = read_json(path)
     other = [
-        f"{key} ({former[group].get(key)!r} then, {value!r} now)"
-        for group in ("settings", "identity")
-        for key, value in whole[group].items()
-        if former[group].get(key) != value
+        f"{key} ({before.get(key)!r} then, {value!r} now)"
+        for before, now in ((former["settings"], identity["settings"]), (former["identity"], identity["identity"]))
+        for key, value in now.items()
+        if before.get(key) != value
     ]
-    if former["processes"] != whole["processes"]:
-        other.append(f"processes ({former['processes']} then, {whole['processes']} now)")
+    if former["processes"] != identity["processes"]:
+        other.append(f"processes ({former['processes']} then, {identity['processes']} now)")
     if other:
         raise UsageError(f"{output} holds a run with other settings: {'; '.join(other)}; give another --output")
 
 
-def curves(state: Any) -> list[dict[str, float]]:
+def curves(state: "TrainerState") -> list[dict[str, float]]:
     """The learning curves in a trainer's state: of each validation its figures, and the losses since the one before."""
     points: dict[int, dict[str, float]] = {}
     for entry in state.log_history:

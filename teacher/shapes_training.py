@@ -63,12 +63,12 @@ NAMES = (*RECIPES, "temporal")
 # The clips that `temporal` learns from, and the options of its training, stage by stage: labels, and a batch holds each
 # clip beside its reversal. The last stage learns from other clips, drawn by another seed: the first ones are known by
 # heart by then.
-CLIPS: dict[str, Any] = {"train": 6000, "validation": 150, "reversals": True}
-_TEACH: dict[str, Any] = {
+CLIPS: dict[str, object] = {"train": 6000, "validation": 150, "reversals": True}
+_TEACH: dict[str, object] = {
     "objective": "lbl", "kinds": "3-action-3-object", "group": "cluster", "temperature": 0.03, "batch_size": 64,
     "warm_up": 0.05, "weight_decay": 0.02, "patience": 0,
 }  # fmt: skip
-TAUGHT: tuple[tuple[int, dict[str, Any]], ...] = (
+TAUGHT: tuple[tuple[int, dict[str, object]], ...] = (
     (0, _TEACH | {"epochs": 4, "learning_rate": 2e-3, "head_learning_rate": 2e-3, "evaluate_every": 200}),
     (0, _TEACH | {"epochs": 2, "learning_rate": 1e-3, "head_learning_rate": 1e-3, "evaluate_every": 175}),
     (1000, _TEACH | {"epochs": 4, "learning_rate": 1.5e-3, "head_learning_rate": 1.5e-3, "evaluate_every": 200}),

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.teacher.caption_rows import CaptionNegatives
 
 DIMENSIONS = 64
 
@@ -30,7 +31,7 @@ class LatentSemantics:
     close, and words that never describe the same clip ("rises", "falls") do not, however alike their sentences are.
     """
 
-    vectorizer: Any
+    vectorizer: Any  # scikit-learn has no types
     words: npt.NDArray[np.float32]
     name: str = "lsa"
 
@@ -69,22 +70,12 @@ class LatentSemantics:
 class SentenceEncoder:
     """A sentence-transformers model."""
 
-    model: Any
+    model: Any  # a `SentenceTransformer`, imported only where one is loaded
     name: str
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """float32[n, d]."""
         return np.asarray(self.model.encode(list(texts), batch_size=64, show_progress_bar=False), np.float32)
-
-
-def check_encoder(name: str) -> None:
-    """Before anything that takes long is made for a teacher that is not there.
-
-    Raises:
-        VideoContrastError: a folder that does not exist.
-    """
-    if name.startswith((".", "/")) and not Path(name).is_dir():
-        raise VideoContrastError(f"--encoder {name}: no such folder")
 
 
 def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
@@ -95,6 +86,8 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
     """
     if name == "lsa":
         return LatentSemantics.fit(documents)
+    from video_contrast.teacher.model_files import check_encoder
+
     check_encoder(name)
     from sentence_transformers import SentenceTransformer
 
@@ -111,8 +104,10 @@ def content(model: str | None) -> str | None:
     return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
 
 
-def cosines(encoder: Encoder, rows: Sequence[dict[str, Any]]) -> list[list[float]]:
-    """Of each row's caption with itself (1) and with each of its negatives; every distinct text is encoded once.
+def cosines(encoder: Encoder, rows: Sequence[CaptionNegatives]) -> list[list[float]]:
+    """Returns those of each row's caption with itself (1) and with each of its negatives.
+
+    Every distinct text is encoded once.
 
     Raises:
         VideoContrastError: the encoder's vectors are not numbers, or not one a text.

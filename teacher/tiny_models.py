@@ -102,7 +102,7 @@ def processor(model: Any, words: Any) -> Any:
     from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor
 
     half = [0.5, 0.5, 0.5]
-    shared: dict[str, Any] = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
+    shared: dict[str, object] = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
     shared |= {"size": {"shortest_edge": IMAGE}, "resample": 3}
     if model.config.model_type == "clip":
         return CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
@@ -124,7 +124,7 @@ def save(model: Any, words: Any, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
 
 
-def _text(words: Any) -> dict[str, Any]:
+def _text(words: Any) -> dict[str, int]:
     return {
         "vocab_size": len(words),
         "hidden_size": HIDDEN,
@@ -138,7 +138,7 @@ def _text(words: Any) -> dict[str, Any]:
     }
 
 
-def _vision() -> dict[str, Any]:
+def _vision() -> dict[str, float]:
     return {
         "hidden_size": HIDDEN,
         "intermediate_size": MLP,

@@ -1,7 +1,7 @@
 """A training from its options to its best weights: the model's temperature, the library's arguments, when it ends."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
@@ -11,12 +11,32 @@ from transformers.trainer_callback import PrinterCallback, TrainerState
 from video_contrast.errors import UsageError
 from video_contrast.seeds import digest
 from video_contrast.teacher import saving
+from video_contrast.teacher.evaluation import Measured
 from video_contrast.teacher.feed import Part, Tokenizer
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.trainer import TeachTrainer
 
 LARGEST_SCALE = float(np.log(100))  # CLIP (arXiv:2103.00020, 2.5): logits are scaled by at most 100
+
+
+class TrainedSteps(TypedDict):
+    """How a training went."""
+
+    step: int  # the last one
+    best_step: int  # whose weights the model has
+    best_loss: float | None  # of the validation there
+    best_accuracy: float
+    total: int  # steps, where it does not stop early
+    stopped_early: bool
+    finished: bool
+
+
+class TrainResult(TrainedSteps):
+    """What `train` returns."""
+
+    before: Measured  # the model on the validation clips
+    after: Measured
 
 
 def train(
@@ -31,7 +51,7 @@ def train(
     report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
-) -> dict[str, Any]:
+) -> TrainResult:
     """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
 
     Args:
@@ -44,10 +64,6 @@ def train(
         report_to: a tracker that transformers knows.
         stop_after: stop after so many steps as if killed there (for tests).
         progress: show a bar.
-
-    Returns:
-        steps, best step, validation loss and accuracy there, whether it stopped early; "before" and "after", what the
-        model did on the validation clips (`Measured`).
 
     Raises:
         UsageError: a setting is out of range.
@@ -105,13 +121,13 @@ def train(
 class _LastStep(TrainerCallback):
     """The last step is validated and saved, and a learned logit scale stays in its bounds."""
 
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        scale = getattr(given["model"].model, "logit_scale", None)
+    def on_optimizer_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        scale = getattr(others["model"].model, "logit_scale", None)
         if scale is not None and scale.requires_grad:
             with torch.no_grad():
                 scale.clamp_(0.0, LARGEST_SCALE)
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> Any:
         if state.global_step >= state.max_steps:
             control.should_log = control.should_evaluate = control.should_save = True
         return control
@@ -121,7 +137,7 @@ class _StopAfter(TrainerCallback):
     def __init__(self, steps: int) -> None:
         self.steps = steps
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> Any:
         control.should_training_stop |= state.global_step >= self.steps
         return control
 
@@ -140,9 +156,9 @@ def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
         for callback in trainer.callback_handler.callbacks:
             if isinstance(callback, EarlyStoppingCallback) and trainer.state is state:
                 return callback.early_stopping_patience_counter
-    kept: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})
-    kept = kept[-1] if isinstance(kept, list) else kept
-    return int(kept.get("attributes", {}).get("early_stopping_patience_counter", 0))
+    callback_state: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})
+    callback_state = callback_state[-1] if isinstance(callback_state, list) else callback_state
+    return int(callback_state.get("attributes", {}).get("early_stopping_patience_counter", 0))
 
 
 def _arguments(

@@ -1,22 +1,23 @@
 """Intervals and tests of logs: by source video where a log names it, and beside it as if clips were independent."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.metrics import Interval, cluster_bootstrap, holm, mcnemar, paired_difference, share_interval
+from video_contrast.metrics import Interval, cluster_bootstrap, paired_difference, share_interval
 from video_contrast.metrics.power import pilot_power
+from video_contrast.reports.compare import Comparison, add_mcnemar, correct_for_family
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import best_of
 from video_contrast.storage.run_folder import CLEAN
+from video_contrast.storage.run_records import ConfigMetrics, Numbers
 
-Row = dict[str, Any]
+LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the condition `CLEAN`
 
 
-def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, dict[str, Any]]:
+def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
     """Metrics of logs as those of runs: model -> task -> `{"conditions": {CLEAN: numbers}}`.
 
     Args:
@@ -31,9 +32,9 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, dict[str, Any]]:
     Raises:
         VideoContrastError: two logs of one model and task.
     """
-    tables: dict[str, dict[str, Any]] = {}
+    tables: dict[str, LogMetrics] = {}
     for log in logs:
-        numbers: dict[str, Any] = {"harness": log.harness, "notes": list(log.notes)}
+        numbers: Numbers = {"harness": log.harness, "notes": list(log.notes)}
         if log.hits:
             numbers |= {"n": len(log.hits), **_interval_numbers(log)}
         else:
@@ -64,7 +65,7 @@ def best_logs(logs: Sequence[ForeignLog]) -> dict[tuple[str, str, str], str]:
     return {(task, CLEAN, "accuracy"): model for task, model in best.items() if model is not None}
 
 
-def _interval_numbers(log: ForeignLog) -> dict[str, Any]:
+def _interval_numbers(log: ForeignLog) -> Numbers:
     values = np.array(list(log.hits.values()))
     clusters = [log.clusters[item] for item in log.hits] if log.clusters else None
     interval = _interval(values, clusters)
@@ -87,7 +88,7 @@ def _ends(name: str, interval: Interval) -> dict[str, float | None]:
     return {f"{name}_low": interval.low if known else None, f"{name}_high": interval.high if known else None}
 
 
-def notes_of(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
     """What stands below a table of logs: intervals that differ, figures that differ from the harness's own, notes.
 
     Args:
@@ -114,7 +115,7 @@ def notes_of(tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _span(numbers: Mapping[str, Any], key: str) -> str:
+def _span(numbers: Numbers, key: str) -> str:
     return f"[{numbers[f'{key}_low']:.3f}, {numbers[f'{key}_high']:.3f}]"
 
 
@@ -125,7 +126,7 @@ def compare_logs(
     *,
     points: float | None = None,
     seed: int = 0,
-) -> list[Row]:
+) -> list[Comparison]:
     """Compares two models task by task on the items that both logs have.
 
     Args:
@@ -135,9 +136,8 @@ def compare_logs(
         seed: of the tests that draw signs.
 
     Returns:
-        Rows as of `reports.compare.compare_runs`, and `independent_low`, `independent_high`, `independent_p_value` (as
-        if items of one video were independent; None where the log names no video, or one an item), `power` (as of
-        `metrics.power.paired_power`; None below two source videos).
+        Rows as of `reports.compare.compare_runs`. `independent_low`, `independent_high` and `independent_p_value` are
+        None where the log names no video, or one an item.
 
     Raises:
         UsageError: no such task in both, or logs without samples.
@@ -157,13 +157,11 @@ def compare_logs(
         names = f"{', '.join(by_task[0])} and {', '.join(by_task[1])}"
         raise UsageError(f"{first[0].path} and {second[0].path} have no task in common: {names}")
     rows = [_compared(a, b, points, seed) for a, b in pairs]
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
-        row["p_holm"] = float(p)
+    correct_for_family(rows)
     return rows
 
 
-def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> Row:
+def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> Comparison:
     for log in (a, b):
         if not log.hits:
             raise UsageError(f"{log.path}: holds no samples ({log.harness}), so there is nothing to pair")
@@ -175,8 +173,8 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
     values = [np.array([log.hits[item] for item in ids]) for log in (a, b)]
     paired = paired_difference(values[0], values[1], clusters, seed=seed)
     several = clusters is not None and len(set(clusters)) < len(ids)
-    alone = paired_difference(values[0], values[1], seed=seed) if several else {}
-    row: Row = {
+    alone = paired_difference(values[0], values[1], seed=seed) if several else None
+    row: Comparison = {
         "config": a.task if a.task == b.task else f"{a.task} / {b.task}",
         "condition": CLEAN,
         "first_model": a.model if a.model != b.model else f"{a.model} ({a.path})",
@@ -184,16 +182,20 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
         "figure": a.metric if a.metric == b.metric else f"{a.metric}/{b.metric}",
         "first": float(values[0].mean()),
         "second": float(values[1].mean()),
-        **{key: paired[key] for key in ("difference", "low", "high", "p_value", "n", "n_clusters")},
+        "difference": paired["difference"],
+        "low": paired["low"],
+        "high": paired["high"],
+        "p_value": paired["p_value"],
+        "n": paired["n"],
+        "n_clusters": paired["n_clusters"],
         "n_left_out": len(a.hits) + len(b.hits) - 2 * len(ids),
-        "independent_low": alone.get("low"),
-        "independent_high": alone.get("high"),
-        "independent_p_value": alone.get("p_value"),
+        "independent_low": None if alone is None else alone["low"],
+        "independent_high": None if alone is None else alone["high"],
+        "independent_p_value": None if alone is None else alone["p_value"],
         "power": pilot_power(values[1] - values[0], clusters, points=points),
     }
     if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
-        test = mcnemar(values[0], values[1])
-        row |= {"mcnemar_p": test["p_value"], "only_first": test["only_first"], "only_second": test["only_second"]}
+        add_mcnemar(row, values[0], values[1])
     return row
 
 

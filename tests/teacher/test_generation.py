@@ -111,7 +111,7 @@ def test_training_reads_what_was_generated(corpus, tmp_path):
     rows = [retrieval_row(id="v0", video_id="v0", video_path="0.mp4", captions=[TRAIN[0], "never seen"])]
     recipe = NegativeRecipe(3, 0, generator="set", model=str(tmp_path / "n"))
     recipe.check()
-    captions, counts = negatives(rows, recipe, Path(tmp_path / "store"), corpus=[])
+    captions, counts = negatives(rows, recipe, Path(tmp_path / "store"), corpus={})
     assert captions[0]["negatives"] and captions[1]["negatives"] == [] and counts["captions with none"] == 1
     assert result["estimate"] is None
 

@@ -16,7 +16,7 @@ from video_contrast.errors import UsageError
 from video_contrast.runner import adapters
 from video_contrast.runner.locate import locate
 from video_contrast.teacher import teach
-from video_contrast.teacher.run import load_checkpoint
+from video_contrast.teacher.checkpoint import load_checkpoint
 
 pytest.importorskip("peft", reason="peft is not installed (pip install video-contrast[lora])")
 

@@ -14,7 +14,8 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import base, dual_encoder, xclip
 from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.runner.locate import locate
-from video_contrast.teacher import run, teach
+from video_contrast.teacher import material, teach
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.store import open_store
 from video_contrast.video import frame_indices
@@ -51,7 +52,7 @@ def test_training_sees_the_scores_that_the_runner_gives(
 ) -> None:
     from video_contrast.video import read_video
 
-    net, processor, _ = run.load_checkpoint(models[name])
+    net, processor, _ = load_checkpoint(models[name])
     captions = [teacher_set.caption(n) for n in range(7)]
     found = _score(Pairs(net).eval(), processor, dataset, tmp_path, captions)
     load = xclip.load if name == "XCLIPModel" else dual_encoder.load
@@ -98,7 +99,7 @@ def test_a_frozen_tower_runs_once_and_changes_no_number(
     # The same training that runs the frozen tower in every step
     rows.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(run, "with_outputs", lambda pairs, part, *_, **__: (part, {}))
+        patch.setattr(material, "with_outputs", lambda pairs, part, *_, **__: (part, {}))
         again = teach(models[name], dataset, output=tmp_path / "again", **settings)
     assert all(rows[side] > distinct[side] for side in frozen)
     assert again["best_loss"] == pytest.approx(kept["best_loss"], abs=2e-5)
@@ -106,7 +107,7 @@ def test_a_frozen_tower_runs_once_and_changes_no_number(
     for one, other in zip(*curves, strict=True):
         assert [float(x) for x in one.split(",")] == pytest.approx([float(x) for x in other.split(",")], abs=1e-4)
     # What is frozen stays, what is not moves; another run with this store encodes nothing
-    before, after = (run.load_checkpoint(path)[0].state_dict() for path in (models[name], tmp_path / "kept" / "model"))
+    before, after = (load_checkpoint(path)[0].state_dict() for path in (models[name], tmp_path / "kept" / "model"))
     moved = {key.partition(".")[0] for key in before if not torch.equal(before[key], after[key])}
     assert moved and not moved & {f"{side}_model" for side in frozen}
     assert freeze == "both" or moved & ({"vision_model", "text_model"} - {f"{side}_model" for side in frozen})
@@ -138,7 +139,7 @@ def test_a_model_without_two_towers_is_refused(dataset: Path, tmp_path: Path) ->
 
 
 def test_towers_of_different_widths_are_refused(models: dict[str, Path]) -> None:
-    pairs = Pairs(run.load_checkpoint(models["CLIPModel"])[0])
+    pairs = Pairs(load_checkpoint(models["CLIPModel"])[0])
     with pytest.raises(VideoContrastError, match="clips have 24 numbers and captions 32"):
         pairs.join(torch.zeros(2, 24), torch.zeros(3, 32))
 
@@ -147,7 +148,7 @@ def test_a_prompted_xclip_learns_and_is_scored(models: dict[str, Path], dataset:
     import video_contrast
 
     result = teach(models["XCLIPModel"], dataset, output=tmp_path / "run", **QUICK | {"epochs": 2})
-    before, after = (run.load_checkpoint(path)[0].state_dict() for path in (models["XCLIPModel"], result["model"]))
+    before, after = (load_checkpoint(path)[0].state_dict() for path in (models["XCLIPModel"], result["model"]))
     moved = {key.partition(".")[0] for key in before if not torch.equal(before[key], after[key])}
     assert {"prompts_generator", "prompts_visual_projection", "mit", "vision_model", "text_model"} <= moved
     scored = video_contrast.score(

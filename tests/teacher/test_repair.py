@@ -17,11 +17,13 @@ from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
 from video_contrast.rows import retrieval_row
-from video_contrast.teacher import gate, run, teach
+from video_contrast.teacher import gate, material, teach
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.presets import with_preset
+from video_contrast.teacher.splits import read_splits
 from video_contrast.teacher.store import open_store
 from video_contrast.teacher.trackers import check_tracker
 
@@ -51,7 +53,7 @@ def flags(place: Path, name: str, *more: str) -> list[str]:
 
 
 def test_each_part_of_the_model_has_its_rate(tmp_path: Path) -> None:
-    net = run.load_checkpoint(tiny_models.xclip(tmp_path / "xclip"))[0]
+    net = load_checkpoint(tiny_models.xclip(tmp_path / "xclip"))[0]
     options = TeachOptions(output=tmp_path, learning_rate=1e-5, text_learning_rate=2e-6)
     groups = parameter_groups(net, 0.05, options.rates(lora=False))
     rate_of = {id(p): group["lr"] for group in groups for p in group["params"]}
@@ -72,10 +74,10 @@ def test_the_defaults_suit_pretrained_towers_and_adapters(tmp_path: Path) -> Non
 
 
 def test_the_models_own_temperature_is_used_and_learns_on_request(place: Path) -> None:
-    start = run.load_checkpoint(place / "clip")[0].logit_scale.detach()
+    start = load_checkpoint(place / "clip")[0].logit_scale.detach()
     for name, value in (("frozen", "frozen"), ("learned", "learned")):
         taught(place, name, logit_scale=value, learning_rate=1e-2)
-    frozen, learned = (run.load_checkpoint(place / name / "model")[0].logit_scale for name in ("frozen", "learned"))
+    frozen, learned = (load_checkpoint(place / name / "model")[0].logit_scale for name in ("frozen", "learned"))
     assert torch.equal(frozen, start) and not torch.equal(learned, start)
     given = taught(place, "given", temperature=float(torch.exp(-start)), learning_rate=1e-2)
     own = json.loads((place / "frozen" / "result.json").read_text())
@@ -95,7 +97,7 @@ def test_a_checkpoint_whose_config_names_another_class_is_trained_as_it_is_score
     config = json.loads((place / "clip" / "config.json").read_text())
     for architectures in (["CLIP4Clip"], None, ["CLIPVisionModelWithProjection"]):
         (tmp_path / "clip4clip" / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
-        assert type(run.load_checkpoint(tmp_path / "clip4clip")[0]).__name__ == "CLIPModel"
+        assert type(load_checkpoint(tmp_path / "clip4clip")[0]).__name__ == "CLIPModel"
     assert taught(place, str(tmp_path / "run"), model=tmp_path / "clip4clip", stop_after=1)["step"] == 1
 
 
@@ -195,7 +197,7 @@ def test_a_set_that_is_too_small_to_set_clips_aside_says_what_to_add(tmp_path: P
     row = retrieval_row(id="c", video_id="c", video_path="c.mp4", captions=["a man sits"])
     write_set(BuiltSet("captions", {"retrieval": {"train": [row]}}, {"summary": "one clip"}), tmp_path / "set")
     with pytest.raises(UsageError, match=r"1 clips are too few .* add a split 'validation' to the set"):
-        run.read_splits(tmp_path / "set", TeachOptions(output=tmp_path / "run"))
+        read_splits(tmp_path / "set", TeachOptions(output=tmp_path / "run"))
 
 
 def test_unreadable_videos_are_named_before_negatives_are_made(
@@ -212,7 +214,7 @@ def test_unreadable_videos_are_named_before_negatives_are_made(
         asked.extend(row["id"] for row in rows)
         raise RuntimeError("no further")
 
-    monkeypatch.setattr(run, "negatives", made)
+    monkeypatch.setattr(material, "negatives", made)
     settings = SETTINGS | {"progress": True}
     with pytest.raises(RuntimeError, match="no further"):
         teach(place / "clip", tmp_path / "set", output=tmp_path / "run", **settings)
@@ -251,7 +253,7 @@ def test_a_tracker_that_is_absent_or_has_no_credentials_is_said(
 
 def test_a_replaced_video_gives_new_frames(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "set" / "clips", tmp_path / "clips")
-    images = run.load_checkpoint(place / "clip")[1].image_processor
+    images = load_checkpoint(place / "clip")[1].image_processor
     rows: Any = [{"id": "a", "video_path": "clips/00.mp4", "start": None, "end": None}]
     given = {"frames": 4, "progress": False}
     before = np.array(open_store(tmp_path / "s" / "f", rows, tmp_path, images, **given).frames)
@@ -261,7 +263,7 @@ def test_a_replaced_video_gives_new_frames(place: Path, tmp_path: Path) -> None:
 
 
 def test_edited_clips_are_refused(place: Path, tmp_path: Path) -> None:
-    images = run.load_checkpoint(place / "clip")[1].image_processor
+    images = load_checkpoint(place / "clip")[1].image_processor
     rows: Any = [{"id": "a", "video_path": "x.mp4", "start": None, "end": None, "segments": [{"video_path": "x.mp4"}]}]
     with pytest.raises(UsageError, match="row 'a' is an edited clip"):
         open_store(tmp_path / "f", rows, tmp_path, images, frames=4, progress=False)
@@ -277,7 +279,7 @@ def test_damaged_videos_are_learned_from_on_request(place: Path, tmp_path: Path)
         data[at] ^= 0x55
     (tmp_path / "clips" / "00.mp4").write_bytes(data)
     shutil.copy(place / "set" / "clips" / "01.mp4", tmp_path / "clips" / "01.mp4")
-    images = run.load_checkpoint(place / "clip")[1].image_processor
+    images = load_checkpoint(place / "clip")[1].image_processor
     rows: Any = [{"id": str(n), "video_path": f"clips/{n:02d}.mp4", "start": None, "end": None} for n in range(2)]
     given = {"frames": 4, "progress": False}
     refused = open_store(tmp_path / "s" / "f", rows, tmp_path, images, **given)

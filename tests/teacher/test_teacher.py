@@ -18,11 +18,11 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.teacher import teach
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Part
 from video_contrast.teacher.negatives import NegativeRecipe, negatives
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.run import load_checkpoint
 from video_contrast.teacher.similarity import LatentSemantics, cosines
 from video_contrast.teacher.training import train
 

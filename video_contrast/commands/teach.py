@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 from video_contrast.commands.command import Command
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
+
+if TYPE_CHECKING:
+    from video_contrast.teacher.dry_run import Fact
+    from video_contrast.teacher.gate import FigureRow
+    from video_contrast.teacher.run import TeachResult
 
 
 class Fell(VideoContrastError):
@@ -66,7 +71,7 @@ def teach(
         raise Fell(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")
 
 
-def _demo(request: TeachOptions, others: dict[str, Any]) -> None:
+def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
@@ -77,7 +82,7 @@ def _demo(request: TeachOptions, others: dict[str, Any]) -> None:
     print(demo.run(request.output, seed=request.seed))
 
 
-def _scored(model: str, dataset: str, result: dict[str, Any], request: TeachOptions) -> list[dict[str, Any]]:
+def _scored(model: str, dataset: str, result: TeachResult, request: TeachOptions) -> list[FigureRow]:
     """The multiple-choice and retrieval configs of a set's test split, scored before and after and compared."""
     from video_contrast import api
     from video_contrast.reports.compare import compare_runs
@@ -92,7 +97,9 @@ def _scored(model: str, dataset: str, result: dict[str, Any], request: TeachOpti
             source, dataset, configs, output=runs[name], split="test", frames=request.frames,
             video_root=request.video_root, accept_damaged=request.accept_damaged, accept="all", progress=False,
         )  # fmt: skip
-    return compare_runs(runs["before"], runs["after"], seed=request.seed) if result["main"] else []
+    if not result["main"]:
+        return []
+    return cast("list[FigureRow]", compare_runs(runs["before"], runs["after"], seed=request.seed))
 
 
 def _tests(dataset: str) -> list[str]:
@@ -105,14 +112,14 @@ def _tests(dataset: str) -> list[str]:
     return [config for config in folder.configs if "test" in folder.splits(config)]
 
 
-def _planned(facts: dict[str, Any]) -> list[str]:
-    left_out = facts.pop("left out")
-    lines = [f"{name:18} {value}" for name, value in facts.items()]
+def _planned(facts: dict[str, Fact]) -> list[str]:
+    left_out = cast(dict[str, str], facts["left out"])
+    lines = [f"{name:18} {value}" for name, value in facts.items() if name != "left out"]
     lines.append(f"{'left out':18} {len(left_out)} clips")
     return lines + [f"  {name}: {reason}" for name, reason in left_out.items()]
 
 
-def _summary(result: dict[str, Any], output: Path) -> str:
+def _summary(result: TeachResult, output: Path) -> str:
     counts = result["negatives"]["train"]
     lines = [
         f"validation: caption above all its negatives {result['best_accuracy']:.3f} at step {result['best_step']} of "

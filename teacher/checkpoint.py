@@ -1,0 +1,75 @@
+"""The checkpoint that is trained: loaded as `score` loads it, saved as a plain `save_pretrained` folder."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from video_contrast.errors import UsageError
+from video_contrast.runner.locate import locate
+
+DEFAULT_FRAMES = 8
+
+
+class Checkpoint(NamedTuple):
+    """A model to train; transformers' classes are many and have no types here.
+
+    Attributes:
+        net: a dual encoder or X-CLIP, in float32.
+        processor: its processor.
+        revision: digest of its files.
+    """
+
+    net: Any
+    processor: Any
+    revision: str
+
+
+def load_checkpoint(model: str | Path) -> Checkpoint:
+    """Loads a model in float32 with its processor.
+
+    A checkpoint whose config names no class of transformers, as those of CLIP4Clip, is of the class that its
+    `model_type` stands for: the one that `score` runs.
+
+    Raises:
+        VideoContrastError: there is none, or it is of a kind that cannot be trained here.
+    """
+    import transformers
+
+    from video_contrast.runner.kinds import all_kinds
+    from video_contrast.runner.kinds.base import LoadOptions
+    from video_contrast.runner.kinds.loading import load_model, load_processor
+
+    source = locate(str(model))
+    dual, name = all_kinds()["dual_encoder"], source.architecture or None
+    if source.model_type in dual.model_types and name not in dual.architectures:
+        name = None
+    elif not name or not hasattr(transformers, name):
+        raise UsageError(f"teach trains standard transformers classes, not {name or 'an unknown one'} ({model})")
+    loading = LoadOptions(device="cpu", dtype="float32")
+    net = load_model(source, loading, name)
+    if source.adapter is not None:
+        net.requires_grad_(True)  # the library freezes what it merges adapters into
+    return Checkpoint(net, load_processor(source, loading), source.revision)
+
+
+def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
+    """Writes a plain `save_pretrained` folder.
+
+    Args:
+        net: the model; saved in float32.
+        processor: saved beside it.
+        folder: where to.
+    """
+    net.float().save_pretrained(folder)
+    processor.save_pretrained(folder)
+
+
+def frames_of(net: Any, requested: int | None) -> int:
+    """Frames a clip: as many as the model needs, or as requested.
+
+    Raises:
+        UsageError: the model takes another number.
+    """
+    needed = getattr(getattr(net.config, "vision_config", None), "num_frames", None)
+    if needed and requested and requested != needed:
+        raise UsageError(f"--frames {requested}: this model takes exactly {needed}")
+    return int(needed or requested or DEFAULT_FRAMES)

@@ -1,0 +1,68 @@
+"""Negatives by counted frames: for each caption every replacement that is sure enough, the best first; no model."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from video_contrast.builders.assembly.clip_contrasts import Attempt
+from video_contrast.builders.assembly.frame_contrasts import FramesOptions, edit_of, stored_parses
+from video_contrast.perturbations.contrast.generators.frames import FrameCounts, load_counts, propose
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.contrast import Edit
+
+
+@dataclass(kw_only=True)
+class FrameNegatives:
+    """The verb (or object) negatives of a corpus, in the form of other generators (`ContrastGenerator`).
+
+    A contrast set takes one proposal a clip, chosen over the whole set so that texts alone do not tell. To train on,
+    a caption takes all of them, one a verb (a thing).
+
+    Attributes:
+        target: "verb" or "object".
+        options: quality and parser.
+        corpus: the captions of each training video, which are added to the shipped counts.
+        explained: caption -> why it has no negative, of the last call.
+    """
+
+    target: Literal["verb", "object"]
+    options: FramesOptions
+    corpus: Mapping[str, Sequence[str]]
+    explained: dict[str, str] = field(default_factory=dict)
+    passes: int = 1  # nothing is drawn: a second pass proposes the same
+
+    @property
+    def kind(self) -> str:
+        """The kind of the negatives."""
+        return "object" if self.target == "object" else "verb_frames"
+
+    @cached_property
+    def counts(self) -> FrameCounts:
+        """The shipped counts with those of the training captions."""
+        return load_counts(self.corpus, parser=self.options.parser, cache=stored_parses())
+
+    def __call__(self, attempts: Sequence[Attempt]) -> "tuple[list[list[Edit]], Counter[str]]":
+        """Every proposal of each caption, and how often each rule rejected one."""
+        clips = {attempt.clip.id: attempt.clip for attempt in attempts}
+        found = propose(
+            [(clip.id, None, clip.captions) for clip in clips.values()],
+            self.counts,
+            kind=self.target,
+            quality=self.options.quality,
+            siblings={clip.id: clip.siblings for clip in clips.values()},
+            parser=self.options.parser,
+            cache=stored_parses(),
+        )
+        edits: dict[tuple[str, int], list[Edit]] = {}
+        words: set[tuple[str, int, str]] = set()  # "run down", "run in": one verb is one negative
+        for name, proposals in found.proposals.items():
+            for proposal in proposals:
+                word = proposal.other.split()[0] if self.target == "verb" else proposal.other
+                if (name, proposal.index, word) not in words:
+                    words.add((name, proposal.index, word))
+                    edits.setdefault((name, proposal.index), []).append(edit_of(proposal))
+        self.explained = {clips[name].captions[0]: why for name, why in found.missing.items()}
+        return [edits.get((attempt.clip.id, attempt.index), []) for attempt in attempts], found.reasons

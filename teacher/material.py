@@ -1,0 +1,117 @@
+"""What a training learns from: stored frames, captions with negatives and similarities, outputs of frozen towers."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from video_contrast.rows import RetrievalRow
+from video_contrast.teacher.caption_rows import TaughtCaption
+from video_contrast.teacher.checkpoint import Checkpoint
+from video_contrast.teacher.feed import Part, Tokenizer
+from video_contrast.teacher.frozen import with_outputs
+from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives, with_similarities
+from video_contrast.teacher.options import TeachOptions
+from video_contrast.teacher.pairs import Pairs
+from video_contrast.teacher.splits import SplitRows
+from video_contrast.teacher.store import FrameStore, open_store
+
+UNREAD_SHOWN = 5  # clips left out that are named on the screen
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is learned from.
+
+    Attributes:
+        train, validation: captions with their clips.
+        tokens: captions and a device to the text tower's arguments.
+        counts: of negatives, by split.
+        unread: ids of clips that are left out, each with the reason.
+        encoded: clips and captions that a frozen tower encoded now.
+    """
+
+    train: Part
+    validation: Part
+    tokens: Tokenizer
+    counts: dict[str, dict[str, int]]
+    unread: dict[str, str]
+    encoded: dict[str, int]
+
+
+def prepare(
+    pairs: Pairs,
+    checkpoint: Checkpoint,
+    rows: SplitRows,
+    *,
+    request: TeachOptions,
+    recipe: NegativeRecipe,
+    frames: int,
+    say: Callable[[str], None] | None = print,
+) -> Material:
+    """Stores frames first, so that no negative is made (or paid for) of a clip that cannot be read; then the captions.
+
+    Args:
+        pairs: the model, on the device of this process.
+        checkpoint: where it is from.
+        rows: to learn from, and to stop by.
+        request: the teacher, and where things are stored.
+        recipe: which negatives.
+        frames: a clip.
+        say: told what takes long, which then shows bars; None: nothing is shown.
+    """
+    from accelerate import PartialState
+
+    from video_contrast.runner.kinds.loading import Tokens
+
+    here, folder, progress = PartialState(), request.store or request.output / "store", say is not None
+    say = say or _silent
+    tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
+    images = getattr(checkpoint.processor, "image_processor", None) or checkpoint.processor.video_processor
+    stores: dict[str, FrameStore] = {}
+    unread: dict[str, str] = {}
+    for name, clips in rows.named():
+        with here.main_process_first():  # the first process makes what is stored, the others read it
+            stores[name] = open_store(
+                folder / f"frames-{name}", clips, rows.root, images, frames=frames,
+                accept_damaged=request.accept_damaged, progress=progress,
+            )  # fmt: skip
+        unread |= {clips[number]["id"]: reason for number, reason in stores[name].missing.items()}
+    if unread:
+        say(f"{len(unread)} clips could not be read and are left out (all of them are named in result.json):")
+        for clip, reason in list(unread.items())[:UNREAD_SHOWN]:
+            say(f"  {clip}: {reason}")
+    learned = [row for row in rows.train if row["id"] not in unread]
+    documents, corpus = [row["captions"] for row in learned], corpus_of(learned)
+    parts: dict[str, Part] = {}
+    counts: dict[str, dict[str, int]] = {}
+    encoded = Counter({"clips": 0, "captions": 0})
+    for name, clips in rows.named():
+        readable = [row for row in clips if row["id"] not in unread]
+        with here.main_process_first():
+            captions, counts[name] = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
+            taught = with_similarities(
+                captions, request.encoder, folder / f"similarities-{name}", documents=documents, say=say
+            )
+            part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
+            parts[name], now = with_outputs(
+                pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, device=here.device,
+                progress=progress,
+            )  # fmt: skip
+        encoded.update(now)
+    return Material(parts["train"], parts["validation"], tokens, counts, unread=unread, encoded=dict(encoded))
+
+
+def _part(
+    store: FrameStore, rows: Sequence[RetrievalRow], captions: Sequence[TaughtCaption], groups: list[str] | None
+) -> Part:
+    """The captions whose clip could be read."""
+    number = {row["id"]: n for n, row in enumerate(rows)}
+    clips = [number[row["id"]] for row in captions]
+    taught: list[TaughtCaption] = [
+        {**row, "video_id": rows[clip]["video_id"]} for row, clip in zip(captions, clips, strict=True)
+    ]
+    return Part(store, clips, taught, groups=groups and [groups[clip] for clip in clips]).readable()
+
+
+def _silent(_: str) -> None:
+    return None

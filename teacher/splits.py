@@ -1,0 +1,75 @@
+"""The rows that a training learns from and stops by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.rows import RetrievalRow
+from video_contrast.seeds import digest
+from video_contrast.teacher.options import DataOptions
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """The rows to learn from, and to stop by.
+
+    Attributes:
+        train, validation: rows of a retrieval set.
+        root: the folder that their video paths are relative to.
+        groups: the group of each training row (`batches`); None where captions meet at random.
+    """
+
+    train: Sequence[RetrievalRow]
+    validation: Sequence[RetrievalRow]
+    root: Path
+    groups: list[str] | None = None
+
+    def named(self) -> tuple[tuple[str, Sequence[RetrievalRow]], ...]:
+        """Both with the names that files and counts have."""
+        return ("train", self.train), ("validation", self.validation)
+
+
+def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
+    """Reads the rows to learn from and to stop by.
+
+    Args:
+        dataset: folder or Hub id.
+        options: config and splits; without a validation split a tenth of the clips is set aside.
+
+    Raises:
+        UsageError, VideoContrastError: there is no such set, config or split.
+    """
+    import datasets
+
+    config, split, validation = options.config, options.split, options.validation
+    root, name = Path(dataset), str(dataset)
+    on_hub = not root.exists() and name.count("/") == 1 and not name.startswith((".", "~"))
+    if not on_hub and not (root / "README.md").exists():
+        raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
+    if on_hub and options.video_root is None:
+        raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
+    try:
+        loaded = datasets.load_dataset(name, config)
+    except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
+        raise VideoContrastError(
+            f"--dataset {dataset}: no such folder, and the Hub does not give it: {error}"
+        ) from error
+    except (ValueError, FileNotFoundError) as error:
+        raise UsageError(f"--dataset {dataset}: config {config!r} cannot be loaded: {error}") from error
+    if split not in loaded:
+        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, only {', '.join(loaded)}")
+    rows = loaded[split].to_list()
+    if "captions" not in loaded[split].column_names:
+        raise UsageError(f"--config {config!r} is no retrieval config: it has no column 'captions'")
+    if validation in loaded:
+        return SplitRows(rows, loaded[validation].to_list(), options.video_root or root)
+    aside = [digest("teach validation", row["video_id"])[0] < 26 for row in rows]
+    train = [row for row, out in zip(rows, aside, strict=True) if not out]
+    held = [row for row, out in zip(rows, aside, strict=True) if out]
+    if not train or not held:
+        raise UsageError(
+            f"--dataset {dataset}: {len(rows)} clips are too few to set a tenth aside for validation; add a split "
+            f"{validation!r} to the set"
+        )
+    return SplitRows(train, held, options.video_root or root)
