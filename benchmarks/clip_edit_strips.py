@@ -2,7 +2,8 @@
 
     python benchmarks/clip_edit_strips.py SET VIDEO_ROOT OUTPUT.jpg
 
-`docs/images/clip-edits.jpg` was made by it, from clips of Intel's sample videos (CC BY 4.0).
+`docs/images/clip-edits.jpg` was made by it, from clips of Intel's sample videos (CC BY 4.0). SET is built by
+`video-contrast build clip-edits`.
 """
 
 import sys
@@ -44,4 +45,7 @@ def main(folder: str, root: str, output: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    if len(sys.argv) == 4:
+        main(*sys.argv[1:])
+    else:
+        print("left out: give SET VIDEO_ROOT OUTPUT.jpg")

@@ -243,7 +243,7 @@ def main():
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     if not options.data or not Path(options.data).is_dir():
-        print("skipped: no folder with the captions is given")
+        print("left out: give DATA, the folder with the captions, or set VIDEO_CONTRAST_DATA")
         return
     output = Path(options.output)
     output.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """How fast a GPU is kept busy, in one command; `--small` runs it on a CPU with small sizes.
 
     python benchmarks/gpu.py [CLIPS_FOLDER]        real clips (made on the spot without a folder), random weights
-    python benchmarks/gpu.py --small --device cpu
+    python benchmarks/gpu.py --small --device cpu  the default where there is no GPU
 
 Prints throughput of image-text encoders (CLIP ViT-B/32 and ViT-L/14) over the slower of decoding alone and the model
 alone (goal .9), shared-prefix scoring of a generative model of 2B size over its bound, bf16 against fp32 scores (rank
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clips", type=Path, nargs="?", help="a folder of mp4 files")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--small", action="store_true", default=not torch.cuda.is_available())
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=16)
     parser.add_argument("--one-process", action="store_true", help="leave two processes on one device out")

@@ -72,11 +72,14 @@ class Cost:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--environments", type=Path, required=True, help="folder of the peers' environments")
+    parser.add_argument("--environments", type=Path, help="folder of the peers' environments")
     parser.add_argument("--only", choices=PACKAGES)
     parser.add_argument("--clips", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
+    if given.environments is None:
+        print("left out: give --environments PEERS; the first run installs the peers there (gigabytes)")
+        return
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         rows = make_set(work / "set", given.clips)

@@ -7,6 +7,7 @@ docs/preferences.md shows it, and compares the model before and after on test cl
 """
 
 import argparse
+import importlib.util
 import sys
 import time
 from pathlib import Path
@@ -66,10 +67,14 @@ def run(output: Path, *, clips: int, items: int, steps: int, batch: int, frames:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--output", type=Path, default=Path("preferences"))
+    parser.add_argument("--output", type=Path, default=Path("build/preferences"))
     for name, default in (("clips", 96), ("items", 100), ("steps", 80), ("batch", 8), ("frames", 2)):
         parser.add_argument(f"--{name}", type=int, default=default)
     given = vars(parser.parse_args())
+    missing = [name for name in ("torchvision", "trl") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"left out: {' and '.join(missing)} cannot be imported (the model's processor and the trainer need them)")
+        return
     print(run(given.pop("output"), **given))
 
 

@@ -17,11 +17,13 @@ NAMES = "active_to_passive,tense,reverse_neg,swap_syn_wordnet"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Changed captions to read.")
-    parser.add_argument("captions", type=Path, nargs="+")
+    parser.add_argument("captions", type=Path, nargs="*")
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--names", default=NAMES)
     options = parser.parse_args()
+    if not options.captions:
+        print("left out: give CAPTIONS, files with one caption a line")
     for path in options.captions:
         captions = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         ids = [f"{n}" for n in range(len(captions))]

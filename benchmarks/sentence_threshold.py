@@ -1,6 +1,6 @@
 """What sentence cosine the released language-model contrasts have under an encoder: (encoder, threshold) is one choice.
 
-python benchmarks/sentence_threshold.py ENCODER     # a Hub id or folder; the variable RELEASED_SETS is needed
+python benchmarks/sentence_threshold.py ENCODER     # a Hub id or folder; RELEASED_SETS is the folder of the sets
 """
 
 import os
@@ -14,7 +14,12 @@ from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.sentence_cosine import SentenceCosine
 from video_contrast.perturbations.contrast.phrases import Phrase
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Prints the share of the released pairs below .8, and the cosine that 95 % are below."""
+    if "RELEASED_SETS" not in os.environ or len(sys.argv) < 2:
+        print("left out: give ENCODER, a Hub id or folder, and set RELEASED_SETS to the folder of the released sets")
+        return
     items = read_released(Path(os.environ["RELEASED_SETS"]) / "msrvtt_lm_contrast_set.tsv")
     nowhere = Phrase(0, 0, "", "", (), 0)
     true = [Original(item.options[item.label], [], nowhere, frozenset()) for item in items]
@@ -23,3 +28,7 @@ if __name__ == "__main__":
     cosines = np.array([verdict.score for verdict in verdicts])
     kept, limit = (cosines < 0.8).mean(), np.quantile(cosines, 0.95)
     print(f"{len(items):,} pairs; below 0.8: {kept:.1%}; 95 % are below {limit:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ It needs torchvision and timm beside torch (`pip install "video-contrast[vlm]" t
 so token counts are not those of published checkpoints; prompts, marks and times are.
 """
 
+import importlib.util
 import json
 import re
 import sys
@@ -90,14 +91,19 @@ def compact(text: str) -> str:
 
 def main(target: str) -> None:
     """Writes the page."""
+    missing = [name for name in ("torchvision", "timm") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"left out: {' and '.join(missing)} cannot be imported")
+        return
     parts = [HEAD]
     with tempfile.TemporaryDirectory() as root:
         for number, (name, make) in enumerate(families()):
             print(name, flush=True)
             text = compact(json.dumps(shown(make(Path(root) / f"m{number}")), indent=1, ensure_ascii=False))
             parts.append(f"## {name}\n\n```json\n{text}\n```\n")
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
     Path(target).write_text("\n".join(parts), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1] if len(sys.argv) > 1 else "build/show_input.md")
