@@ -7,7 +7,7 @@ from typing import Any
 
 from video_contrast import seeds
 from video_contrast.runner.doctor.examine import examine, first_scores
-from video_contrast.runner.doctor.known import check_recipe
+from video_contrast.runner.doctor.known import check_lengths, check_recipe
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.steady import same_in_all
 from video_contrast.runner.doctor.verdict import ALL, SelfTest, accepted_checks, refuse
@@ -15,7 +15,7 @@ from video_contrast.runner.kinds.base import TextScorer
 from video_contrast.runner.run import Run
 from video_contrast.storage import RunFolder
 
-VERSION = "1"  # of the checks: raise it when they change, so that folders are tested anew
+VERSION = "2"  # of the checks: raise it when they change, so that folders are tested anew
 
 
 def self_test(run: Run) -> SelfTest | None:
@@ -71,8 +71,10 @@ def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
         processes=run.processes.count,
         store=run.job.frames,
     )
-    verdict = check_recipe(run.job.source, run.job.kind.name) if test.verdicts else None
-    return (replace(test, verdicts=(verdict, *test.verdicts)) if verdict else test), probe
+    if not test.verdicts or probe is None:
+        return test, probe
+    known = check_recipe(run.job.source, run.job.kind.name), check_lengths(probe, run.job.source, run.job.kind.name)
+    return replace(test, verdicts=(*(verdict for verdict in known if verdict), *test.verdicts)), probe
 
 
 def _key(run: Run) -> str:

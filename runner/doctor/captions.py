@@ -10,6 +10,7 @@ from video_contrast.runner.doctor.probe import Probe, difference, finite
 from video_contrast.runner.doctor.verdict import State, Verdict
 
 OTHER_SCRIPTS = ("一个男人在切西红柿", "一条狗在沙滩上奔跑")  # "a man cuts a tomato", "a dog runs on the beach"
+LAST_WORD = "elephants"
 MANY = 0.05  # the share of cut captions that is doubtful
 
 
@@ -20,14 +21,14 @@ def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Verdict]:
         probe: the items.
         texts: all texts of the plan.
     """
-    yield _ends(probe)
+    yield _ends(probe, texts)
     yield _truncated(probe, texts)
     yield _case(probe)
     yield _scripts(probe)
 
 
-def _ends(probe: Probe) -> Verdict:
-    """Captions that begin alike and end as others do."""
+def _ends(probe: Probe, texts: Sequence[str]) -> Verdict:
+    """Captions that begin alike and end as others do, and the longest text of the plan with another last word."""
     begin, *others = probe.captions_of(0)
     long = [begin, *(f"{begin}, and {other}" for other in others or ["then nothing more"])]
     if probe.together:  # each in the same place, since places show
@@ -37,7 +38,9 @@ def _ends(probe: Probe) -> Verdict:
         change = float(np.ptp(finite(probe.scores(probe.clips[:1], long[1:] if others else long))))
     numbers = {"change_sd": probe.in_units(change)}
     if change > probe.noise:
-        return Verdict("ends", "pass", "captions that differ in their ends only have different scores", numbers)
+        return _longest(probe, texts) or Verdict(
+            "ends", "pass", "captions that differ in their ends only have different scores", numbers
+        )
     cut = probe.model.truncated_texts(long)
     if cut:
         return Verdict("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
@@ -46,6 +49,20 @@ def _ends(probe: Probe) -> Verdict:
     return Verdict(
         "ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers
     )
+
+
+def _longest(probe: Probe, texts: Sequence[str]) -> Verdict | None:
+    """What is wrong with the longest text; None where its end shows, or it is counted as cut."""
+    longest = max(texts, key=len, default="")
+    if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
+        return None
+    other = f"{longest.rsplit(' ', 1)[0]} {LAST_WORD}"
+    first, second = (probe.scores(probe.clips[:1], [text, probe.captions[0]])[:, :1] for text in (longest, other))
+    change = difference(first, second)
+    if change > probe.noise or probe.model.truncated_texts([longest]):
+        return None
+    says = f"another last word of the longest caption ({len(longest)} characters) changes nothing: it is cut unseen"
+    return Verdict("ends", "fail", says, {"change_sd": probe.in_units(change), "characters": len(longest)})
 
 
 def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:

@@ -14,7 +14,7 @@ from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.reacting import check_reactions
 from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
-from video_contrast.runner.doctor.truth import check_truth
+from video_contrast.runner.doctor.truth import check_channels, check_truth
 from video_contrast.runner.doctor.verdict import SelfTest, Verdict
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
@@ -87,4 +87,5 @@ def _verdicts(probe: Probe, plan: Plan, sampling: Sampling, processes: int) -> I
     yield check_frames(probe, sampling.frames if sampling.fps is None else len(probe.clips[0].frames))
     yield from check_captions(probe, plan.texts)
     yield check_truth(probe)
+    yield check_channels(probe)
     yield check_cost(probe, plan, processes)

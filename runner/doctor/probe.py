@@ -59,14 +59,24 @@ class Probe:
         """
         model, places = self.model, self._places(clips)
         if isinstance(model, Encoder):
-            videos = self._once(("videos", places), again or places is None, lambda: self.videos(clips))
-            texts = self._once(("texts", *captions), again, lambda: self.texts(captions))
-            return np.asarray(model.join(videos, texts), np.float64)
+            return np.asarray(model.join(*self._rows(clips, captions, again=again)), np.float64)
         return self._once(
             ("pairs", places, position, *captions),
             again or places is None,
             lambda: np.stack([self._pair_scores(model, clip, captions, position) for clip in clips]),
         )
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of all clips and of all captions, of an encoder."""
+        return self._rows(self.clips, self.captions)
+
+    def _rows(
+        self, clips: Sequence[ClipFrames], captions: Sequence[str], *, again: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        places = self._places(clips)
+        videos = self._once(("videos", places), again or places is None, lambda: self.videos(clips))
+        return videos, self._once(("texts", *captions), again, lambda: self.texts(captions))
 
     def _places(self, clips: Sequence[ClipFrames]) -> tuple[int, ...] | None:
         """Which of the probe's clips these are; None where one of them is another."""

@@ -44,10 +44,11 @@ def check_finite(probe: Probe) -> Verdict:
     missing = int(probe.clean.size - len(finite(probe.clean)))
     if not missing:
         return Verdict("finite", "pass", "all scores are finite numbers")
+    answers = "" if isinstance(probe.model, Encoder) else "answers that are no candidate, "
     return Verdict(
         "finite",
-        "doubt" if missing < probe.clean.size else "fail",
-        f"{missing} of {probe.clean.size} scores are no numbers (answers that are no candidate, NaN or infinite)",
+        "doubt" if answers and missing < probe.clean.size else "fail",
+        f"{missing} of {probe.clean.size} scores are no numbers ({answers}NaN or infinite)",
         {"missing": missing},
     )
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.kinds.base import Encoder
 
 LEVEL = 0.05
 WRONG = 0.01  # a p-value from which on a sign is turned
+EXCHANGED = 0.02  # and one from which on channels are exchanged: seven of eight items, where exchanging them also helps
 
 
 def check_truth(probe: Probe) -> Verdict:
@@ -23,14 +27,10 @@ def check_truth(probe: Probe) -> Verdict:
     """
     from video_contrast.metrics import sign_flip
 
-    n, k = probe.clean.shape
-    if n < 3 or k < 2 or not np.isfinite(probe.clean).all():
+    n = len(probe.clips)
+    if not _is_testable(probe.clean):
         return Verdict("truth", "fact", "not tested: it takes three items with scores")
-    scores = np.full((n, n), np.nan)
-    for row in range(n):
-        scores[row, probe.shown(row)] = probe.clean[row]
-    centred = scores - np.nanmean(scores, axis=0, keepdims=True)
-    gain = np.array([centred[row, row] - np.nanmean(np.delete(centred[row], row)) for row in range(n)])
+    gain = _gain(probe, probe.clean)
     p_value = sign_flip(gain)
     wins = float(np.mean([np.mean(probe.clean[row, 0] > probe.clean[row, 1:]) for row in range(n)]))
     numbers = {"wins": wins, "p_value": p_value, "items": n}
@@ -40,3 +40,47 @@ def check_truth(probe: Probe) -> Verdict:
     if gain.mean() < 0 and p_value < WRONG:
         return Verdict("truth", "fail", f"{says}: they lose, is a score a distance?", numbers)
     return Verdict("truth", "doubt", f"{says}: not more than chance would", numbers)
+
+
+def check_channels(probe: Probe) -> Verdict:
+    """The verdict "channels": whether true captions win by more with red and blue exchanged, and then win for sure."""
+    from video_contrast.metrics import sign_flip
+
+    clips = [replace(clip, frames=clip.frames[..., ::-1].copy()) for clip in probe.clips]
+    if isinstance(probe.model, Encoder):
+        matrix = probe.scores(clips, probe.captions)
+        scores = np.stack([matrix[n, probe.shown(n)] for n in range(len(clips))])
+    else:
+        scores = np.stack([probe.scores([clip], probe.captions_of(n), position=n)[0] for n, clip in enumerate(clips)])
+    if not _is_testable(probe.clean) or not _is_testable(scores):
+        return Verdict("channels", "fact", "not tested: it takes three items with scores")
+    exchanged = _gain(probe, scores)
+    change = exchanged - _gain(probe, probe.clean)
+    p_value = sign_flip(change)
+    numbers = {"change_sd": probe.in_units(float(change.mean())), "p_value": p_value, "items": len(clips)}
+    if change.mean() > 0 and p_value < LEVEL and exchanged.mean() > 0 and sign_flip(exchanged) < LEVEL:
+        says = f"true captions win by {numbers['change_sd']:.2g} sd more once red and blue are exchanged"
+        says = f"{says} (p = {p_value:.3g}): are the channels in the wrong order?"
+        return Verdict("channels", "fail" if p_value < EXCHANGED else "doubt", says, numbers)
+    if change.mean() < 0 and p_value < LEVEL:
+        return Verdict("channels", "pass", "true captions win by less once red and blue are exchanged", numbers)
+    return Verdict("channels", "fact", "true captions fare the same with red and blue exchanged", numbers)
+
+
+def _is_testable(scores: np.ndarray) -> bool:
+    return scores.shape[0] >= 3 and scores.shape[1] >= 2 and bool(np.isfinite(scores).all())
+
+
+def _gain(probe: Probe, shown: np.ndarray) -> np.ndarray:
+    """By how much each clip's own caption beats the mean of the others that it was scored with: float64[n].
+
+    Args:
+        probe: the items.
+        shown: float64[n, k], scores of every clip with `captions_of` it.
+    """
+    n = len(shown)
+    scores = np.full((n, n), np.nan)
+    for row in range(n):
+        scores[row, probe.shown(row)] = shown[row]
+    centred = scores - np.nanmean(scores, axis=0, keepdims=True)
+    return np.array([centred[row, row] - np.nanmean(np.delete(centred[row], row)) for row in range(n)])

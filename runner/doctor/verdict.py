@@ -27,12 +27,14 @@ CHECKS = {
     "reversal": "whether the order of frames shows",
     "times": "whether the times of frames show, where the model was trained with them",
     "caption": "scores react to another caption",
+    "lengths": "embeddings have one length, where scores are cosines",
     "ends": "scores react to the end of a caption, or it is counted as cut",
     "truncated": "how many captions are cut",
     "case": "whether upper case shows",
     "scripts": "whether captions in other scripts are told apart",
     "recipe": "the checkpoint's config agrees with the recipe of its family",
     "truth": "true captions beat those of other clips",
+    "channels": "they do not win by more once red and blue are exchanged",
     "cost": "time, memory and the estimate for the whole run",
 }
 ALL = "all"

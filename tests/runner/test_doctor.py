@@ -1,6 +1,7 @@
 """The self-test: adapters that are wrong on purpose are caught, right ones pass, and a run says what was found."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import runner_set
 import tiny_models
+import torch
 
 import video_contrast
 from video_contrast.checkpoints import NAMES
@@ -15,7 +17,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.doctor.verdict import SelfTest
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
-from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
+from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind, product
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.locate import locate
 
@@ -59,6 +61,58 @@ def sorted_texts(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
     return ImageTextEncoder.encode_texts(model, sorted(texts, key=len))
 
 
+def first_frame_repeated(model: ImageTextEncoder, clip: ClipFrames) -> Any:
+    return ImageTextEncoder.prepare(model, replace(clip, frames=np.repeat(clip.frames[:1], len(clip.frames), 0)))
+
+
+def lower_and_short(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
+    model.tokens.limit = 8
+    return ImageTextEncoder.encode_texts(model, [text.lower() for text in texts])
+
+
+def softmax(axis: int) -> Callable[..., np.ndarray]:
+    """Scores that are a softmax over what else is there: all clips (0) or all captions (1)."""
+
+    def join(model: ImageTextEncoder, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
+        powers = np.exp(50 * product(videos, texts))
+        return powers / powers.sum(axis, keepdims=True)
+
+    return join
+
+
+def stale(model: ImageTextEncoder, clip: ClipFrames) -> Any:
+    """A cache that knows a clip by the name of its file."""
+    assert clip.source is not None
+    cache = model.__dict__.setdefault("cache", {})
+    return cache.setdefault(clip.source.paths, ImageTextEncoder.prepare(model, clip))
+
+
+def one_nan(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    """Half precision that overflows on a bright clip."""
+    rows = ImageTextEncoder.encode_prepared(model, prepared)
+    brightness = [float(arrays["pixel_values"].mean()) for arrays in prepared]
+    if len(prepared) > 1:
+        model.__dict__.setdefault("limit", sorted(brightness)[-2])
+    rows[np.array(brightness) > model.__dict__.get("limit", np.inf)] = np.nan
+    return rows
+
+
+def dropped(model: ImageTextEncoder, prepared: Sequence[Any]) -> np.ndarray:
+    """Dropout that was left on."""
+    rows = torch.from_numpy(ImageTextEncoder.encode_prepared(model, prepared))
+    return torch.nn.functional.dropout(rows, 0.1).numpy()
+
+
+def of_any_length(model: ImageTextEncoder, texts: Sequence[str]) -> np.ndarray:
+    """Embeddings that nobody normalised."""
+    lengths = np.array([[1 + sum(map(ord, text)) % 7] for text in texts], np.float32)
+    return ImageTextEncoder.encode_texts(model, texts) * lengths
+
+
+def channels_reversed(model: ImageTextEncoder, clip: ClipFrames) -> Any:
+    return ImageTextEncoder.prepare(model, replace(clip, frames=clip.frames[..., ::-1]))
+
+
 BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
     "frames as text": ({"prepare": lambda model, clip: clip.frames, "encode_prepared": as_text}, {"pixels"}),
     "ignored video": ({"encode_prepared": unseen}, {"clip", "grey", "pixels", "frames"}),
@@ -66,6 +120,13 @@ BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
     "shuffled captions": ({"encode_texts": sorted_texts}, {"candidates"}),
     "cut captions": ({"encode_texts": cut, "truncated_texts": lambda model, texts: 0}, {"ends"}),
     "first frame only": ({"encode_prepared": first_frame}, {"frames"}),
+    "first frame repeated": ({"prepare": first_frame_repeated}, {"frames"}),
+    "lower-cased and cut at 8 tokens": ({"encode_texts": lower_and_short, "truncated_texts": lambda *_: 0}, {"ends"}),
+    "softmax over the clips": ({"join": softmax(0)}, {"batch"}),
+    "softmax over the captions": ({"join": softmax(1)}, {"candidates"}),
+    "stale cache": ({"prepare": stale}, {"clip", "grey", "pixels"}),
+    "a NaN": ({"encode_prepared": one_nan}, {"finite"}),
+    "dropout": ({"encode_prepared": dropped}, {"repeat"}),
 }
 
 
@@ -73,10 +134,10 @@ BROKEN: dict[str, tuple[dict[str, Callable[..., Any]], set[str]]] = {
 def adapter(place: Path) -> Iterator[Callable[..., str]]:
     """Registers an encoder of the tiny CLIP with other methods; its name."""
 
-    def register(**methods: Callable[..., Any]) -> str:
+    def register(checkpoint: str = "", **methods: Callable[..., Any]) -> str:
         @kind("adapter", family="encoder", summary="for this test", names=("adapter",))
         def load(source: object, settings: LoadOptions) -> ImageTextEncoder:
-            real = locate(str(place / "clip"))
+            real = locate(checkpoint or str(place / "clip"))
             usual = choose(real)
             model = usual.load(real, LoadOptions(options=options_for(usual, {})))
             model.__class__ = type("Adapter", (ImageTextEncoder,), methods)
@@ -99,6 +160,45 @@ def test_a_broken_adapter_is_caught(name: str, place: Path, adapter: Callable[..
 
 def test_left_padding_in_the_wrong_place_is_caught(place: Path, adapter: Callable[..., str]) -> None:
     assert "padding" in failed(video_contrast.doctor(adapter(left=True), place / "set"))
+
+
+def test_embeddings_that_nobody_normalised_are_doubtful(place: Path, adapter: Callable[..., str]) -> None:
+    test = video_contrast.doctor(adapter(encode_texts=of_any_length), place / "set")
+    assert "lengths" in {verdict.check for verdict in test.of("doubt")} and not failed(test)
+
+
+def test_channels_in_the_wrong_order_are_caught(adapter: Callable[..., str]) -> None:
+    """By the true captions, which win by more once red and blue are exchanged again."""
+    assert failed(video_contrast.doctor(adapter("bag-of-frames", prepare=channels_reversed))) == {"channels"}
+
+
+class Reader(PairScorer):
+    """Scores by pixels and letters, of which it reads so many."""
+
+    def __init__(self, letters: int) -> None:
+        self.letters = letters
+
+    def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
+        assert clip is not None
+        shown = clip.frames.astype(np.float64).mean(axis=(1, 2, 3)) @ (1 + np.arange(len(clip.frames)))
+        read = [sum((n + 1) * ord(letter) for n, letter in enumerate(text[: self.letters])) for text in captions]
+        return ScoreResult(np.sin(shown + np.array(read)))
+
+
+@pytest.mark.parametrize("letters", [120, 1000])
+def test_captions_cut_beyond_the_usual_length_are_caught(letters: int, tmp_path: Path) -> None:
+    """The ends of the set's longest caption must show, too."""
+    long = (
+        "a red bar moves over a field of squares, and then " + "it stops and goes on again and again, " * 3 + "slowly"
+    )
+    runner_set.write(tmp_path / "set", n_clips=3, longest=long)
+    kind("reader", family="pair", summary="for this test", names=("reader",))(lambda *_: Reader(letters))
+    try:
+        assert failed(video_contrast.doctor("reader", tmp_path / "set", "verb_mc")) == (
+            {"ends"} if letters == 120 else set()
+        )
+    finally:
+        KINDS.pop("reader")
 
 
 def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapter: Callable[..., str]) -> None:

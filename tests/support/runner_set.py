@@ -26,15 +26,15 @@ def clip(number: int, n_frames: int = 12, size: int = 48) -> np.ndarray:
     return frames
 
 
-def write(folder: Path, n_clips: int = 7, n_frames: int = 12) -> Path:
-    """A set with the configs `verb_mc`, `random_mc` and `retrieval` of the same clips."""
+def write(folder: Path, n_clips: int = 7, n_frames: int = 12, *, longest: str = "") -> Path:
+    """A set with the configs `verb_mc`, `random_mc` and `retrieval` of the same clips; `longest` is a false caption."""
     choice, random, search = [], [], []
     for n in range(n_clips):
         path = f"clips/{n:02d}.mp4"
         write_video(folder / path, clip(n, n_frames), 8)
         word = WORDS[n % len(WORDS)]
         true = f"a {word} bar number {n} moves to the right"
-        wrong = f"a {word} bar number {n} stays in the middle"
+        wrong = (longest if n == 0 else "") or f"a {word} bar number {n} stays in the middle"
         others = [f"a bar number {(n + k) % n_clips} is {WORDS[(n + k) % len(WORDS)]}" for k in (1, 2)]
         where = {"video_id": f"video{n}", "video_path": path, "cluster": f"source{n // 2}"}
         label = n % 3
