@@ -27,8 +27,17 @@ def power_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         unit = "items" if floor is None else "source videos"
         needed = f"{facts['clusters_needed']:,} {unit}"
         text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {needed}"
-        if floor is not None and not facts["enough"]:
+        if floor and not facts["enough"]:
             more = f"more items of these videos reach {100 * floor:.1f} points at best"
             text += f", not more items: {more}" if floor > facts["difference"] else f", or more items: {more}"
-        lines.append(f"{text}; there are {facts['n_clusters']:,}, which show {100 * facts['detectable']:.1f} points")
+        lines.append(f"{text}; there are {facts['n_clusters']:,}, {shown(facts['detectable'])}")
     return lines
+
+
+def shown(detectable: float) -> str:
+    """What a sample shows, as the end of a sentence.
+
+    >>> shown(0.123), shown(1.2)
+    ('which show 12.3 points or more', 'too few to show any difference')
+    """
+    return "too few to show any difference" if detectable >= 1 else f"which show {100 * detectable:.1f} points or more"

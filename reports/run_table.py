@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from video_contrast.runner.job import RunResult
@@ -65,11 +66,17 @@ def remarks(result: RunResult) -> list[str]:
         lines.append(
             f"{record['n_missing']} clips are missing; every figure is over the clips that all conditions have:"
         )
-        lines += [f"  {path}: {why}" for path, why in list(record["missing"].items())[:5]]
+        lines += _files(record["missing"])
     if record.get("damaged"):
         lines.append(f"{len(record['damaged'])} damaged videos are scored all the same (--accept-damaged):")
-        lines += [f"  {path}: {why}" for path, why in list(record["damaged"].items())[:5]]
+        lines += _files(record["damaged"])
     return lines
+
+
+def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:
+    """A line a file with what is wrong with it, the first few; a reason that names the file does so once."""
+    lines = [f"  {path}: {why.removeprefix(f'{path}: ')}" for path, why in list(reasons.items())[:most]]
+    return lines + ([f"  and {len(reasons) - most} more (run.json)"] if len(reasons) > most else [])
 
 
 def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ from video_contrast.options import Flag
 from video_contrast.reports.behaviour import behaviour
 from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
-from video_contrast.reports.gallery import Progress, gallery_data
+from video_contrast.reports.gallery import GalleryData, Progress, gallery_data
 from video_contrast.reports.kinds import kinds
 from video_contrast.reports.layout import Figure, Section
 from video_contrast.reports.robustness import robustness
@@ -82,7 +82,7 @@ def write_report(
 
 
 def _render(
-    runs: Sequence[Run], sections: Sequence[Section], gallery: dict[str, Any] | None, *, title: str, folder: bool
+    runs: Sequence[Run], sections: Sequence[Section], gallery: GalleryData | None, *, title: str, folder: bool
 ) -> str:
     return render_page(
         sections,
@@ -105,7 +105,7 @@ def render_page(
     finding: str,
     warnings: Sequence[str] = (),
     left_out: Sequence[tuple[str, list[str]]] = (),
-    gallery: dict[str, Any] | None = None,
+    gallery: GalleryData | None = None,
     record: Sequence[tuple[str, list[tuple[str, str]]]] = (),
     folder: bool = False,
 ) -> str:
@@ -161,14 +161,18 @@ def warnings(runs: Sequence[Run]) -> list[str]:
                 f"The runs hold {len(marks)} different sets called {config} ({split}). Their rows differ, so they "
                 "stand in columns of their own and are not compared."
             )
-    for path in dict.fromkeys(run.path for run in runs):
-        record, model = next((run.record, run.model) for run in runs if run.path == path)
-        if record.get("n_missing"):
-            messages.append(f"{model}: {record['n_missing']} videos were missing; its figures are over the others.")
-        messages += [f"{model}: {line}." for line in self_test_lines(record)]
-        if record.get("request", {}).get("limit"):
-            messages.append(f"{model}: a trial run on the first {record['request']['limit']} clips.")
-    return messages
+    by_line: dict[str, list[str]] = {}
+    for record, model in {run.path: (run.record, run.model) for run in runs}.values():
+        lines = self_test_lines(record)
+        if missing := record.get("n_missing"):
+            lines.append(
+                f"{missing} {'video was' if missing == 1 else 'videos were'} missing, figures are over the others"
+            )
+        if limit := record.get("request", {}).get("limit"):
+            lines.append(f"a trial run on the first {limit} clips")
+        for line in lines:
+            by_line.setdefault(line, []).append(model)
+    return messages + [f"{', '.join(dict.fromkeys(models))}: {line}." for line, models in by_line.items()]
 
 
 def left_out(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:

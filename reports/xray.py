@@ -8,6 +8,7 @@ from typing import Any
 from video_contrast.audit.xray import certificate_text
 from video_contrast.files import write_json, write_text
 from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.power import shown
 from video_contrast.reports.write import render_page
 
 Records = Mapping[str, Mapping[str, Any]]  # name of a set -> its X-ray
@@ -97,12 +98,13 @@ def verdict(name: str, record: Mapping[str, Any]) -> str:
     return f"{name} is not shown to be solvable blind: {figure}."
 
 
-def screen(name: str, record: Mapping[str, Any]) -> list[str]:
+def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list[str]:
     """The X-ray of a set as text, one screen.
 
     Args:
         name: of the set.
         record: its X-ray.
+        brief: leaves out what nothing was found of, where a table of several sets follows.
     """
     source = record.get("source", {})
     lines = [f"guessed: {guess}" for guess in source.get("guesses", ())]
@@ -125,10 +127,11 @@ def screen(name: str, record: Mapping[str, Any]) -> list[str]:
     for text, finding in _findings(record):
         if finding["count"]:
             lines.append(f"{finding['count']:,} {text}, as {finding['examples'][0]}")
-    none = [text for text, finding in _findings(record) if not finding["count"]]
-    lines.append(f"none: {'; '.join(none)}")
-    most = record["texts"]["long_candidates"]["most"]
-    lines.append(f"tokens are {record['texts']['counter']}; the longest candidate has {most}")
+    if not brief:
+        none = [text for text, finding in _findings(record) if not finding["count"]]
+        lines.append(f"none: {'; '.join(none)}")
+        most = record["texts"]["long_candidates"]["most"]
+        lines.append(f"the longest candidate has {most} tokens ({record['texts']['counter']})")
     if record["suspects"]:
         facts = record["suspects"]
         lines.append(
@@ -149,7 +152,7 @@ def power_line(facts: Mapping[str, Any]) -> str:
         more = f" ({at_worst:,} if all items of a video were alike)"
     return (
         f"to tell two models {facts['points']:g} points apart (80 % power) it takes {facts['clusters_needed']:,} "
-        f"source videos{more}; there are {facts['n_clusters']:,}, which show {100 * facts['detectable']:.1f} points "
+        f"source videos{more}; there are {facts['n_clusters']:,}, {shown(facts['detectable'])} "
         f"(variance from {facts['from']})"
     )
 
@@ -304,7 +307,7 @@ def _power_section(records: Records) -> Section:
     rows = [
         [Cell(name), Cell(f"{facts['n_clusters']:,}"),
          Cell(f"{facts['clusters_needed']:,}", tone="good" if facts["enough"] else "bad"),
-         Cell(f"{100 * facts['detectable']:.1f}")]
+         Cell(f"{100 * facts['detectable']:.1f}" if facts["detectable"] < 1 else "none")]
         for name, facts in ((name, record["power"]) for name, record in records.items())
     ]  # fmt: skip
     points = next(iter(records.values()))["power"]["points"]

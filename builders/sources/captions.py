@@ -25,11 +25,10 @@ def captions(
     *,
     table: CaptionTable,
     cast: Annotated[
-        Path | None,
-        "characters, for person_id_mc: a table of movie, name and gender; movies are those of --movie-column",
+        Path | None, "characters, for person_id_mc: a table of movie (as in --movie-column), name and gender"
     ] = None,
     human: Annotated[
-        Path | None, "human negatives for verb_human_mc: a table of video_id (or the video file), caption, negative"
+        Path | None, "human negatives for verb_human_mc: a table of video_id (or file), caption, negative"
     ] = None,
     contrasts: GenderAndVerbOptions = GenderAndVerbOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:

@@ -25,7 +25,9 @@ class HumanNegative:
 
 
 def read_negatives(path: str | Path) -> list[HumanNegative]:
-    """Reads rows with `clip` (or `video_id`, `id`: the id or the video file), `caption` and `negative` (JSON lines, CSV, TSV ...).
+    """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
+
+    A clip is named by its id, by its video's id, or by its video file.
 
     `negative` may be a list: each of them becomes one entry.
 

@@ -232,10 +232,12 @@ def test_several_sets_stand_side_by_side_and_scores_join(tmp_path, capsys):
     run = tmp_path / "run"
     assert main(["score", "--model", "random", "--dataset", str(table), "--output", str(run), "--quiet"]) == 0
     assert main(["xray", str(table), "--scores", str(run), "--output", str(tmp_path / "x")]) == 0
-    assert "random: " in capsys.readouterr().out
+    alone = capsys.readouterr().out
+    assert "random: " in alone and "none: " in alone
     assert main(["xray", str(sets), str(table), "--output", str(tmp_path / "y")]) == 0
     printed = capsys.readouterr().out
     assert "| | shapes antonym_mc | t |" in printed.replace("shapes |", "shapes antonym_mc |")
+    assert "none:" not in printed  # the table below has the zeros
     assert main(["xray", str(sets), "--scores", str(run), "--output", str(tmp_path / "z")]) == 1
     assert "holds no item of" in capsys.readouterr().err
     assert main(["xray", str(run)]) == 2 and "is a run" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from video_contrast.reports.finding import finding
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.reproduce import published
 from video_contrast.reports.runs import Run, SetKey, load_runs
-from video_contrast.reports.write import left_out
+from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
 
 CONFIGS = ["random_mc", "verb_mc", "retrieval"]
@@ -284,6 +284,20 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
     assert "(0 to 80, n = 5) of verb_mc, too few items to tell from chance (20 %)" in finding([poor])
     few |= {"accuracy_low": None, "accuracy_high": None}
     assert "too few items to tell" in finding([poor])
+
+
+def test_what_runs_have_in_common_is_one_note_and_that_order_shows_is_none(world: Path) -> None:
+    runs = load_runs([world / "runs"])
+    for run in runs:
+        doubt = {"check": "truth", "state": "doubt", "says": "not more than chance would"}
+        order = {"check": "reversal", "state": "fact", "says": "sees order: reversed clips differ by 1 sd"}
+        run.record["self_test"] = {"accepted": [], "verdicts": [order, doubt]}
+        run.record["request"] = {**run.record["request"], "limit": None}
+        run.record["n_missing"] = 0
+    models = ", ".join(dict.fromkeys(run.model for run in runs))
+    assert [note for note in warnings(runs) if "self-test" in note] == [
+        f"{models}: self-test: doubt: truth: not more than chance would."
+    ]
 
 
 def test_what_was_left_out_is_said_once_a_reason_without_folders_of_the_machine(world: Path) -> None:

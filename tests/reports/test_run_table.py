@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.metrics import multiple_choice
-from video_contrast.reports.run_table import table
+from video_contrast.reports.run_table import remarks, table
 
 
 def printed(**conditions: Any) -> list[str]:
@@ -29,6 +29,14 @@ def test_accuracies_by_kind_stand_with_their_interval_and_chance() -> None:
     for kind, chance in (("verb", 0.5), ("gender", 0.5), ("random", 1 / 3)):
         share, low, high = (numbers[f"accuracy_{kind}{end}"] for end in ("", "_low", "_high"))
         assert f"{kind} {share:.3f} [{low:.3f}, {high:.3f}] {chance:.3f} {numbers[f'n_{kind}']}" in lines
+
+
+def test_a_missing_file_is_named_once_and_only_the_first_few_are() -> None:
+    missing = {f"my clips/{n}.mp4": f"my clips/{n}.mp4: cannot be read" for n in range(7)}
+    result: Any = SimpleNamespace(record={"n_missing": 7, "missing": missing})
+    lines = remarks(result)[1:]
+    assert lines[0] == "  my clips/0.mp4: cannot be read"
+    assert len(lines) == 6 and lines[-1] == "  and 2 more (run.json)"
 
 
 def test_one_kind_needs_no_line_of_its_own() -> None:

@@ -81,7 +81,7 @@ def xray(
         print_json(records)
     elif not quiet:
         for name, record in records.items():
-            print("\n".join(screen(name, record)))
+            print("\n".join(screen(name, record, brief=len(records) > 1)))
             if refine:
                 print(f"refined: {record['refined']['text']}")
             print()

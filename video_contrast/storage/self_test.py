@@ -6,7 +6,7 @@ from video_contrast.storage.run_records import RunRecord
 
 
 def self_test_lines(record: RunRecord) -> list[str]:
-    """Failed and doubtful checks, and whether the model sees the order of frames; [] for runs without a self-test."""
+    """Failed and doubtful checks, and a model that is blind to the order of frames; [] for runs without a self-test."""
     test = record.get("self_test", {})
     if test.get("left_out"):
         return ["self-test: left out (--accept all)"]
@@ -15,6 +15,6 @@ def self_test_lines(record: RunRecord) -> list[str]:
         if verdict["state"] in ("fail", "doubt"):
             accepted = " (accepted)" if verdict["check"] in test["accepted"] else ""
             lines.append(f"self-test: {verdict['state']}{accepted}: {verdict['check']}: {verdict['says']}")
-        elif verdict["check"] == "reversal":
+        elif verdict["check"] == "reversal" and verdict["says"].startswith("order-blind"):
             lines.append(f"self-test: {verdict['says']}")
     return lines
