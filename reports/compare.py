@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -14,8 +15,49 @@ from video_contrast.rows import Layout
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ScoreRow
 
-Row = dict[str, Any]
-TestOptions = dict[str, Any]  # seed, points
+
+class Comparison(TypedDict):
+    """One figure of two runs or logs on the items that both scored."""
+
+    config: str
+    condition: str
+    first_model: str
+    second_model: str
+    figure: str
+    first: float
+    second: float
+    difference: float  # second less first
+    low: float | None  # 95 %; None below five videos
+    high: float | None
+    p_value: float | None  # sign flips of videos
+    p_holm: NotRequired[float]  # over all rows that have a p-value
+    n: int
+    n_clusters: int  # videos
+    n_left_out: int  # items that one run alone has
+    power: dict[str, Any] | None  # of `metrics.power.pilot_power`
+    mcnemar_p: NotRequired[float]  # multiple choice; items as independent
+    only_first: NotRequired[int]
+    only_second: NotRequired[int]
+    independent_low: NotRequired[float | None]  # of logs: as if items of one video were independent
+    independent_high: NotRequired[float | None]
+    independent_p_value: NotRequired[float | None]
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """What is compared, and how it is tested.
+
+    Attributes:
+        config, condition: of both runs.
+        models: names of the first and the second.
+        seed, points: as in `compare_runs`.
+    """
+
+    config: str
+    condition: str
+    models: tuple[str, str]
+    seed: int
+    points: float | None
 
 
 def compare_runs(
@@ -25,7 +67,7 @@ def compare_runs(
     *,
     points: float | None = None,
     seed: int = 0,
-) -> list[Row]:
+) -> list[Comparison]:
     """Compares two runs config by config and condition by condition, from their scores alone.
 
     Args:
@@ -36,19 +78,13 @@ def compare_runs(
 
     Returns:
         One row a config, condition and figure ("accuracy", "accuracy_<kind>" against the contrasts of one kind alone,
-        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once):
-        `first_model`, `second_model`; `first`, `second`, `difference` (second less first) with `low` and
-        `high` (95 %; None below five videos), `p_value` (sign flips of videos), `p_holm` (over all rows),
-        `mcnemar_p` (multiple choice; items as independent), `power` (as of `metrics.power.pilot_power`), `n`,
-        `n_clusters` (videos), `n_left_out` (items that one run alone has).
+        "t2v R@1", "v2t R@1", and of pairs "text_score", "video_score", "group_score", a group counting once).
 
     Raises:
         UsageError: a config that is not in both.
         VideoContrastError: not a finished run, runs of different sets, or no item in common.
     """
-    from video_contrast.metrics import holm
-
-    runs = run_1, run_2 = _Run(Path(first)), _Run(Path(second))
+    runs = run_1, run_2 = _ScoredRun(Path(first)), _ScoredRun(Path(second))
     shared = [config for config in run_1.fingerprints if config in run_2.fingerprints]
     for config in configs or ():
         if config not in shared:
@@ -56,7 +92,7 @@ def compare_runs(
     names = run_1.run.model, run_2.run.model
     if names[0] == names[1]:
         names = f"{names[0]} ({run_1.folder})", f"{names[1]} ({run_2.folder})"
-    rows: list[Row] = []
+    rows: list[Comparison] = []
     for config in configs or shared:
         if run_1.fingerprints[config] != run_2.fingerprints[config]:
             raise VideoContrastError(
@@ -65,18 +101,38 @@ def compare_runs(
             )
         for condition in run_1.conditions(config):
             if condition in run_2.conditions(config):
-                where = {"config": config, "condition": condition, "first_model": names[0], "second_model": names[1]}
                 compared = _retrieval if run_1.layout(config) == "retrieval" else _choice
-                rows += [where | row for row in compared(runs, config, condition, {"seed": seed, "points": points})]
+                rows += compared(runs, PairedTest(config, condition, names, seed=seed, points=points))
     if not rows:
         raise VideoContrastError(f"{run_1.folder} and {run_2.folder} have no config and condition in common")
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
-        row["p_holm"] = float(p)
+    correct_for_family(rows)
     return rows
 
 
-class _Run:
+def correct_for_family(rows: Sequence[Comparison]) -> None:
+    """Adds `p_holm` to the rows that have a p-value: Holm's correction over all of them."""
+    from video_contrast.metrics import holm
+
+    tested = [row for row in rows if row["p_value"] is not None]
+    for row, p in zip(tested, holm([row["p_value"] for row in tested]) if tested else [], strict=True):
+        row["p_holm"] = float(p)
+
+
+def add_mcnemar(row: Comparison, first: np.ndarray, second: np.ndarray) -> None:
+    """Adds McNemar's test to a row.
+
+    Args:
+        row: gets `mcnemar_p`, `only_first`, `only_second`.
+        first, second: `[n]`, 1 where a model is right on an item, else 0.
+    """
+    from video_contrast.metrics import mcnemar
+
+    exact = mcnemar(first, second)
+    row["mcnemar_p"] = exact["p_value"]
+    row["only_first"], row["only_second"] = int(exact["only_first"]), int(exact["only_second"])
+
+
+class _ScoredRun:
     """A finished run and its scores by config, condition and item."""
 
     def __init__(self, folder: Path) -> None:
@@ -99,14 +155,18 @@ class _Run:
         return conditions
 
 
-def _choice(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
-    """The row of all candidates, and one a kind of contrast where other candidates stand beside it."""
+def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
+    """The row of all candidates, and one a kind of contrast where other candidates stand beside it.
+
+    A row is about the true candidate against some others, over the items that have one of those.
+    """
+    from video_contrast.metrics import choice_ranks
     from video_contrast.metrics.checks import choices
 
-    rows_1, rows_2 = (run.rows[config, condition] for run in runs)
+    rows_1, rows_2 = (run.rows[test.config, test.condition] for run in runs)
     ids = [name for name in rows_1 if name in rows_2]
     if not ids:
-        raise VideoContrastError(f"config {config}: the runs have no item in common")
+        raise VideoContrastError(f"config {test.config}: the runs have no item in common")
     left_out = len(rows_1) + len(rows_2) - 2 * len(ids)
     tables = [
         choices([run[i]["scores"] for i in ids], [rows_1[i]["label"] for i in ids], ragged=True)[0]
@@ -119,16 +179,21 @@ def _choice(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOpti
     for row, name in enumerate(ids):
         kinds[row, : len(rows_1[name]["kinds"])] = rows_1[name]["kinds"]
     wrong = (kinds != "") & (np.arange(n_candidates) != labels[:, None])
-    items: dict[str, Any] = {"labels": labels, "clusters": clusters, "left_out": left_out, **test}
-    rows = [_choice_row("accuracy", tables, wrong, **items)]
+    figures = {"accuracy": wrong}
     names = sorted(set(kinds[wrong]))
-    for kind in names if len(names) > 1 else []:
-        if kind != "random":
-            rows.append(_choice_row(f"accuracy_{kind}", tables, wrong & (kinds == kind), **items))
-    return rows + _pair_rows(runs, config, condition, test)
+    if len(names) > 1:
+        figures |= {f"accuracy_{kind}": wrong & (kinds == kind) for kind in names if kind != "random"}
+    rows = []
+    for figure, among in figures.items():
+        has = among.any(axis=1)
+        ranks = [choice_ranks(scores[has], labels[has], among[has]) for scores in tables]
+        # McNemar's test has no half right: a tie counts as wrong for both models.
+        rows.append(_row(test, figure, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
+        add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
+    return rows + _pair_rows(runs, test)
 
 
-def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
+def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
     """Of pairs, the rows of the scores that both runs have, over the groups that both scored whole."""
     from video_contrast.metrics.group_score import SCORES, group_hits
     from video_contrast.runner.results import caption_matrix
@@ -136,7 +201,7 @@ def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, test: TestO
     groups: list[dict[str, list[ScoreRow]]] = []
     for run in runs:
         of_run: dict[str, list[ScoreRow]] = {}
-        for row in run.rows[config, condition].values():
+        for row in run.rows[test.config, test.condition].values():
             if row.get("group"):
                 of_run.setdefault(row["group"], []).append(row)
         groups.append({name: rows for name, rows in of_run.items() if len(rows) == len(rows[0]["scores"])})
@@ -149,87 +214,71 @@ def _pair_rows(runs: tuple[_Run, _Run], config: str, condition: str, test: TestO
         for of_run in groups
     ]
     clusters = [groups[0][name][0]["cluster"] for name in names]
-    result = []
-    for score in SCORES:
-        if all(score in run.run.metrics["configs"][config]["conditions"][condition] for run in runs):
-            result.append(_row(score, (hits[0][score], hits[1][score]), clusters, left_out=left_out, **test))
-    return result
+    measured = [run.run.metrics["configs"][test.config]["conditions"][test.condition] for run in runs]
+    return [
+        _row(test, score, [hits[0][score], hits[1][score]], clusters, left_out=left_out)
+        for score in SCORES
+        if all(score in numbers for numbers in measured)
+    ]
 
 
-def _choice_row(
-    figure: str,
-    tables: Sequence[np.ndarray],
-    among: np.ndarray,
-    *,
-    labels: np.ndarray,
-    clusters: np.ndarray,
-    **options: Any,
-) -> Row:
-    """The true candidate against those in `among`, over the items that have one."""
-    from video_contrast.metrics import choice_ranks, mcnemar
-
-    has = among.any(axis=1)
-    first, second = (choice_ranks(scores[has], labels[has], among[has]) for scores in tables)
-    # McNemar's test has no half right: a tie counts as wrong for both models.
-    test = mcnemar(first.hit_bounds(1)[0], second.hit_bounds(1)[0])
-    return {
-        **_row(figure, (first.hit(1), second.hit(1)), clusters[has], **options),
-        "mcnemar_p": test["p_value"],
-        "only_first": test["only_first"],
-        "only_second": test["only_second"],
-    }
-
-
-def _retrieval(runs: tuple[_Run, _Run], config: str, condition: str, test: TestOptions) -> list[Row]:
+def _retrieval(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Comparison]:
     from video_contrast.metrics.retrieval_counts import matrix_ranks
 
-    a, b = (run.run.matrix(config, condition) for run in runs)
+    a, b = (run.run.matrix(test.config, test.condition) for run in runs)
     of_both = set(b.rows)
     rows = [name for name in a.rows if name in of_both]
     if not rows:
-        raise VideoContrastError(f"config {config}: the runs have no clip in common")
+        raise VideoContrastError(f"config {test.config}: the runs have no clip in common")
     left_out = len(a.rows) + len(b.rows) - 2 * len(rows)
     ranked = []
     for matrix in (a, b):
         at = {name: n for n, name in enumerate(matrix.rows)}
-        kept = [at[name] for name in rows]
-        new = {old: n for n, old in enumerate(kept)}
+        places = [at[name] for name in rows]
+        new = {old: n for n, old in enumerate(places)}
         columns = [c for c, row in enumerate(matrix.relevant) if row in new]
         caption_to_video = np.array([new[matrix.relevant[c]] for c in columns], np.int64)
         order = np.lexsort((np.array([matrix.columns[c] for c in columns]), caption_to_video))
-        values = np.ascontiguousarray(matrix.values[np.ix_(kept, [columns[n] for n in order])])
+        values = np.ascontiguousarray(matrix.values[np.ix_(places, [columns[n] for n in order])])
         ranked.append((matrix_ranks(values, caption_to_video[order]), caption_to_video[order]))
     result = []
     for way in ("t2v", "v2t"):
         hits: list[np.ndarray] = []
         groups = None
         for ranks, caption_to_video in ranked:
-            one_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
-            hits.append(one_way.hit(1))
+            of_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
+            hits.append(of_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(_row(f"{way} R@1", hits, groups, left_out=left_out, **test))
+        result.append(_row(test, f"{way} R@1", hits, groups, left_out=left_out))
     return result
 
 
-def _row(
-    figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int, seed: int, points: float | None
-) -> Row:
+def _row(test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int) -> Comparison:
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.power import pilot_power
     from video_contrast.metrics.ranks import exact_mean
 
-    paired = paired_difference(hits[0], hits[1], clusters, seed=seed)
+    paired = paired_difference(hits[0], hits[1], clusters, seed=test.seed)
     return {
+        "config": test.config,
+        "condition": test.condition,
+        "first_model": test.models[0],
+        "second_model": test.models[1],
         "figure": figure,
         "first": exact_mean(hits[0]),
         "second": exact_mean(hits[1]),
-        **{key: paired[key] for key in ("difference", "low", "high", "p_value", "n", "n_clusters")},
+        "difference": paired["difference"],
+        "low": paired["low"],
+        "high": paired["high"],
+        "p_value": paired["p_value"],
+        "n": paired["n"],
+        "n_clusters": paired["n_clusters"],
         "n_left_out": left_out,
-        "power": pilot_power(hits[1] - hits[0], clusters, points=points),
+        "power": pilot_power(hits[1] - hits[0], clusters, points=test.points),
     }
 
 
-def lines(rows: Sequence[Row]) -> list[str]:
+def lines(rows: Sequence[Comparison]) -> list[str]:
     """The rows as a table of text, below the names of the two models."""
     width = max(9, *(len(row["figure"]) for row in rows))
     table = [
@@ -241,10 +290,10 @@ def lines(rows: Sequence[Row]) -> list[str]:
         interval = "" if row["low"] is None else f" [{row['low']:+.3f}, {row['high']:+.3f}]"
         difference = f"{row['difference']:+.3f}{interval}"
         p = f"{row['p_holm']:.2g}" if row.get("p_holm") is not None else "-"
-        test = f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "-"
+        mcnemar_p = f"{row['mcnemar_p']:.2g}" if "mcnemar_p" in row else "-"
         table.append(
             f"{row['config']:20} {row['condition']:28} {row['figure']:{width}} {row['first']:7.3f} "
-            f"{row['second']:7.3f} {difference:>24} {p:>9} {test:>9} {row['n']:>6}"
+            f"{row['second']:7.3f} {difference:>24} {p:>9} {mcnemar_p:>9} {row['n']:>6}"
         )
     few = [row["n_clusters"] for row in rows if row["low"] is None]
     if few:

@@ -8,14 +8,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.reports.runs import Row, Run, SetKey
+from video_contrast.reports.runs import Run, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
-from video_contrast.rows import EditRecord
+from video_contrast.rows import EditRecord, Row
 from video_contrast.video import Clip
 
 LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that the whole stays under 15 MB
@@ -27,7 +27,7 @@ Entry = tuple[Run, SetKey, list[list[float] | None]]  # a run, the items it is s
 
 
 @dataclass(frozen=True)
-class Item:
+class ShownItem:
     """What the page shows of one item under one run's set."""
 
     row: Row
@@ -35,7 +35,7 @@ class Item:
     label: int
     kinds: list[str]
     edits: Sequence[EditRecord | None]
-    partners: list["Item"] = field(default_factory=list, compare=False, repr=False)  # the others of its group
+    partners: list["ShownItem"] = field(default_factory=list, compare=False, repr=False)  # the others of its group
 
     @property
     def strip(self) -> str:
@@ -47,6 +47,47 @@ class Item:
         return f"{row['video_path']}{cut}"
 
 
+class ItemData(TypedDict):
+    """An item as the page's script reads it; short keys, since a page holds thousands."""
+
+    i: str  # id
+    v: str  # video id
+    c: list[str]  # candidates
+    l: int  # noqa: E741  label
+    k: list[str]  # kinds
+    s: str  # names its strip
+    e: NotRequired[list[tuple[int, int, str] | None]]  # edits: from, to, what stood there
+    p: NotRequired[list[tuple[str, str, int]]]  # the other clips of its group: strip, video id, label
+    q: NotRequired[str]  # question
+    w: NotRequired[str]  # what was done to an edited clip
+    t: NotRequired[str]  # span
+
+
+class SetData(TypedDict):
+    """A set of the gallery."""
+
+    name: str
+    items: list[ItemData]
+
+
+class RunData(TypedDict):
+    """A run of the gallery: its set by number, and a list of scores an item (None: not scored)."""
+
+    model: str
+    set: int
+    share: str
+    scores: list[list[float] | None]
+
+
+class GalleryData(TypedDict):
+    """What the page's script reads."""
+
+    sets: list[SetData]
+    runs: list[RunData]
+    strips: dict[str, str]  # name of a strip -> its picture or its file
+    missing: dict[str, str]  # name of a strip -> why there is none
+
+
 def gallery_data(
     runs: Sequence[Run],
     *,
@@ -54,7 +95,7 @@ def gallery_data(
     progress: Progress,
     folder: Path | None = None,
     used: int = 0,
-) -> dict[str, Any] | None:
+) -> GalleryData | None:
     """The JSON-able data of the gallery, or None where no run has items.
 
     Args:
@@ -64,7 +105,7 @@ def gallery_data(
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
         used: bytes of the rest of the page.
     """
-    sets: dict[SetKey, list[Item]] = {}
+    sets: dict[SetKey, list[ShownItem]] = {}
     entries: list[Entry] = []
     for run in runs:
         if run.layout != "retrieval":
@@ -85,7 +126,7 @@ def gallery_data(
     roots = {key.dataset: run.root for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
-    data: dict[str, Any] = {
+    data: GalleryData = {
         "sets": [
             {"name": key.name, "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
             for key, items in sets.items()
@@ -94,14 +135,15 @@ def gallery_data(
             {"model": run.model, "set": order[key], "share": _share(sets[key], scores), "scores": scores}
             for run, key, scores in entries
         ],
+        "strips": {},
+        "missing": {},
     }
     room = LIMIT - used - len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
     failures = _with_partners(_worst(entries, sets, max_failures))
     strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
-    return data | {
-        "strips": {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()},
-        "missing": {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()},
-    }
+    data["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
+    data["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
+    return data
 
 
 def margin(scores: Sequence[float], label: int) -> float:
@@ -113,14 +155,14 @@ def margin(scores: Sequence[float], label: int) -> float:
     return max(score for position, score in enumerate(scores) if position != label) - scores[label]
 
 
-def _choice_items(rows: Iterable[Row]) -> list[Item]:
+def _choice_items(rows: Iterable[Row]) -> list[ShownItem]:
     """The rows as items; those of a group know each other."""
     items = [
-        Item(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
+        ShownItem(row, row["candidates"], row["label"], kinds=row["kinds"], edits=row["edits"])
         for row in rows
         if "captions" not in row
     ]
-    groups: dict[str, list[Item]] = {}
+    groups: dict[str, list[ShownItem]] = {}
     for item in items:
         if "group" in item.row:
             groups.setdefault(item.row["group"], []).append(item)
@@ -130,17 +172,17 @@ def _choice_items(rows: Iterable[Row]) -> list[Item]:
     return items
 
 
-def _with_partners(failures: Sequence[tuple[SetKey, Item]]) -> list[tuple[SetKey, Item]]:
+def _with_partners(failures: Sequence[tuple[SetKey, ShownItem]]) -> list[tuple[SetKey, ShownItem]]:
     """The failures, each followed by the other clips of its group, which are shown beside it."""
     shown = [(key, member) for key, item in failures for member in (item, *item.partners)]
     return list({(key.dataset, item.strip): (key, item) for key, item in shown}.values())
 
 
-def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float] | None]]:
+def _retrieval_items(run: Run) -> tuple[list[ShownItem], list[list[float] | None]]:
     """One item a clip: its best caption against the captions of other clips that the model puts highest."""
     matrix = run.matrix(run.main)
     caption_to_video = np.asarray(matrix.relevant)
-    items: list[Item] = []
+    items: list[ShownItem] = []
     scores: list[list[float] | None] = []
     for number, name in enumerate(matrix.rows):
         similar = np.asarray(matrix.values[number], np.float64)
@@ -152,12 +194,12 @@ def _retrieval_items(run: Run) -> tuple[list[Item], list[list[float] | None]]:
         picked = [int(own[similar[own].argmax()]), *(int(rival) for rival in rivals)]
         kinds = ["true", *["other clip"] * len(rivals)]
         texts = [run.captions[column] for column in picked]
-        items.append(Item(run.set_rows[name], texts, 0, kinds=kinds, edits=[None] * len(picked)))
+        items.append(ShownItem(run.set_rows[name], texts, 0, kinds=kinds, edits=[None] * len(picked)))
         scores.append(_rounded(similar[picked]))
     return items, scores
 
 
-def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], limit: int) -> list[tuple[SetKey, Item]]:
+def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[ShownItem]], limit: int) -> list[tuple[SetKey, ShownItem]]:
     """The worst failures, taken from the runs in turn so that no run is without pictures; each clip once."""
     queues = []
     for _, key, scores in entries:
@@ -165,7 +207,7 @@ def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], limit: int)
         margins = [(margin(s, items[n].label), n) for n, s in enumerate(scores) if s]
         worst = sorted((pair for pair in margins if pair[0] >= 0), key=lambda pair: (-pair[0], pair[1]))
         queues.append([(key, items[n]) for _, n in worst])
-    failures: list[tuple[SetKey, Item]] = []
+    failures: list[tuple[SetKey, ShownItem]] = []
     seen: set[tuple[str, str]] = set()
     for turn in range(max(map(len, queues), default=0)):
         for queue in queues:
@@ -178,7 +220,7 @@ def _worst(entries: Sequence[Entry], sets: dict[SetKey, list[Item]], limit: int)
 
 
 def _strips(
-    failures: Sequence[tuple[SetKey, Item]],
+    failures: Sequence[tuple[SetKey, ShownItem]],
     roots: dict[str, Path | None],
     *,
     progress: Progress,
@@ -219,17 +261,18 @@ def _embedded_size(data: bytes) -> int:
     return len(data) * 4 // 3 + 150  # as base64, with the clip's name
 
 
-def _compact(item: Item, strip: str) -> dict[str, Any]:
+def _compact(item: ShownItem, strip: str) -> ItemData:
     row = item.row
-    small: dict[str, Any] = {"i": row["id"], "v": row["video_id"], "c": item.candidates, "l": item.label,
-                             "k": item.kinds, "s": strip}  # fmt: skip
+    small: ItemData = {
+        "i": row["id"], "v": row["video_id"], "c": item.candidates, "l": item.label, "k": item.kinds, "s": strip,
+    }  # fmt: skip
     if any(item.edits):
-        small["e"] = [[e["start"], e["end"], e["old"]] if e else None for e in item.edits]
+        small["e"] = [(e["start"], e["end"], e["old"]) if e else None for e in item.edits]
     if item.partners:  # strips are named PLACE|STRIP, and a group lies in one place
         place = strip.partition("|")[0]
-        small["p"] = [[f"{place}|{other.strip}", other.row["video_id"], other.label] for other in item.partners]
+        small["p"] = [(f"{place}|{other.strip}", other.row["video_id"], other.label) for other in item.partners]
     if question := row.get("question"):
-        small["q"] = question
+        small["q"] = str(question)
     if truth := json.loads(row["meta"] or "{}").get("truth"):
         small["w"] = truth_in_words(truth)
     if row["start"] is not None or row["end"] is not None:
@@ -253,7 +296,7 @@ def _rounded(scores: Any) -> list[float] | None:
     return [float(f"{value:.6g}") for value in scores]
 
 
-def _share(items: Sequence[Item], scores: Sequence[list[float] | None]) -> str:
+def _share(items: Sequence[ShownItem], scores: Sequence[list[float] | None]) -> str:
     pairs = [(s, item.label) for s, item in zip(scores, items, strict=True) if s]
     wrong = sum(margin(s, label) >= 0 for s, label in pairs)
     return f"{wrong} of {len(pairs)} wrong"

@@ -21,7 +21,7 @@ from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.decode import Counter, decode
 from video_contrast.video.open import regular
 from video_contrast.video.sampling import Policy
-from video_contrast.video.timeline import Picture, Source, Timeline, timeline_of
+from video_contrast.video.timeline import Picture, SourceFrame, Timeline, timeline_of
 
 GREY = 127  # of a pause
 SEEN_AT_LEAST = 2  # frames that a sampling must show of every segment
@@ -172,11 +172,11 @@ class EditedFootage:
         return np.stack([_mixture(picture, frames) for picture in pictures])
 
     def _frames(
-        self, sources: set[Source], counter: Counter | None, accept_damaged: bool
-    ) -> dict[Source, npt.NDArray[np.uint8]]:
+        self, sources: set[SourceFrame], counter: Counter | None, accept_damaged: bool
+    ) -> dict[SourceFrame, npt.NDArray[np.uint8]]:
         """The frame of each source, as its segment shows it."""
         grey = np.full((*self.size, 3), GREY, np.uint8)
-        frames: dict[Source, npt.NDArray[np.uint8]] = {source: grey for source in sources if source.number < 0}
+        frames: dict[SourceFrame, npt.NDArray[np.uint8]] = {source: grey for source in sources if source.number < 0}
         for file in sorted({self.files[source.segment] for source in sources} - {""}):
             own = [source for source in sources if self.files[source.segment] == file]
             numbers = sorted({source.number for source in own})
@@ -222,7 +222,7 @@ def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[n
     return out
 
 
-def _mixture(picture: Picture, frames: dict[Source, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+def _mixture(picture: Picture, frames: dict[SourceFrame, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
     first = frames[picture.first]
     if picture.second is None:
         return first

@@ -26,7 +26,7 @@ PAUSE_RATE = 25.0  # pictures a second of a pause; all of them are grey
 
 
 @dataclass(frozen=True, order=True)
-class Source:
+class SourceFrame:
     """A frame of a source: the segment that shows it, and its number in the file (-1: grey)."""
 
     segment: int
@@ -37,8 +37,8 @@ class Source:
 class Picture:
     """What is shown at a time: a frame, or a mixture of two; `weight` is the share of the second."""
 
-    first: Source
-    second: Source | None = None
+    first: SourceFrame
+    second: SourceFrame | None = None
     weight: float = 0.0
 
 
@@ -171,7 +171,7 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
             begin = max(frame.begin, segment.fade)
             if min(frame.end, last) - begin > _TINY:
                 times.append(offsets[at] + begin)
-                pictures.append(Picture(Source(at, frame.number)))
+                pictures.append(Picture(SourceFrame(at, frame.number)))
     return Timeline(
         tuple(segments),
         times=np.array(times),
@@ -224,5 +224,5 @@ def _mixed(
         middle = (a + b) / 2
         old = [number for time, number in before if time <= middle][-1]
         new = [number for time, number in after if time <= middle][-1]
-        pictures.append((a, Picture(Source(at - 1, old), Source(at, new), (middle - begin) / fade)))
+        pictures.append((a, Picture(SourceFrame(at - 1, old), SourceFrame(at, new), (middle - begin) / fade)))
     return pictures
