@@ -2,26 +2,40 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.reports.annotate.votes import UNCLEAR, Vote
 from video_contrast.rows import MultipleChoiceRow
 
 
-def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> dict[str, Any]:
+class JudgedFigures(TypedDict):
+    """The figures of a judged set; shares from 0 to 1."""
+
+    n_items: int
+    n_votes: int
+    n_people: int
+    accuracy: float  # of the majority; a tie counts its share
+    low: float  # Wilson
+    high: float
+    individual_accuracy: float
+    pairwise: float | None  # agreement; None with one vote an item
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    seconds_median: float
+    not_clear: float  # of the votes
+    false_negative_rate: float  # items whose negative cannot be told from the truth: a contrast or "not clear" won
+    false_negative_rate_low: float  # Wilson
+    false_negative_rate_high: float
+    ceiling: float  # the accuracy that it leaves for pairs (1 - rate / 2)
+
+
+def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]]) -> JudgedFigures:
     """The figures of a judged set.
 
     Args:
         rows: the rows that were shown.
         votes: item -> its answers that stand (`Votes.done()`).
-
-    Returns:
-        `n_items` and `n_votes`; `accuracy` of the majority (a tie counts its share) with `low` and `high` (Wilson),
-        `individual_accuracy`; `pairwise`, `fleiss_kappa` and `krippendorff_alpha` (None with one vote an item);
-        `seconds_median`; `not_clear`, the share of votes; `false_negative_rate` with `_low` and `_high` (Wilson): the
-        share of items whose majority is a contrast or "not clear", so that the negative cannot be told from the truth;
-        `ceiling`, the accuracy that it leaves for pairs (1 - rate / 2).
 
     Raises:
         VideoContrastError: no item was judged.
@@ -40,7 +54,7 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     wrong = sum(_is_false_negative(row, choice) for row, choice in zip(shown, majority["majority"], strict=True))
     every = [vote for row in shown for vote in votes[str(row["id"])]]
     several = any(len(votes[str(row["id"])]) > 1 for row in shown)
-    agreed = agreement(table) if several else dict.fromkeys(("pairwise", "fleiss_kappa", "krippendorff_alpha"))
+    agreed = agreement(table) if several else {}
     low, high = wilson(majority["accuracy"] * len(shown), len(shown))
     wrong_low, wrong_high = wilson(wrong, len(shown))
     rate = wrong / len(shown)
@@ -52,7 +66,9 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
         "low": low,
         "high": high,
         "individual_accuracy": majority["individual_accuracy"],
-        **agreed,
+        "pairwise": agreed.get("pairwise"),
+        "fleiss_kappa": agreed.get("fleiss_kappa"),
+        "krippendorff_alpha": agreed.get("krippendorff_alpha"),
         "seconds_median": sorted(vote.seconds for vote in every)[len(every) // 2],
         "not_clear": sum(vote.answer == UNCLEAR for vote in every) / len(every),
         "false_negative_rate": rate,
@@ -100,4 +116,4 @@ def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:
     """Whether people could not tell the contrast from the truth. A random option that they chose is a plain error."""
     if choice is None or choice == UNCLEAR:
         return True
-    return choice != row["label"] and row["kinds"][choice] != "random"
+    return bool(choice != row["label"] and row["kinds"][choice] != "random")

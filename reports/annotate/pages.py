@@ -4,7 +4,7 @@ import hmac
 import html
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
@@ -60,6 +60,14 @@ document.addEventListener("keydown", (event) => {
 """
 
 
+class ShownTask(TypedDict):
+    """What the page keeps between two clicks."""
+
+    name: str  # of the person
+    item: str
+    since: float  # when it was shown, seconds of a monotonic clock
+
+
 def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Any:
     """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
 
@@ -96,7 +104,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             clip: str | None = str(shown_clip(root, task.row))
         except VideoContrastError:
             clip = None
-        state = {"name": name, "item": task.row["id"], "since": time.monotonic()}
+        state: ShownTask = {"name": name, "item": task.row["id"], "since": time.monotonic()}
         video = gr.update(value=clip, visible=True)
         lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
         note = f"Sent back: {html.escape(task.note)}" if task.note else ""
@@ -121,7 +129,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
         name = " ".join(name.split())[:60]
         return show(name) if name else nameless()
 
-    def submit(state: dict[str, Any] | None, choice_value: Any, sentence: str) -> list[Any]:
+    def submit(state: ShownTask | None, choice_value: Any, sentence: str) -> list[Any]:
         if not state:
             return nameless()
         answer = choice_value if judging else " ".join((sentence or "").split())
@@ -166,7 +174,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     return page
 
 
-def launch_options(desk: Desk, video_root: str | Path) -> dict[str, Any]:
+def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
     """Arguments of `launch` that the page needs: its looks, its keys, and that the clips may be read, but not the
     tables beside them, which hold the truth.
     """

@@ -1,15 +1,15 @@
 """From a file of answers to figures, to the card of the judged set, and to a set of its own."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.hub_cards import write_card
-from video_contrast.reports.annotate.judging import judged, valid_items
+from video_contrast.reports.annotate.judging import JudgedFigures, judged, valid_items
 from video_contrast.reports.annotate.votes import Votes
 from video_contrast.reports.annotate.writing import written_rows
 from video_contrast.rows import Row
@@ -18,7 +18,18 @@ from video_contrast.storage import SetDraft, SetFolder, open_set
 Task = Literal["judge", "write"]
 
 
-def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task) -> dict[str, Any]:
+class WritingFigures(TypedDict):
+    """How much people have written."""
+
+    n_items: int
+    n_answers: int
+    n_people: int
+    seconds_median: float
+
+
+def result_of(
+    folder: str | Path, votes: str | Path, *, config: str, split: str, task: Task
+) -> JudgedFigures | WritingFigures:
     """Returns the figures of a file of answers.
 
     Args:
@@ -26,9 +37,6 @@ def result_of(folder: str | Path, votes: str | Path, *, config: str, split: str,
         votes: the file of answers.
         config, split: which table was shown.
         task: which page.
-
-    Returns:
-        `judged(...)`, or for the writing page the number of items, answers, people and seconds.
 
     Raises:
         UsageError: no such file of answers.
@@ -72,25 +80,25 @@ def export_set(
     root = Path(folder)
     rows = open_set(root).choice_rows(config, split)
     done = _votes(votes, task).done()
-    kept_rows: list[Row]
+    rows_left: list[Row]
     if task == "write":
-        name, kept_rows = "verb_human_mc", [*written_rows(rows, done)]
+        name, rows_left = "verb_human_mc", [*written_rows(rows, done)]
         how = {"negatives": f"verb phrases rewritten by people, in the place of the contrast of {config}"}
     else:
-        name, kept_rows = config, [*valid_items(rows, done)]
+        name, rows_left = config, [*valid_items(rows, done)]
         who = "one judge" if _single(judged(rows, done)) else "the majority of judges"
         how = {"negatives": f"the items of {config} on which {who} chose the true caption"}
-        how["checks"] = _said(judged(rows, done))
-    if not kept_rows:
+        how["checks"] = _sentence(judged(rows, done))
+    if not rows_left:
         raise VideoContrastError("no item is left: on none did the judges choose the true caption")
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
-    present = sorted({r["video_path"] for r in kept_rows if resolve_under(root, r["video_path"]).is_file()})
+    present = sorted({r["video_path"] for r in rows_left if resolve_under(root, r["video_path"]).is_file()})
     files: dict[str, Callable[[Any], None]] = {path: partial(_copied, resolve_under(root, path)) for path in present}
-    return write_set(BuiltSet(f"{task}_by_people", {name: {split: kept_rows}}, facts, files), output)
+    return write_set(BuiltSet(f"{task}_by_people", {name: {split: rows_left}}, facts, files), output)
 
 
-def record_in_card(folder: str | Path, config: str, figures: Mapping[str, Any]) -> None:
+def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> None:
     """Puts the figures of judges into a set's record, and renders its card again: reports then show the human line.
 
     Args:
@@ -101,7 +109,7 @@ def record_in_card(folder: str | Path, config: str, figures: Mapping[str, Any]) 
     draft = SetDraft(folder)
     facts = draft.record["configs"][config]["facts"]
     facts["human"] = dict(figures)
-    facts["checks"] = _said(figures)
+    facts["checks"] = _sentence(figures)
     write_card(draft.save())
 
 
@@ -115,15 +123,17 @@ def _votes(path: str | Path, task: Task) -> Votes:
     return Votes(path, task)
 
 
-def _single(figures: Mapping[str, Any]) -> bool:
+def _single(figures: JudgedFigures) -> bool:
     """Whether every item has one answer: that is no majority."""
-    return bool(figures["n_votes"] == figures["n_items"])
+    return figures["n_votes"] == figures["n_items"]
 
 
-def _said(figures: Mapping[str, Any]) -> str:
-    alpha = figures.get("krippendorff_alpha")
+def _sentence(figures: JudgedFigures) -> str:
+    alpha = figures["krippendorff_alpha"]
     agreed = "" if alpha is None else f", Krippendorff's alpha {alpha:.2f}"
-    rate, low, high = (100 * figures[f"false_negative_rate{end}"] for end in ("", "_low", "_high"))
+    rate, low, high = (
+        100 * figures[key] for key in ("false_negative_rate", "false_negative_rate_low", "false_negative_rate_high")
+    )
     people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
     vote = "single answers" if _single(figures) else "majority"
     return (

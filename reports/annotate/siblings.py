@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
@@ -35,7 +35,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class PairSource:
     """A config of a set, of which pairs are read.
 
     Attributes:
@@ -50,14 +50,14 @@ class Source:
     count: int | None = None
 
     @classmethod
-    def of(cls, text: str) -> "Source":
+    def of(cls, text: str) -> "PairSource":
         """Reads `[NAME=]FOLDER/CONFIG[:COUNT]`.
 
         Raises:
             UsageError: it has another form; the message shows one that works.
 
-        >>> Source.of("ours=sets/mine/verb_mc:150")
-        Source(name='ours', folder=PosixPath('sets/mine'), config='verb_mc', count=150)
+        >>> PairSource.of("ours=sets/mine/verb_mc:150")
+        PairSource(name='ours', folder=PosixPath('sets/mine'), config='verb_mc', count=150)
         """
         match = re.fullmatch(r"(?:([^=/\\]+)=)?(.+)[/\\]([\w-]+?)(?::(\d+))?", text)
         if match is None or match[4] == "0":
@@ -90,9 +90,16 @@ class Pair:
         return digest("sibling-pair", self.original, self.edited).hex()[:16]
 
 
+class ReadingSize(TypedDict):
+    """How many pairs a page shows."""
+
+    pairs: int
+    sources: dict[str, int]  # name -> of its pairs
+
+
 def write_reading(
-    sources: Sequence[Source], output: str | Path, *, split: str = "test", seed: int = 0, again: int = 0
-) -> dict[str, Any]:
+    sources: Sequence[PairSource], output: str | Path, *, split: str = "test", seed: int = 0, again: int = 0
+) -> ReadingSize:
     """Draws pairs of the sources, shuffles them, and writes the page and the key.
 
     Args:
@@ -101,9 +108,6 @@ def write_reading(
         split: of all sets.
         seed: of the samples and of the order.
         again: how many of the first pairs are shown once more at the end, to measure each reader against themselves.
-
-    Returns:
-        `pairs`, and how many of each source.
 
     Raises:
         UsageError: two sources of one name, a source without a pair, or another reading in the folder.
@@ -150,7 +154,7 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
     return jinja2.Environment(autoescape=True).from_string(template).render(data=text, questions=QUESTIONS)
 
 
-def _mixed(sources: Sequence[Source], split: str, seed: int) -> list[Pair]:
+def _mixed(sources: Sequence[PairSource], split: str, seed: int) -> list[Pair]:
     """The pairs of all sources, equal ones once, in an order that does not depend on the sources' order."""
     pairs: dict[tuple[str, str], Pair] = {}
     for source in sources:
@@ -173,14 +177,14 @@ def _pair(row: MultipleChoiceRow, seed: int) -> Pair | None:
     """The true caption and one edited candidate; None where all others are captions of other videos."""
     true = row["candidates"][row["label"]]
     edited = [
-        text
-        for text, kind in zip(row["candidates"], row["kinds"], strict=True)
-        if kind not in ("true", "random") and text != true
+        candidate
+        for candidate, kind in zip(row["candidates"], row["kinds"], strict=True)
+        if kind not in ("true", "random") and candidate != true
     ]
     if not edited:
         return None
-    chosen = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
-    return Pair(" ".join(str(true).split()), " ".join(str(chosen).split()), str(row["video_id"]))
+    text = edited[int(stream("sibling-candidate", seed, row["id"]).integers(len(edited)))]
+    return Pair(" ".join(str(true).split()), " ".join(str(text).split()), str(row["video_id"]))
 
 
 def read_key(folder: str | Path) -> dict[str, dict[str, str]]:

@@ -6,11 +6,12 @@ Readers' own files (`save` on the page) hold a vote a pair; with the reading's f
 
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import write_text
@@ -29,6 +30,31 @@ COLUMNS: tuple[tuple[str, str | None, str | None], ...] = (
     ("natural and surely false", "g", "f"),
 )
 ALL = "all"  # the line of all readers of a source
+Shares = dict[str, Any]  # "pairs" -> how many; name of a column -> its `ColumnShare`
+
+
+class ColumnShare(TypedDict):
+    """The share of votes in a column with its 95 % interval over clips; None below five clips."""
+
+    share: float
+    low: float | None
+    high: float | None
+
+
+class Agreement(TypedDict):
+    """How far two readers agree on one question."""
+
+    equal: float  # share of equal votes
+    kappa: float | None  # None where all votes are one answer
+    pairs: int
+
+
+class ReadingResult(TypedDict):
+    """Everything that votes say."""
+
+    sources: dict[str, dict[str, Shares]]  # source -> reader ("all" for all together, where there are several)
+    agreement: dict[str, dict[str, Agreement]]  # question -> "1, 2" (two readers)
+    again: NotRequired[dict[str, dict[str, float]]]  # reader -> question -> share of equal votes of pairs read twice
 
 
 def read_votes(path: str | Path) -> list[Row]:
@@ -97,16 +123,11 @@ def readers_of(rows: Sequence[Row]) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
-def results(rows: Sequence[Row]) -> dict[str, Any]:
+def results(rows: Sequence[Row]) -> ReadingResult:
     """Everything that votes say, JSON-able.
 
     Args:
         rows: of `read_votes` or `merge`.
-
-    Returns:
-        `sources`: source -> reader ("all" for all together, where there are several) -> `pairs`, and each column's
-        share with its 95 % interval over clips (None below five clips); `agreement`: question -> "1, 2" (two readers)
-        -> `equal`, `kappa` (None where all votes are one answer) and `pairs`.
 
     Raises:
         VideoContrastError: no vote.
@@ -135,13 +156,13 @@ def cohen_kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
     >>> cohen_kappa("ggbo", "gbbo")
     0.6363636363636364
     """
-    one, two = Counter(first), Counter(second)
+    counts = Counter(first), Counter(second)
     observed = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
-    expected = sum(one[vote] * two[vote] for vote in one) / len(first) ** 2
+    expected = sum(counts[0][vote] * counts[1][vote] for vote in counts[0]) / len(first) ** 2
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def markdown(result: Mapping[str, Any]) -> list[str]:
+def markdown(result: ReadingResult) -> list[str]:
     """The table in markdown and the lines of agreement."""
     lines = [
         f"| source | reader | pairs | {' | '.join(name for name, _, _ in COLUMNS)} |",
@@ -151,20 +172,20 @@ def markdown(result: Mapping[str, Any]) -> list[str]:
     return [*lines, "", *agreement_lines(result)]
 
 
-def table_cells(result: Mapping[str, Any]) -> list[list[str]]:
+def table_cells(result: ReadingResult) -> list[list[str]]:
     """The table's cells: percent, and the 95 % interval of the last column."""
     cells = []
     for source, by_reader in result["sources"].items():
         for reader, shares in by_reader.items():
             percents = [f"{100 * shares[name]['share']:.0f}" for name, _, _ in COLUMNS]
-            last = shares[COLUMNS[-1][0]]
-            if last["low"] is not None:
+            last: ColumnShare = shares[COLUMNS[-1][0]]
+            if last["low"] is not None and last["high"] is not None:
                 percents[-1] += f" [{100 * last['low']:.0f}, {100 * last['high']:.0f}]"
             cells.append([source.replace("|", "\\|"), reader, str(shares["pairs"]), *percents])
     return cells
 
 
-def agreement_lines(result: Mapping[str, Any]) -> list[str]:
+def agreement_lines(result: ReadingResult) -> list[str]:
     """How far readers agree, one line a question and two readers, and each reader with themselves."""
     lines = []
     for question, by_two in result["agreement"].items():
@@ -174,41 +195,38 @@ def agreement_lines(result: Mapping[str, Any]) -> list[str]:
                 f"{question}: readers {two} gave {100 * facts['equal']:.0f} % equal votes on {facts['pairs']} pairs, "
                 f"Cohen's kappa {kappa}"
             )
-    for reader, facts in result.get("again", {}).items():
-        shares = ", ".join(f"{question} {100 * facts[question]:.0f} %" for question in QUESTIONS)
-        lines.append(f"reader {reader} read {facts['pairs']:.0f} pairs again and voted as before: {shares}")
+    for reader, repeated in result.get("again", {}).items():
+        shares = ", ".join(f"{question} {100 * repeated[question]:.0f} %" for question in QUESTIONS)
+        lines.append(f"reader {reader} read {repeated['pairs']:.0f} pairs again and voted as before: {shares}")
     return lines
 
 
-def _shares(rows: Sequence[Row], readers: Sequence[str]) -> dict[str, Any]:
+def _shares(rows: Sequence[Row], readers: Sequence[str]) -> Shares:
     """The share of votes in each column; the interval goes over clips."""
     votes = [(_vote(row, reader), row["clip"]) for row in rows for reader in readers]
     votes = [(vote, clip) for vote, clip in votes if all(vote)]
-    shares: dict[str, Any] = {"pairs": sum(any(all(_vote(row, reader)) for reader in readers) for row in rows)}
+    shares: Shares = {"pairs": sum(any(all(_vote(row, reader)) for reader in readers) for row in rows)}
     for name, wording, truth in COLUMNS if votes else ():
         hits = [wording in (None, vote[0]) and truth in (None, vote[1]) for vote, _ in votes]
-        found = share_interval([float(hit) for hit in hits], [clip for _, clip in votes])
-        known = found.low == found.low
-        shares[name] = {
-            "share": found.estimate,
-            "low": found.low if known else None,
-            "high": found.high if known else None,
-        }
+        interval = share_interval([float(hit) for hit in hits], [clip for _, clip in votes])
+        known = not math.isnan(interval.low)
+        low, high = (interval.low, interval.high) if known else (None, None)
+        shares[name] = ColumnShare(share=interval.estimate, low=low, high=high)
     return shares
 
 
-def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found = {}
-    for one, other in combinations(readers, 2):
-        votes = [(row.get(f"{question}_{one}", ""), row.get(f"{question}_{other}", "")) for row in rows]
-        votes = [(first, second) for first, second in votes if first and second]
+def _agreement(rows: Sequence[Row], question: str, readers: Sequence[str]) -> dict[str, Agreement]:
+    by_two: dict[str, Agreement] = {}
+    for first, second in combinations(readers, 2):
+        votes = [(row.get(f"{question}_{first}", ""), row.get(f"{question}_{second}", "")) for row in rows]
+        votes = [both for both in votes if all(both)]
         if votes:
-            found[f"{one}, {other}"] = {
-                "equal": sum(first == second for first, second in votes) / len(votes),
-                "kappa": cohen_kappa([first for first, _ in votes], [second for _, second in votes]),
+            by_two[f"{first}, {second}"] = {
+                "equal": sum(vote == other for vote, other in votes) / len(votes),
+                "kappa": cohen_kappa([vote for vote, _ in votes], [other for _, other in votes]),
                 "pairs": len(votes),
             }
-    return found
+    return by_two
 
 
 def _vote(row: Row, reader: str) -> tuple[str, str]:

@@ -118,7 +118,7 @@ class Votes:
 
     def _take(self, line: bytes, number: int) -> None:
         try:
-            values: dict[str, Any] = json.loads(line)
+            values = json.loads(line)
             vote = Vote(**{**values, "shown": tuple(values.get("shown", ()))})
         except (ValueError, TypeError) as error:
             if _is_torn(line):

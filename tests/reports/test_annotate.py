@@ -224,6 +224,8 @@ def test_written_answers_come_out_as_a_set(made: Path, tmp_path: Path, capsys: p
     given = ["annotate", "result", str(made), "--votes", str(path), "--config", "random_mc", "--task", "write"]
     assert main([*given, "--output", str(tmp_path / "set")]) == 0
     assert "n_items: 4" in capsys.readouterr().out.replace("n items", "n_items")
+    assert main([*given, "--record"]) == 2  # what people wrote is no figure of judges
+    assert "leave it out with --task write" in capsys.readouterr().err
     found = datasets.load_dataset(str(tmp_path / "set"), "verb_human_mc", split="test")
     assert len(found) == 4
     for row in found:

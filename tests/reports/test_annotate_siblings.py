@@ -11,7 +11,7 @@ import pytest
 
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.reports.annotate.siblings import KEY, PAGE, Source, read_key, write_reading
+from video_contrast.reports.annotate.siblings import KEY, PAGE, PairSource, read_key, write_reading
 from video_contrast.reports.annotate.siblings_result import cohen_kappa, merge, read_votes, results, write_votes
 
 CAPTIONS = ("a man </script><b>runs</b>", *(f"a man holds {n} balls" for n in range(9)))
@@ -58,7 +58,7 @@ def test_the_page_is_one_file_that_knows_no_source_and_runs_no_caption(reading: 
 
 
 def test_the_same_command_writes_the_same_bytes_and_never_over_another_reading(reading: Path, folder: Path) -> None:
-    sources = [Source("verbs", folder, "verb_mc", 8), Source("more", folder, "verb_mc")]
+    sources = [PairSource("verbs", folder, "verb_mc", 8), PairSource("more", folder, "verb_mc")]
     before = [(reading / name).read_bytes() for name in (PAGE, KEY)]
     write_reading(sources, reading, again=2)
     assert [(reading / name).read_bytes() for name in (PAGE, KEY)] == before
@@ -73,7 +73,7 @@ def test_the_same_command_writes_the_same_bytes_and_never_over_another_reading(r
 )  # fmt: skip
 def test_a_source_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
-        write_reading([Source.of(text.format(folder))], tmp_path / "reading")
+        write_reading([PairSource.of(text.format(folder))], tmp_path / "reading")
 
 
 def test_two_readers_become_one_table_without_captions(reading: Path, tmp_path: Path, capsys: Any) -> None:

@@ -5,19 +5,23 @@ read contrasts.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from video_contrast.commands.command import Command, Group
 from video_contrast.console import AsJson, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
 
+if TYPE_CHECKING:
+    from video_contrast.reports.annotate.judging import JudgedFigures
+    from video_contrast.reports.annotate.siblings_result import ReadingResult
+
 Task = Annotated[Literal["judge", "write"], "which page"]
 People = Annotated[int, "how many people answer each item"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Items:
+class PageItems:
     """Which items of a set a page shows, in which order."""
 
     config: Config = "verb_mc"
@@ -58,12 +62,12 @@ def commands() -> list[Command | Group]:
     ]
 
 
-def judge(dataset: SetPath, *, items: Items, server: Server, people: People = 3) -> None:
+def judge(dataset: SetPath, *, items: PageItems, server: Server, people: People = 3) -> None:
     """Open a local page: a video, its candidates shuffled, and "not clear"."""
     _serve("judge", dataset, items=items, server=server, people=people)
 
 
-def write(dataset: SetPath, *, items: Items, server: Server, people: People = 1) -> None:
+def write(dataset: SetPath, *, items: PageItems, server: Server, people: People = 1) -> None:
     """Open a local page: a video, its caption with the verb phrase marked, and a field for a false one."""
     _serve("write", dataset, items=items, server=server, people=people)
 
@@ -82,6 +86,8 @@ def result(
     """Say what the answers say, and export them as a set."""
     from video_contrast.reports.annotate.results import export_set, record_in_card, result_of
 
+    if record and task == "write":
+        raise UsageError("--record puts the figures of judges into the card; leave it out with --task write")
     figures = result_of(dataset, votes, config=config, split=split, task=task)
     if as_json:
         print(json.dumps(figures, indent=2))
@@ -89,7 +95,7 @@ def result(
         for name, value in figures.items():
             print(f"{name.replace('_', ' ')}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}")
     if record:
-        record_in_card(dataset, config, figures)
+        record_in_card(dataset, config, cast("JudgedFigures", figures))
     if output is not None:
         print(export_set(dataset, votes, output, config=config, split=split, task=task))
 
@@ -97,7 +103,7 @@ def result(
 def space(
     dataset: SetPath,
     *,
-    items: Items,
+    items: PageItems,
     output: Annotated[Path, "the Space's folder, new or empty"],
     task: Task = "judge",
     people: People = 3,
@@ -128,9 +134,11 @@ def siblings(
     seed: Seed = 0,
 ) -> None:
     """Write one HTML page: shuffled pairs of any sets, two votes a pair (natural? false?), the sources not shown."""
-    from video_contrast.reports.annotate.siblings import PAGE, Source, write_reading
+    from video_contrast.reports.annotate.siblings import PAGE, PairSource, write_reading
 
-    facts = write_reading([Source.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again))
+    facts = write_reading(
+        [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
+    )
     print(f"{output / PAGE}: {facts['pairs']} pairs, for readers to open from disk")
     for name, n in facts["sources"].items():
         print(f"  {n} of {name}")
@@ -153,7 +161,8 @@ def siblings_result(
         rows, again = read.read_votes(votes[0]), dict[str, dict[str, float]]()
     else:
         rows, again = read.merge(reading, votes)
-    result = {**read.results(rows), "again": again}
+    result = read.results(rows)
+    result["again"] = again
     if output is not None:
         read.write_votes(rows, output)
     if as_json:
@@ -164,7 +173,7 @@ def siblings_result(
         _print_reading(result)
 
 
-def _print_reading(result: dict[str, Any]) -> None:
+def _print_reading(result: "ReadingResult") -> None:
     from rich import box
     from rich.table import Table
 
@@ -179,7 +188,7 @@ def _print_reading(result: dict[str, Any]) -> None:
     print("\n".join(["shares in percent; [95 % interval over clips]", *agreement_lines(result)]))
 
 
-def _serve(task: Literal["judge", "write"], dataset: Path, *, items: Items, server: Server, people: int) -> None:
+def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, server: Server, people: int) -> None:
     if not 0 < server.port < 65536:
         raise UsageError(f"--port must be 1 to 65535, not {server.port}")
     from video_contrast.reports.annotate.pages import app, launch_options
