@@ -1,10 +1,10 @@
 """Which of a clip's contrasts is taken: a good one, so chosen that texts alone do not tell which caption is true.
 
 The choice is adversarial inside each item, no item is thrown away: over the whole set, every word, pair and triple of
-words should stand as often in what replaces as in what is replaced; as many edits should become more fluent, or longer,
-as less (also by a model of the chosen captions themselves); and captions should be as long as the set's own are on
-average. One item after another takes the proposal that serves this best, weighed against its score, until nothing
-changes.
+words (and every three letters of them) should stand as often in what replaces as in what is replaced; as many edits
+should become more fluent, or longer, as less (also by a model of the chosen captions themselves); and captions should
+be as long as the set's own are on average. One item after another takes the proposal that serves this best, weighed
+against its score, until nothing changes. Only steps of recipes, which leave no choice, are evened by leaving some out.
 """
 
 from collections import Counter, defaultdict
@@ -18,8 +18,8 @@ from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-# What unevenness of runs of one, two, three words costs; verbs leave more choices than things.
-_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75}, "object": {1: 4.0, 2: 1.0, 3: 0.4}}
+# What unevenness costs: of runs of one, two, three words, and (4) of three letters. Verbs leave more choices than things.
+_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
@@ -72,6 +72,30 @@ def choose(
         if not changed:
             break
     return {clip: chosen[clip].proposal for clip in options}
+
+
+def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Without those steps of recipes that make a verb replace others oftener, or more rarely, than it is replaced.
+
+    Args:
+        chosen: clip id -> its proposal; all but steps stay.
+    """
+    kept = dict(chosen)
+    steps = sorted((p for p in chosen.values() if p.parts.get("step")), key=lambda p: (p.score, p.clip))
+    net: Counter[str] = Counter()
+    for step in steps:
+        net.update({step.other.split(" ")[0]: 1})
+        net.subtract({step.unit.split(" ")[0]: 1})
+    while steps:
+        gains = [net[step.other.split(" ")[0]] - net[step.unit.split(" ")[0]] for step in steps]
+        most = max(gains)
+        if most <= 2:  # leaving one out would not make the sum of squares less
+            break
+        step = steps.pop(gains.index(most))
+        net.subtract({step.other.split(" ")[0]: 1})
+        net.update({step.unit.split(" ")[0]: 1})
+        del kept[step.clip]
+    return kept
 
 
 class _Balance:
@@ -196,7 +220,10 @@ def _option(proposal: Proposal) -> _Option:
 
 def _grams(text: str) -> Counter[tuple[str, ...]]:
     words = ["<", *text.lower().split(), ">"]
-    return Counter(tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    found = Counter(tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    letters = Counter(f" {word} "[at : at + 3] for word in words for at in range(len(word)))
+    found.update({("", "", "", part): n for part, n in letters.items()})
+    return found
 
 
 def _sign(value: float) -> float:

@@ -1,6 +1,6 @@
 """Whether texts are English, by the share of their words that are English function words."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from video_contrast.errors import VideoContrastError
 
@@ -10,6 +10,8 @@ _FUNCTION = frozenset(
     people man woman person men women boy girl""".split()  # noqa: SIM905
 )
 LEAST = 0.12  # English captions have 0.35-0.55; cooking orders 0.25 and more; German, French, Spanish under 0.08
+LEAST_KNOWN = 0.5  # of their words that English captions use: "red car number 3" holds no function word
+_TOO_FEW = 3  # words that tell no language
 _SAMPLE = 2000  # captions that are looked at
 
 
@@ -19,21 +21,40 @@ def function_share(captions: Sequence[str]) -> float:
     >>> function_share(["a man rides a horse"]) > 0.5, function_share(["ein mann reitet ein pferd"]) < 0.1
     (True, True)
     """
-    step = max(1, len(captions) // _SAMPLE)
-    words = [word for caption in captions[::step] for word in caption.lower().split()]
-    return sum(word.strip(".,!?;:\"'()") in _FUNCTION for word in words) / len(words) if words else 0.0
+    words = _words(captions)
+    return sum(word in _FUNCTION for word in words) / len(words) if words else 0.0
 
 
-def require_english(captions: Sequence[str]) -> None:
+def known_share(captions: Sequence[str], known: Collection[str]) -> float:
+    """Share of the words (numbers aside) that are among those of English captions."""
+    words = [word for word in _words(captions) if not word.isdigit()]
+    return sum(word in known for word in words) / len(words) if words else 0.0
+
+
+def require_english(captions: Sequence[str], known: Collection[str], *, name: str = "the captions") -> None:
     """Refuses captions of another language.
 
+    Args:
+        captions: any texts.
+        known: words of English captions.
+        name: what they are, for the message.
+
     Raises:
-        VideoContrastError: hardly a word is an English function word.
+        VideoContrastError: hardly a word is an English function word, and most words are not those of captions.
     """
+    words = [word for word in _words(captions) if word.isalpha()]
+    if not words or (len(words) < _TOO_FEW and "".join(words).isascii()):
+        return
     share = function_share(captions)
-    if captions and any(caption.strip() for caption in captions) and share < LEAST:
+    if share < LEAST and known_share(captions, known) < LEAST_KNOWN:
         raise VideoContrastError(
-            f"the captions do not look English ({share:.0%} of their words are English function words, "
-            f"{LEAST:.0%} are needed): frames are counted and parsed in English only; give a parser and counts of the "
-            "captions' language, or use another generator"
+            f"{name} do not look English ({share:.0%} of their words are English function words, {LEAST:.0%} are "
+            "needed): the generator frames counts and parses English only; take --generator llm with a model of that "
+            "language, or build sets that change no words (retrieval, random_mc)"
         )
+
+
+def _words(captions: Sequence[str]) -> list[str]:
+    step = max(1, len(captions) // _SAMPLE)
+    words = [word.strip(".,!?;:\"'()") for caption in captions[::step] for word in caption.lower().split()]
+    return [word for word in words if word]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.perturbations.contrast.generators.frames.choose import choose
+from video_contrast.perturbations.contrast.generators.frames.choose import choose, even
 from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts, count
 from video_contrast.perturbations.contrast.generators.frames.english import require_english
@@ -26,8 +26,13 @@ from video_contrast.perturbations.contrast.generators.frames.verbs import VerbCo
 
 Kind = Literal["verb", "object"]
 ClipCaptions = tuple[str, str | None, Sequence[str]]  # id, category if known, captions
+_UNEVEN = "left out, so that verbs of steps are replaced as often as they replace"
 _PART = 500  # clips that are read at a time
-_FEW = 0.35  # share of eligible clips under which the captions may be of another domain than the counts
+# Share of clips with a contrast under which the captions may be of another domain than the counts, and how many clips
+# it takes to say so.
+_FEW = {"high": 0.2, "balanced": 0.35, "all": 0.35}
+_ENOUGH = 8
+_STEPS = 0.5  # share of captions that are orders, above which they are steps of recipes
 
 
 @dataclass
@@ -40,6 +45,7 @@ class Found:
         reasons: how often each rule said no, counted a verb (a thing) of a caption.
         words: mean number of words of the captions.
         kind, quality, seed: as asked.
+        captions, orders: how many captions there are, and how many of them tell somebody what to do.
         notes: lines for the user: another parser, another domain.
         record: what the result depends on, JSON-able.
     """
@@ -51,6 +57,8 @@ class Found:
     kind: Kind
     quality: Quality
     seed: int
+    captions: int = 0
+    orders: int = 0
     notes: list[str] = field(default_factory=list)
     record: dict[str, object] = field(default_factory=dict)
 
@@ -70,6 +78,22 @@ class Found:
             quality=quality,
             record=record,
         )
+
+    def advice(self) -> list[str]:
+        """What to do where captions leave little to contrast: one line each."""
+        if self.kind == "verb" and self.orders > _STEPS * self.captions:
+            return [
+                "most captions are orders, as the steps of recipes are: poor ground for verbs, of which only those are "
+                "replaced that exclude each other; object_mc makes more and better contrasts of them"
+            ]
+        clips = len(self.proposals) + len(self.missing)
+        if clips >= _ENOUGH and len(self.proposals) < _FEW[self.quality] * clips:
+            return [
+                f"less than {_FEW[self.quality]:.0%} of the clips have a {self.kind} contrast: the captions may be of "
+                "another domain than the counts (give training captions of their own, --training), or hold few plain "
+                "statements (--explain says which rule left none)"
+            ]
+        return []
 
     def summary(self) -> str:
         """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
@@ -101,7 +125,7 @@ def load_counts(
     if not extra:
         return counts
     texts = [text for name in sorted(extra) for text in extra[name]]
-    require_english(texts)
+    require_english(texts, counts.tables["words1"], name="the training captions (--training)")
     known = {reading.caption: reading for reading in read(texts, parser=parser, cache=cache)}
     videos = (((categories or {}).get(name, "own"), [known[text] for text in extra[name]]) for name in sorted(extra))
     return counts.add(count(videos, source=f"{len(extra)} training videos"))
@@ -142,7 +166,7 @@ def propose(
     if len({clip[0] for clip in clips}) < len(clips):
         raise UsageError("two clips have the same id: the ids must be unique")
     texts = [text for _, _, captions in clips for text in captions]
-    require_english(texts)
+    require_english(texts, counts.tables["words1"])
     generator = VerbContrasts(counts) if kind == "verb" else ObjectContrasts(counts)
     words = _mean([len(text.split()) for text in texts])
     found = Found({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
@@ -150,6 +174,8 @@ def propose(
     for first in range(0, len(clips), _PART):
         part = clips[first : first + _PART]
         for clip in _read_clips(part, siblings or {}, parser, cache):
+            found.captions += len(clip.readings)
+            found.orders += sum(any(act.step for act in reading.actions) for reading in clip.readings)
             made, reasons = generator.propose(clip)
             found.reasons.update(reasons)
             ranked = _ranked(made, kind)
@@ -158,7 +184,8 @@ def propose(
                 found.proposals[clip.id] = good
             else:
                 found.missing[clip.id] = _why(clip, ranked, reasons, quality)
-    found.notes = _notes(found, parser)
+    note = version_note(parser)
+    found.notes = [*([note] if note else []), *found.advice()]
     found.record = {
         "generator": "frames",
         "kind": kind,
@@ -173,8 +200,15 @@ def propose(
 
 
 def choose_balanced(found: Found) -> dict[str, Proposal]:
-    """One proposal of each clip that has any, chosen so that texts alone do not tell (`choose.choose`)."""
-    return choose(found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind)
+    """One proposal of each clip that has any, chosen so that texts alone do not tell (`choose.choose`).
+
+    Steps of recipes leave too few choices for that: of them, some are left out (`choose.even`), which `found.missing`
+    tells.
+    """
+    chosen = choose(found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind)
+    kept = even(chosen)
+    found.missing |= dict.fromkeys(chosen.keys() - kept.keys(), _UNEVEN)
+    return kept
 
 
 def _read_clips(
@@ -219,20 +253,6 @@ def _why(clip: ReadClip, ranked: Sequence[Proposal], reasons: Counter[str], qual
 
 def _too_little(best: Proposal, quality: Quality) -> str:
     return f"the best contrast ({best.old!r} -> {best.new!r}) scores {best.score:.2f}, too little for {quality}"
-
-
-def _notes(found: Found, parser: str) -> list[str]:
-    notes = []
-    note = version_note(parser)
-    if note:
-        notes.append(note)
-    clips = len(found.proposals) + len(found.missing)
-    if clips >= 50 and len(found.proposals) < _FEW * clips:
-        notes.append(
-            f"only {len(found.proposals)} of {clips} clips have a contrast: the captions may be of another domain than "
-            "the counts; give training captions of their own"
-        )
-    return notes
 
 
 def _mean(values: Sequence[int]) -> float:

@@ -19,6 +19,7 @@ cut chop slice dice mince peel carve trim crop split saw
 mix stir blend whisk beat combine fold toss season knead
 fight wrestle battle spar box attack kick punch beat hit struggle compete slap
 run jog race sprint rush chase flee
+run gallop trot canter
 drive ride steer race cruise travel pilot operate test
 put place set add pour sprinkle drop lay insert spread apply
 hold carry grab lift take grip clutch pick raise use handle touch
@@ -130,7 +131,7 @@ SPEECH = frozenset(
 
 # One body does one of these at a time.
 POSTURE = frozenset("sit stand lie kneel sleep crawl squat".split())  # noqa: SIM905
-_MOTION = frozenset(
+MOTION = frozenset(
     """walk run swim ride drive climb fly ski skate surf dive bike jump dance hike jog skateboard snowboard row crawl
     race gallop""".split()  # noqa: SIM905
 )
@@ -225,5 +226,5 @@ def exclusive(first: str, second: str) -> bool:
     >>> exclusive("crawl", "walk"), exclusive("walk", "crawl"), exclusive("lie", "sleep")
     (False, False, False)
     """
-    known = POSTURE | _MOTION
+    known = POSTURE | MOTION
     return first in known and second in known and not near(first, second)

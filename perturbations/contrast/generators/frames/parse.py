@@ -63,10 +63,16 @@ def resolve(parser: str = "auto") -> str:
     """The parser that a name stands for here: a spaCy model's name, or "shallow".
 
     Raises:
-        UsageError: the name is empty.
+        UsageError: the name is empty, or of a model of another language.
     """
     if not parser:
         raise UsageError("the parser must be auto, shallow or the name of a spaCy model, not an empty name")
+    language = re.match(r"([a-z]{2,3})_", parser)
+    if language and language[1] != "en":
+        raise UsageError(
+            f"the parser {parser!r} is of another language ({language[1]}): the counts are of English captions; "
+            "name an English model (en_core_web_sm), auto or shallow"
+        )
     if parser != "auto":
         return parser
     import importlib.util
@@ -90,6 +96,8 @@ def parser_name(parser: str = "auto") -> str:
 def version_note(parser: str = "auto") -> str | None:
     """One line where captions are not parsed as the shipped counts were; None where they are."""
     name = parser_name(parser)
+    if parser == SHALLOW:
+        return "captions are read by tags and adjacency, as asked (parser shallow), which finds fewer contrasts"
     if name.startswith(SHALLOW):
         return (
             "no parser is installed, so captions are read by tags and adjacency, which finds fewer contrasts "

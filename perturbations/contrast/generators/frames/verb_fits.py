@@ -21,6 +21,10 @@ SCENE = 12  # verbs that a tail is said with, to be a scene that fits any of the
 PLACES = frozenset("in on at near by outside inside behind under beside along around front next across".split())  # noqa: SIM905
 IDIOMS = frozenset("make do have show look work play come hang find figure".split())  # noqa: SIM905
 _RARE_SUBJECT = -1.2
+FIRST = 2  # marks the class of a noun's first sense
+_COMPARES = frozenset("as while like than so until".split())  # noqa: SIM905
+_AGENTS = ("er", "or", "ist", "ian", "man", "woman")
+_KIN = frozenset("grandma grandpa granny mum mom mommy dad daddy auntie nephew niece cousin".split())  # noqa: SIM905
 _PARTICLES = frozenset("up out over off down around away back on".split())  # noqa: SIM905
 
 
@@ -33,6 +37,8 @@ class Other(NamedTuple):
     seen: int
     seen_total: int
     antonym: bool
+    sure: bool = False  # of `swaps`: it cannot be true as well, and goes with such a noun
+    anyway: bool = False  # and with whatever else follows
 
 
 def says_little(unit: str, verb: str, phrase: str) -> bool:
@@ -56,6 +62,8 @@ class VerbFits:
 
     def fault(self, action: Action, other: Other) -> str:
         """Why a person would not write it; "" if one would."""
+        if other.sure:
+            return self._swap_fault(action, other)
         counts, index = self.counts, self.index
         if other.verb in LIGHT or other.verb in ELASTIC:
             return "says little"
@@ -88,16 +96,47 @@ class VerbFits:
         fits = self._tail_fits if step else self._loosely_fits  # what is put somewhere was not there before
         if not all(fits(other.phrase, tail) for tail in action.loose):
             return "does not go with what follows"
+        return self._company_fault(action, other)
+
+    def _swap_fault(self, action: Action, other: Other) -> str:
+        """The same of what `swaps` names: places may follow, and where it says so, anything."""
+        for tail in (*action.tails, *action.loose):
+            first = tail.split(" ")[0]
+            if first in _COMPARES or tail == "to do":
+                return "does not go with what follows"
+            if not (other.anyway or first in PLACES or self._tail_fits(other.phrase, tail)):
+                return "does not go with what follows"
+        return self._company_fault(action, other)
+
+    def _company_fault(self, action: Action, other: Other) -> str:
         for verb in action.company:
             if verb == other.verb:
                 return "said in this caption"
             if exclusive(verb, other.verb) or opposite(verb, other.verb):
                 return "does not go with the caption's other verb"
-            if step and counts.get("company", other.verb, verb) >= SEEN:
+            if action.step and self.counts.get("company", other.verb, verb) >= SEEN:
                 continue  # steps follow each other: that people join them is enough
             if verb not in LIGHT and not self._goes_along(other.verb, verb):
                 return "does not go with the caption's other verb"
         return ""
+
+    def doer(self, action: Action) -> str:
+        """What acts: "person", "animal", "vehicle", or "" where that is not known."""
+        subject = action.subject
+        if subject == "-":
+            return ""
+        if subject in ("person", "people") or self._is_person(subject):
+            return "person"
+        if self.counts.get("class", subject, "animal") == FIRST:
+            return "animal"
+        return "vehicle" if self.counts.get("class", subject, "+vehicle") or subject in ("bus", "train") else ""
+
+    def _is_person(self, noun: str) -> bool:
+        """Whether a noun names a person: by the counts, or by its ending where they do not know it."""
+        counts = self.counts
+        if counts.get("class", noun, "person"):
+            return counts.get("class", noun, "animal") != FIRST
+        return not self.index.subjects[noun] and (noun in _KIN or noun.endswith(_AGENTS))
 
     def _does(self, action: Action, phrase: str) -> bool:
         """Whether such a subject was seen to do it: often enough, and not by a mistake of the parser now and then."""
@@ -119,7 +158,7 @@ class VerbFits:
     def subject_key(self, action: Action) -> str:
         """A person's own noun if it is well known, else any person."""
         subject = action.subject
-        if subject in ("-", "person", "people") or not self.counts.get("class", subject, "person"):
+        if subject in ("-", "person", "people") or not self._is_person(subject):
             return subject
         return "people" if self.index.subjects[subject] < 40 and action.plural else "person"
 
@@ -129,7 +168,7 @@ class VerbFits:
 
     def _tail_fits(self, phrase: str, tail: str) -> bool:
         first = tail.split(" ")[0]
-        if first in ("as", "while", "like", "than", "so", "until") or tail == "to do":
+        if first in _COMPARES or tail == "to do":
             return False
         exact = self.counts.get("tail", phrase, tail)
         if exact >= 3 or (exact == 2 and self.index.verbs[phrase] < 150):

@@ -60,12 +60,13 @@ class VerbParts:
             "seen": log(other.seen),
             "share": log(other.seen_total / total)
             if noun
-            else log(index.alone[other.unit] / max(index.uses[other.unit], 1)),
+            else log(max(index.alone[other.unit], 1) / max(index.uses[other.unit], 1)),
             "pmi": log(other.seen_total * index.all_uses / (index.uses[other.unit] * total))
             if noun and not rare
             else 0.0,
             "bare": float(not noun),
-            "rare": -float(rare),
+            "rare": -float(rare and not other.sure),
+            "sure": float(other.sure) * (0.5 if other.antonym else 1.0),
             "subject": self.fits.subject_share(self.fits.subject_key(action), other.phrase)
             if action.subject != "-"
             else -0.5,

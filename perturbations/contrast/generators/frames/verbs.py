@@ -1,7 +1,7 @@
 """Verb contrasts: the verb with its particle and preposition replaced by one that people say of the same noun."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action
@@ -18,9 +18,11 @@ from video_contrast.perturbations.contrast.generators.frames.groups import (
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.swaps import bodies, other_way, steps_exclude, swaps
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import (
     ALONE,
+    FIRST,
     IDIOMS,
     KNOWN_UNIT,
     PLACES,
@@ -41,7 +43,8 @@ EXCLUSIVE_LIFT = 1.0  # of what one body does not do at a time: that both are sa
 FOOD = frozenset({"food", "produce"})
 FOODS = 40  # foods of which a unit is said, to be done with any
 FEW_UNITS = 8  # verbs known of a food, under which those of any food are taken too
-FEW_CAPTIONS = 3  # captions of a clip, under which opposites need not have been seen with this very noun
+FEW_CAPTIONS = 3  # captions of a clip, under which opposites and `swaps` need not have been seen with this very noun
+_NO_PLACES = ("act", "event", "time", "group", "cognition", "communication", "state")
 SCENES = 8  # places of which a unit is said, to be done in any place
 
 
@@ -65,11 +68,13 @@ class VerbContrasts:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
         found: list[Proposal] = []
         reasons: Counter[str] = Counter()
+        few = clip.captions < FEW_CAPTIONS
         for index, reading in enumerate(clip.readings):
             if not reading.actions:
                 reasons["no verb"] += 1
             for action in reading.actions:
-                if action.fault:
+                sure = self._swaps(action) if few else []
+                if action.fault and not sure:
                     reasons[action.fault] += 1
                     continue
                 if inflect(action.verb, action.tag) != reading.words[action.place].text:
@@ -92,7 +97,7 @@ class VerbContrasts:
                     continue
                 before = len(found)
                 why: Counter[str] = Counter()
-                for other in self._others(action, few=clip.captions < FEW_CAPTIONS):
+                for other in sure if action.fault else self._others(action, few=few, sure=sure):
                     reason = self._misfit(clip, reading, action, other)
                     if reason:
                         why[reason] += 1
@@ -102,11 +107,55 @@ class VerbContrasts:
                     reasons[farthest(why) or "no other verb known of this noun"] += 1
         return found, reasons
 
-    def _others(self, action: Action, few: bool = False) -> Iterator[Other]:
+    def _swaps(self, action: Action) -> list[Other]:
+        """What surely replaces an action where a clip has few captions (`swaps`), seen with this noun or not."""
+        if action.step or action.context == "passive" or action.tag == "VBN":
+            return []
+        fault, noun, doer = action.fault, action.noun, self.fits.doer(action)
+        if not doer or fault not in ("", "light verb", "object not found by the parser"):
+            return []
+        found: dict[str, bool] = {}
+        if fault != "light verb" and other_way(action.unit):
+            found[other_way(action.unit)] = True
+        if fault != "object not found by the parser":
+            found |= swaps(doer, action.unit, noun=noun, kinds=self._kinds(noun))
+            if not fault and noun and doer != "vehicle" and not self._is_no_place(noun):
+                found |= dict.fromkeys(bodies(action.unit, kind_of(self.counts, noun)), True)
+        made = []
+        for unit, anyway in found.items():
+            verb = unit.split(" ")[0]
+            _, total = self.index.seen(unit, noun, action.determiner)
+            phrase = phrase_of(unit, self.index.phrases)
+            antonym = opposite(action.unit, unit)
+            seen = max(total, SEEN)
+            made.append(
+                Other(unit, verb, phrase, seen=seen, seen_total=seen, antonym=antonym, sure=True, anyway=anyway)
+            )
+        return made
+
+    def _kinds(self, noun: str) -> set[str]:
+        """Classes of a noun, as `swaps` names them."""
+        kind = kind_of(self.counts, noun) if noun else ""
+        found = {"food"} if kind in FOOD else {kind}
+        if noun in ("him", "her", "them", "person") or self.counts.get("class", noun, "person") == FIRST:
+            found.add("person")
+        return found
+
+    def _is_no_place(self, noun: str) -> bool:
+        """Whether a noun names something that one cannot sit in or on: a race, a day, a team."""
+        return any(self.counts.get("class", noun, kind) == FIRST for kind in _NO_PLACES)
+
+    def _others(self, action: Action, few: bool = False, sure: Sequence[Other] = ()) -> Iterator[Other]:
         """Units said of the noun (or said without one), with what they are made of.
 
-        Where a clip has few captions, the opposite of its verb is taken too, since it goes with the same nouns.
+        Args:
+            action: what is replaced.
+            few: whether the clip has few captions; then the opposite of its verb is taken too, since it goes with the
+                same nouns.
+            sure: of `_swaps`; they come first.
         """
+        yield from sure
+        named = {other.unit for other in sure}
         index = self.index
         if action.noun:
             noun = f"{action.compound} {action.noun}" if action.compound else action.noun
@@ -134,7 +183,7 @@ class VerbContrasts:
         own_rest = own.removeprefix(own_phrase)
         how = "passive" if action.context == "passive" else action.determiner
         for unit in units:
-            if unit == own:
+            if unit == own or unit in named:
                 continue
             phrase, verb, little = self._split(unit)
             antonym = opposite(own, unit) or (unit.removeprefix(phrase) == own_rest and opposite(own_phrase, phrase))
@@ -189,16 +238,17 @@ class VerbContrasts:
         return self.fits.fault(action, other) or self._perhaps_true(clip, reading, action, other)
 
     def _perhaps_true(self, clip: ReadClip, reading: Reading, action: Action, other: Other) -> str:
-        if other.phrase in clip.verbs or (other.verb in clip.verbs and not other.antonym):
+        # What one caption says of "turn on" says nothing of "turn off"; what others say may.
+        alone = clip.captions == 1 and other.verb == action.verb
+        if (other.phrase in clip.verbs and not alone) or (other.verb in clip.verbs and not other.antonym):
             return "another caption says it"
-        if other.antonym:
+        if other.antonym or other.sure:
             # Others may see it the other way; one that says so is enough.
-            said = clip.verbs[action.verb]
-            return "" if said else "another caption says it"
+            return "" if clip.verbs[action.verb] else "another caption says it"
+        if action.step:
+            return "" if steps_exclude(action.verb, other.verb) else "goes with what it replaces"
         if near(action.verb, other.verb) or any(near(verb, other.verb) for verb, n in clip.verbs.items() if n > 1):
             return "near to what another caption says"
-        if action.step:
-            return "goes with what it replaces" if self.index.step_lift(action.verb, other.verb) > LIFT else ""
         if (action.verb in POSTURE or other.verb == "stand") and not exclusive(action.verb, other.verb):
             return "goes with what it replaces"
         lifts = self.together
