@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Metrics are copied there to be imported: the user's own copies, and those of other processes, stay out of it.
+_MODULES = tempfile.TemporaryDirectory(prefix="video-contrast-modules-")
+os.environ["HF_MODULES_CACHE"] = _MODULES.name
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -68,6 +72,12 @@ def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
         patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
         patch.setattr(sys, "path", [*sys.path])
-        for name in [name for name in sys.modules if name.partition(".")[0] == "evaluate_modules"]:
+        for name in _imported_metrics():
             patch.delitem(sys.modules, name)
         yield evaluate
+        for name in _imported_metrics():  # their folders are this test's: the next one would look for its own in them
+            del sys.modules[name]
+
+
+def _imported_metrics() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] == "evaluate_modules"]
