@@ -9,7 +9,7 @@ SugarCrepe does.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,30 @@ from numpy.typing import NDArray
 from video_contrast.audit.blind_models import (
     BLIND_MODELS,
     FOLDS,
+    ScorerKey,
     Scores,
     audited_negatives,
     blind_scores,
     folds_of,
     too_few,
 )
+from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
 from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
 from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
 from video_contrast.rows import MultipleChoiceRow, Row
 from video_contrast.seeds import digest
 
+# How the blind models of an audit are called.
+SCORERS: dict[ScorerKey, str] = {
+    "blind": "blind classifier",
+    "language_model": "trigram model",
+    "text_features": "form of candidates",
+    "common_position": "common position",
+    "large_language_model": "language model",
+    "shorter_wins": "shorter wins",
+    "longer_wins": "longer wins",
+}
 GRID = 10  # cells a side of zero and score
 
 
@@ -63,7 +75,7 @@ class BlindResult:
         scores: float64[k] for each item, the true candidate first, higher for what looks true.
     """
 
-    key: str
+    key: ScorerKey
     scorer: str
     scores: Scores
 
@@ -126,7 +138,7 @@ def blind_results(
 
 def audit(
     rows: Sequence[Row], *, seed: int = 0, folds: int = FOLDS, language_model: LanguageModel | None = None
-) -> dict[str, Any]:
+) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
     Args:
@@ -135,11 +147,6 @@ def audit(
         folds: of the cross-validation, grouped by `cluster`.
         language_model: a causal language model; its accuracy is added to those of the built-in models.
 
-    Returns:
-        JSON-able: items, against (kinds), chance, and for each blind model its accuracy (0..1, a tie counts as a fair
-        share) with its standard error and its 95 % interval over clusters (None below five). `note` says why models
-        were left out.
-
     Raises:
         UsageError: the rows are not of a multiple-choice set.
     """
@@ -147,8 +154,8 @@ def audit(
     return audit_facts(items, blind_results(items, seed=seed, folds=folds, language_model=language_model), folds)
 
 
-def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], folds: int = FOLDS) -> dict[str, Any]:
-    """The record of an audit; see `audit`.
+def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], folds: int = FOLDS) -> AuditFacts:
+    """Returns the record of an audit.
 
     Args:
         items: the audited candidates.
@@ -157,39 +164,32 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], fo
     """
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
-    facts: dict[str, Any] = {
-        "items": len(items),
-        "against": sorted({item.kind for item in items}),
-        "chance": round(chance, 4),
-    }
+    scorers = {result.key: scorer_facts(result, clusters) for result in results}
+    facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
     if too_few(clusters, folds):
         facts["note"] = f"{len(items)} items of {len(set(clusters))} videos are too few to cross-validate a classifier"
     else:
         facts["folds"] = folds
-    for result in results:
-        facts[result.key] = accuracy_facts(wins(result.scores), clusters) | {"scorer": result.scorer}
-    return facts
+    return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
 
 
-def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> dict[str, Any]:
+def scorer_facts(result: BlindResult, clusters: Sequence[str]) -> ScorerFacts:
+    """Returns the accuracy of a blind model; a tie counts as a fair share.
+
+    Args:
+        result: what it says of every item.
+        clusters: source video of each item.
+    """
+    return {**accuracy_facts(wins(result.scores), clusters), "scorer": result.scorer}
+
+
+def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> AuditFacts:
     """Returns the audit that a card shows: of the split `test`, or of the first if there is none; `split` names it."""
     split = "test" if "test" in splits else next(iter(splits))
-    return {"split": split, **audit(splits[split], seed=seed)}
+    return {**audit(splits[split], seed=seed), "split": split}
 
 
-# Keys of an audit that hold an accuracy, and how they are called.
-SCORERS = {
-    "blind": "blind classifier",
-    "language_model": "trigram model",
-    "text_features": "form of candidates",
-    "common_position": "common position",
-    "large_language_model": "language model",
-    "shorter_wins": "shorter wins",
-    "longer_wins": "longer wins",
-}
-
-
-def strongest_first(facts: Mapping[str, Any]) -> list[tuple[str, float, float]]:
+def strongest_first(facts: AuditFacts) -> list[tuple[str, float, float]]:
     """Returns name, accuracy and standard error of every blind model of an audit, the most accurate first.
 
     >>> strongest_first({"blind": {"accuracy": 0.5, "standard_error": 0.1},
@@ -210,8 +210,8 @@ def refine(
     seed: int = 0,
     folds: int = FOLDS,
     grid: int = GRID,
-    by: tuple[str, str] | None = None,
-) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
+    by: tuple[ScorerKey, ScorerKey] | None = None,
+) -> tuple[list[MultipleChoiceRow], RefinedCounts]:
     """Cuts a set to the largest part, cell by cell, on which two blind scores say nothing.
 
     Per item the gaps (true minus mean of the contrasts) of the classifier and of the trigram model are binned on a
@@ -249,18 +249,18 @@ def refine(
         opposite = members.get((-i, -j), [])
         inside = sorted(inside, key=lambda number: digest(seed, "refine", items[number].id))
         keep.update(inside[: len(opposite)])
-    kept = sorted(keep)
-    left = [clusters[number] for number in kept]
-    facts = {
+    staying = sorted(keep)
+    of_staying = [clusters[number] for number in staying]
+    facts: RefinedCounts = {
         "items_before": len(rows),
-        "items_after": len(kept),
+        "items_after": len(staying),
         "grid": grid,
         "scores": names,
         "accuracy_after": [
-            accuracy_facts(wins([scores[n] for n in kept]), left)["accuracy"] for scores in learned if kept
+            accuracy_facts(wins([scores[n] for n in staying]), of_staying)["accuracy"] for scores in learned if staying
         ],
     }
-    return [rows[number] for number in kept], facts
+    return [rows[number] for number in staying], facts
 
 
 def _learned(items: Sequence[AuditedItem], folds: int, seed: int) -> list[Scores]:
@@ -284,24 +284,18 @@ def wins(scores: Scores) -> NDArray[np.float64]:
     return np.array([float(s[0] == s.max()) / np.count_nonzero(s == s.max()) for s in scores])
 
 
-def accuracy_facts(
-    won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95
-) -> dict[str, float | None]:
-    """The record of an accuracy, rounded to 4 places.
+def accuracy_facts(won: NDArray[np.float64], clusters: Sequence[str], *, level: float = 0.95) -> AccuracyFacts:
+    """Returns the record of an accuracy.
 
     Args:
         won: float64[n], 0..1.
         clusters: source video of each item.
         level: coverage of the interval.
-
-    Returns:
-        `accuracy`, `standard_error` (over clusters; 0 with one), `low` and `high` (None below five clusters).
     """
     interval = share_interval(won, clusters, level=level)
-    places = {"accuracy": interval.estimate, "standard_error": interval.standard_error, "low": interval.low,
-              "high": interval.high}  # fmt: skip
-    rounded = {name: round(float(value), 4) if np.isfinite(value) else None for name, value in places.items()}
-    return rounded | {"standard_error": rounded["standard_error"] or 0.0}
+    low, high = (round(float(end), 4) if np.isfinite(end) else None for end in (interval.low, interval.high))
+    error = round(float(interval.standard_error), 4) if np.isfinite(interval.standard_error) else 0.0
+    return {"accuracy": round(float(interval.estimate), 4), "standard_error": error, "low": low, "high": high}
 
 
 def _cells(gaps: NDArray[np.float64], grid: int) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 from math import log
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,10 @@ from video_contrast.seeds import stream
 Scores = list[NDArray[np.float64]]  # one array an item, one number a candidate
 TextScorer = Callable[[Sequence[str]], NDArray[np.float64]]  # float64[n] for n texts
 Fit = Callable[[Sequence[Sequence[str]]], TextScorer]  # items, true candidate first; texts not to be learned are ""
+# Keys of an audit that hold the accuracy of a blind model.
+ScorerKey = Literal[
+    "blind", "language_model", "text_features", "common_position", "large_language_model", "shorter_wins", "longer_wins"
+]
 FOLDS = 5
 LEAST_ITEMS = 20  # below, cross-validation says nothing
 NGRAMS = (1, 3)
@@ -214,15 +219,15 @@ class TrigramModel:
         below = self._probability(history[1:], word) if history else 1.0 / (len(self.vocabulary) + 1)
         if not total:
             return below
-        seen = self.counts.get((*history, word), 0)
-        return (max(seen - DISCOUNT, 0.0) + DISCOUNT * self.kinds[history] * below) / total
+        count = self.counts.get((*history, word), 0)
+        return (max(count - DISCOUNT, 0.0) + DISCOUNT * self.kinds[history] * below) / total
 
 
 @dataclass(frozen=True)
 class BlindModel:
     """A blind model that learns: its key in an audit's record, how it is called, and how it is fitted."""
 
-    key: str
+    key: ScorerKey
     summary: str
     fit: Fit
 

@@ -1,11 +1,12 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
@@ -15,16 +16,45 @@ from video_contrast.video import DamagedVideo, index_of, segments_of, verify
 from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
+Video = TypeVar("Video")
+
+
+class Progress(Protocol):
+    """Wraps a loop for a progress bar."""
+
+    def __call__(self, items: Iterable[Video], total: int, /) -> Iterable[Video]:
+        """Returns the same items; `total` is how many there are."""
+
+
+class VideoFacts(TypedDict, total=False):
+    """What is known of a video file; of one that is no video only its size and sha256."""
+
+    bytes: int
+    sha256: str
+    frames: int
+    seconds: float
+
+
+class Manifest(TypedDict):
+    """The manifest of a set: every video with its sha256, and those that are missing or cannot be read."""
+
+    rows: dict[str, dict[str, int]]
+    videos: dict[str, VideoFacts]
+    missing: list[str]
+    unreadable: dict[str, str]
+    damaged: dict[str, str]
+    changed: list[str]
+    short: list[str]
 
 
 @dataclass
 class Checked:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         rows: config -> split -> number of rows.
         problems: of tables and card, a sentence each.
-        videos: path -> what is known of the file: `bytes`, `sha256`, `frames`, `seconds`.
+        videos: path -> what is known of the file.
         missing: paths of which there is no file.
         unreadable: path -> why, of files that are no video.
         damaged: path -> why, of videos that stop in the middle or hold frames that cannot be decoded.
@@ -35,7 +65,7 @@ class Checked:
 
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    videos: dict[str, dict[str, Any]] = field(default_factory=dict)
+    videos: dict[str, VideoFacts] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
@@ -45,7 +75,7 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found wrong."""
+        """Whether nothing is wrong."""
         return not any((self.problems, self.missing, self.unreadable, self.damaged, self.changed, self.short))
 
     @property
@@ -53,8 +83,8 @@ class Checked:
         """How many videos are whole, as far as their files tell."""
         return len(self.videos) - len(self.unreadable) - len(self.damaged)
 
-    def manifest(self) -> dict[str, Any]:
-        """The manifest: every video with its sha256, and those that are missing or cannot be read."""
+    def manifest(self) -> Manifest:
+        """Returns the manifest, sorted."""
         return {
             "rows": self.rows,
             "videos": {path: self.videos[path] for path in sorted(self.videos)},
@@ -73,7 +103,7 @@ def check(
     decode: bool = True,
     expected: str | Path | None = None,
     num_proc: int = 1,
-    progress: Callable[[Iterable[Any], int], Iterable[Any]] | None = None,
+    progress: Progress | None = None,
 ) -> Checked:
     """Checks every table of a set, and every video that they name.
 
@@ -185,45 +215,52 @@ def _check_videos(
     clips: dict[str, set[tuple[float | None, float | None]]],
     decode: bool,
     num_proc: int,
-    progress: Callable[[Iterable[Any], int], Iterable[Any]] | None,
+    progress: Progress | None,
     checked: Checked,
 ) -> None:
     if not given and not any((root / path).is_file() for path in clips):
         checked.looked = False
         return
 
-    def look(path: str) -> tuple[str, dict[str, Any] | None, str, bool]:
-        full = resolve_under(root, path)
-        if not full.exists():
-            return path, None, "", False
-        facts: dict[str, Any] = {}
-        try:
-            index = verify(full) if decode else index_of(full)
-            if index.damage:
-                raise DamagedVideo(f"{full}: damaged: {index.damage}")
-            facts = {"frames": index.n_frames, "seconds": round(index.end, 3)}
-            why, damaged = "", False
-        except VideoContrastError as error:
-            why, damaged = (
-                str(error).removeprefix(f"{full}: ").removeprefix("damaged: "),
-                isinstance(error, DamagedVideo),
-            )
-        if full.is_file():
-            facts |= {"bytes": full.stat().st_size, "sha256": sha256(full)}
-        return path, facts, why, damaged
-
     with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
-        results: Iterable[Any] = pool.map(look, sorted(clips))
-        for path, facts, why, damaged in progress(results, len(clips)) if progress else results:
-            if facts is None:
-                checked.missing.append(path)
+        results: Iterable[_Examined] = pool.map(partial(_examined, root, decode=decode), sorted(clips))
+        for video in progress(results, len(clips)) if progress else results:
+            if video.facts is None:
+                checked.missing.append(video.path)
                 continue
-            checked.videos[path] = facts
-            if why:
-                (checked.damaged if damaged else checked.unreadable)[path] = why
+            checked.videos[video.path] = video.facts
+            if video.problem:
+                (checked.damaged if video.damaged else checked.unreadable)[video.path] = video.problem
                 continue
-            for start, _ in sorted(clips[path], key=str):
-                if start is not None and start >= facts["seconds"]:
-                    checked.short.append(
-                        f"{path}: a clip begins at {start:g} s, the video ends at {facts['seconds']:g} s"
-                    )
+            end = video.facts["seconds"]
+            for start, _ in sorted(clips[video.path], key=str):
+                if start is not None and start >= end:
+                    checked.short.append(f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s")
+
+
+class _Examined(NamedTuple):
+    """A video: what is known of its file (None: there is none), and what is wrong with it ("" if nothing)."""
+
+    path: str
+    facts: VideoFacts | None
+    problem: str = ""
+    damaged: bool = False
+
+
+def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
+    file = resolve_under(root, path)
+    if not file.exists():
+        return _Examined(path, None)
+    facts: VideoFacts = {}
+    problem, damaged = "", False
+    try:
+        index = verify(file) if decode else index_of(file)
+        if index.damage:
+            raise DamagedVideo(f"{file}: damaged: {index.damage}")
+        facts = {"frames": index.n_frames, "seconds": round(index.end, 3)}
+    except VideoContrastError as error:
+        problem = str(error).removeprefix(f"{file}: ").removeprefix("damaged: ")
+        damaged = isinstance(error, DamagedVideo)
+    if file.is_file():
+        facts |= {"bytes": file.stat().st_size, "sha256": sha256(file)}
+    return _Examined(path, facts, problem, damaged)

@@ -7,11 +7,11 @@ Source: Oren et al. (2024), "Proving test set contamination in black-box languag
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from video_contrast.audit.blind_audit import LanguageModel
+from video_contrast.audit.records import OrderFacts, OrderTest
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
 
@@ -23,7 +23,7 @@ LEAST = 10
 
 def exchangeability(
     rows: Sequence[MultipleChoiceRow], model: LanguageModel, *, seed: int = 0, shuffles: int = SHUFFLES
-) -> dict[str, Any]:
+) -> OrderFacts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
     Args:
@@ -33,9 +33,7 @@ def exchangeability(
         shuffles: how many orders each published one is compared with.
 
     Returns:
-        `model`, and for `items` and `candidates` each: `n` (shards of items; items), `gain` (mean of the published
-        order's log-likelihood a token less that of shuffled ones, nats), `p_value` (one-sided t-test; None below
-        `LEAST`). A small p-value says that the order is known, not by which way.
+        A test of either order; None below `LEAST`. A small p-value says that the order is known, not by which way.
     """
     texts = [" ".join([*filter(None, [row.get("question")]), row["candidates"][row["label"]]]) for row in rows]
     shards: list[list[str]] = [[]]
@@ -64,7 +62,7 @@ def _tested(
     *,
     what: str,
     written: Callable[[Sequence[str]], str],
-) -> dict[str, Any]:
+) -> OrderTest:
     texts = []
     for number, group in enumerate(groups):
         rng = stream(seed, "exchangeability", what, number)

@@ -6,11 +6,11 @@ Every finding is a count with its first examples, so that a reader can look at t
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from video_contrast.audit.near_duplicates import near_duplicates, plain
+from video_contrast.audit.records import CopyFacts, Finding, LeakFacts, PositionFacts, TextFacts
 from video_contrast.rows import MultipleChoiceRow
 
 EXAMPLES = 5
@@ -31,24 +31,14 @@ def least_tokens(text: str) -> int:
     return len(_PIECE.findall(text)) + 2
 
 
-def finding(examples: Iterable[str], **counts: Any) -> dict[str, Any]:
-    """Returns a finding: `count` and the first examples.
-
-    Args:
-        examples: a sentence each.
-        counts: further numbers.
-    """
+def finding(examples: Iterable[str]) -> Finding:
+    """Returns how many examples there are, a sentence each, and the first of them."""
     listed = list(examples)
-    return {"count": len(listed), "examples": listed[:EXAMPLES], **counts}
+    return {"count": len(listed), "examples": listed[:EXAMPLES]}
 
 
-def position_facts(rows: Rows) -> dict[str, Any]:
-    """Where the true candidates stand, over items with the most frequent number of candidates.
-
-    Returns:
-        `candidates` (that number), `counts` (one a place), `p_value` (chi-square test of equal shares; items as
-        independent), `most_common` (share of the fullest place).
-    """
+def position_facts(rows: Rows) -> PositionFacts:
+    """Where the true candidates stand, over items with the most frequent number of candidates."""
     from scipy.stats import chisquare
 
     size = Counter(len(row["candidates"]) for row in rows).most_common(1)[0][0]
@@ -61,25 +51,22 @@ def position_facts(rows: Rows) -> dict[str, Any]:
     }
 
 
-def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, limit: int = TOKENS) -> dict[str, Any]:
+def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, limit: int = TOKENS) -> TextFacts:
     """Candidates of an item that say the same, nearly the same, or more than models read.
 
     Args:
         rows: the items.
         count_tokens: of a text, as models count.
         limit: the most tokens that a model reads.
-
-    Returns:
-        Findings `equal_candidates`, `near_candidates` and `long_candidates`.
     """
     equal, near, long = [], [], []
     known: dict[str, int] = {}
     for row in rows:
         texts = row["candidates"]
-        seen: dict[str, int] = {}
+        first: dict[str, int] = {}
         for n, text in enumerate(texts):
-            if seen.setdefault(plain(text), n) != n:
-                equal.append(f"{row['id']}: {texts[seen[plain(text)]]!r} and {text!r}")
+            if first.setdefault(plain(text), n) != n:
+                equal.append(f"{row['id']}: {texts[first[plain(text)]]!r} and {text!r}")
             if text not in known:
                 known[text] = count_tokens(text)
             if known[text] > limit:
@@ -88,19 +75,14 @@ def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, li
     return {
         "equal_candidates": finding(equal),
         "near_candidates": finding(near),
-        "long_candidates": finding(long, limit=limit, most=max(known.values())),
+        "long_candidates": {**finding(long), "limit": limit, "most": max(known.values())},
     }
 
 
-def copy_facts(rows: Rows) -> dict[str, Any]:
+def copy_facts(rows: Rows) -> CopyFacts:
     """Items that stand in a set more than once, keys that disagree, and captions that are true of several clips.
 
-    Returns:
-        Findings `copies` (same clip, question and candidates; other items of a group of pairs are none),
-        `key_differs` (of them with another true candidate), `true_elsewhere` (negatives of a clip that are a true
-        caption of the same clip in another item, without a question), `shared_captions` (true captions of several
-        source videos, without a question), `near_captions` (pairs of true captions of different source videos that
-        share nearly all words).
+    Candidates that answer a question are no captions.
     """
     copies, differs, elsewhere, shared = [], [], [], []
     first: dict[tuple[object, ...], MultipleChoiceRow] = {}
@@ -141,22 +123,22 @@ def copy_facts(rows: Rows) -> dict[str, Any]:
     }
 
 
-def leak_facts(splits: Mapping[str, Rows]) -> dict[str, Any]:
-    """What stands in more than one split.
-
-    Returns:
-        Findings `videos` (source videos) and `captions` (true captions); empty where there is one split.
-    """
+def leak_facts(splits: Mapping[str, Rows]) -> LeakFacts:
+    """What stands in more than one split; empty where there is one."""
     if len(splits) < 2:
         return {}
-    facts = {}
-    for name, key in (("videos", lambda row: row["cluster"]), ("captions", lambda row: plain(_true(row)))):
-        where: dict[str, dict[str, None]] = defaultdict(dict)
-        for split, rows in splits.items():
-            for row in rows:
-                where[key(row)][split] = None
-        facts[name] = finding(f"{what!r}: {', '.join(names)}" for what, names in where.items() if len(names) > 1)
-    return facts
+    return {
+        "videos": _in_several(splits, lambda row: row["cluster"]),
+        "captions": _in_several(splits, lambda row: plain(_true(row))),
+    }
+
+
+def _in_several(splits: Mapping[str, Rows], key: Callable[[MultipleChoiceRow], str]) -> Finding:
+    where: dict[str, dict[str, None]] = defaultdict(dict)
+    for split, rows in splits.items():
+        for row in rows:
+            where[key(row)][split] = None
+    return finding(f"{value!r}: {', '.join(names)}" for value, names in where.items() if len(names) > 1)
 
 
 def _true(row: MultipleChoiceRow) -> str:

@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.audit.blind_audit import AuditedItem, BlindResult, accuracy_facts, wins
 from video_contrast.audit.item_checks import EXAMPLES
+from video_contrast.audit.records import AccuracyFacts, ExplainedFacts, PowerFacts, Suspect, SuspectFacts
 from video_contrast.errors import VideoContrastError
-from video_contrast.metrics.power import paired_power
+from video_contrast.metrics.power import PairedPower, paired_power
 from video_contrast.rows import MultipleChoiceRow
 
 SUSPECTS = 200  # kept in the record
@@ -36,7 +36,7 @@ class ModelAnswers:
 
 def explained(
     items: Sequence[AuditedItem], blind: Sequence[BlindResult], best: str, answers: Sequence[ModelAnswers]
-) -> list[dict[str, Any]]:
+) -> list[ExplainedFacts]:
     """How much of each model's accuracy a blind model has too, and its accuracy where no blind model wins.
 
     Args:
@@ -46,9 +46,7 @@ def explained(
         answers: of each model.
 
     Returns:
-        A row a model: `model`, `n`, `accuracy` with its interval, `explained` (the best blind model's lead over chance
-        as a share of the model's; None where the model has no lead), `on_blind_wins` and `on_rest` (accuracies where
-        at least one blind model is right alone, and where none is), `n_rest`.
+        A row a model.
 
     Raises:
         VideoContrastError: a model has no item of the set.
@@ -57,7 +55,7 @@ def explained(
     solved = np.array([any(score[0] > score[1:].max() for score in scores) for scores in by_item])
     won = wins(next(result.scores for result in blind if result.key == best))
     chance = np.array([1.0 / len(item.texts) for item in items])
-    rows = []
+    rows: list[ExplainedFacts] = []
     for model in answers:
         here = np.array([item.id in model.hits for item in items])
         if not here.any():
@@ -78,11 +76,11 @@ def explained(
     return rows
 
 
-def _accuracy(hits: NDArray[np.float64], among: NDArray[np.bool_], items: Sequence[AuditedItem]) -> dict[str, Any]:
-    return dict(accuracy_facts(hits[among], [item.cluster for item, yes in zip(items, among, strict=True) if yes]))
+def _accuracy(hits: NDArray[np.float64], among: NDArray[np.bool_], items: Sequence[AuditedItem]) -> AccuracyFacts:
+    return accuracy_facts(hits[among], [item.cluster for item, inside in zip(items, among, strict=True) if inside])
 
 
-def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> dict[str, Any] | None:
+def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> SuspectFacts | None:
     """Items whose key all models contradict in the same way.
 
     Args:
@@ -90,14 +88,14 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
         answers: of at least two models whose choices are known.
 
     Returns:
-        `models`, `count`, `expected` (how many there would be if each model erred by itself, at its own rate, evenly
-        over the wrong candidates: what exceeds it are shared errors, of the key or of the models), `items` (id, true
-        candidate, chosen one) and `examples`; None with fewer than two models.
+        The items, and how many would be expected if each model erred by itself, at its own rate, evenly over the wrong
+        candidates: what exceeds that are shared errors, of the key or of the models. None with fewer than two models.
     """
     known = [model for model in answers if model.choices]
     if len(known) < 2:
         return None
-    items, expected = [], 0.0
+    items: list[Suspect] = []
+    expected = 0.0
     shared = [row for row in rows if all(row["id"] in model.choices for model in known)]
     rates = [float(np.mean([m.choices[row["id"]] != row["label"] for row in shared])) if shared else 0.0 for m in known]
     for row in shared:
@@ -120,7 +118,7 @@ def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers])
 
 def power(
     items: Sequence[AuditedItem], answers: Sequence[ModelAnswers], *, points: float, accuracy: float | None = None
-) -> dict[str, Any]:
+) -> PowerFacts:
     """How many source videos tell two models apart by some points, and whether this set has them.
 
     With the scores of at least two models their paired differences are the pilot (of all pairs the one that needs
@@ -133,22 +131,20 @@ def power(
         points: the difference, in percentage points.
         accuracy: of both models, 0..1; half way between chance and 1 where None.
 
-    Returns:
-        As `metrics.power.paired_power`, with `points` and `from` (what the variance is taken from).
     """
     clusters = {item.id: item.cluster for item in items}
     difference = points / 100
-    pilots = []
+    pilots: list[tuple[str, PairedPower]] = []
     for first, second in combinations(answers, 2):
         ids = [name for name in first.hits if name in second.hits and name in clusters]
         if len({clusters[name] for name in ids}) > 1:
             change = [second.hits[name] - first.hits[name] for name in ids]
             facts = paired_power(change, [clusters[name] for name in ids], difference=difference)
-            pilots.append(facts | {"from": f"{first.model} and {second.model}"})
+            pilots.append((f"{first.model} and {second.model}", facts))
     n, n_clusters = len(items), len(set(clusters.values()))
     if pilots:
-        worst = max(pilots, key=lambda facts: float(facts["clusters_needed"]))
-        return worst | {"points": points, "enough": n_clusters >= worst["clusters_needed"]}
+        models, most = max(pilots, key=lambda pilot: pilot[1]["clusters_needed"])
+        return {**most, "from": models, "points": points, "enough": n_clusters >= most["clusters_needed"]}
     from scipy.special import ndtri
 
     chance = float(np.mean([1 / len(item.texts) for item in items]))

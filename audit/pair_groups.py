@@ -6,11 +6,11 @@ than ties can be right. Where the questions differ, the texts alone may tell.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from video_contrast.audit.blind_audit import SCORERS, BlindResult, accuracy_facts, wins
+from video_contrast.audit.records import PairFacts
 from video_contrast.metrics.group_score import group_chance
 from video_contrast.rows import MultipleChoiceRow
 
@@ -21,17 +21,13 @@ def whole_groups(rows: Sequence[MultipleChoiceRow]) -> list[MultipleChoiceRow]:
     return [row for row in rows if not row.get("group") or sizes[row.get("group")] == len(row["candidates"])]
 
 
-def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]) -> dict[str, Any] | None:
+def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]) -> PairFacts | None:
     """The text score of the strongest blind model on a set of pairs; None where there are no groups.
 
     Args:
         rows: of the split.
         results: of the blind models, an item a row.
 
-    Returns:
-        `groups`, `same_texts` (how many ask for all their clips with the same question), `chance`, the best model's
-        `name` and `accuracy` with `low` and `high` (corrected for the choice among the models), and `solvable` (None
-        with too few source videos).
     """
     members: dict[str, list[int]] = defaultdict(list)
     whole = {row["id"] for row in whole_groups(rows) if row.get("group")}
@@ -43,18 +39,21 @@ def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]
         return None
     clusters = [rows[places[0]]["cluster"] for places in groups]
     level = 1 - 0.05 / len(results)
-    scored: list[dict[str, Any]] = []
+    scored = {}
     for result in results:
         won = wins(result.scores)
         shares = np.array([np.prod(won[places]) for places in groups])
-        scored.append({"name": SCORERS[result.key], **accuracy_facts(shares, clusters, level=level)})
-    best = max(scored, key=lambda model: float(model["accuracy"] or 0))
+        scored[SCORERS[result.key]] = accuracy_facts(shares, clusters, level=level)
+    name, best = max(scored.items(), key=lambda model: model[1]["accuracy"])
     chance = float(np.mean([group_chance(len(places))["text_score"] for places in groups]))
     same = sum(len({rows[n].get("question") for n in places}) == 1 for places in groups)
     return {
         "groups": len(groups),
         "same_texts": same,
         "chance": round(chance, 4),
-        **{name: best[name] for name in ("name", "accuracy", "low", "high")},
+        "name": name,
+        "accuracy": best["accuracy"],
+        "low": best["low"],
+        "high": best["high"],
         "solvable": None if best["low"] is None else bool(best["low"] > chance),
     }

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast.audit.blind_audit import LanguageModel, audit_splits, refine
+from video_contrast.audit.records import ConfigAudit, RefinedCounts
 from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.rows import MultipleChoiceRow
@@ -23,7 +23,7 @@ def audit_set(
     refine: bool = False,
     language_model: LanguageModel | None = None,
     seed: int = 0,
-) -> dict[str, Facts]:
+) -> dict[str, ConfigAudit]:
     """Audits configs of a set on disk and writes the results into its record.
 
     `hub_cards.write_card` then renders the card with them.
@@ -45,14 +45,14 @@ def audit_set(
     """
     set_folder = SetFolder.built(folder)
     draft = SetDraft(folder)
-    results: dict[str, Facts] = {}
+    results: dict[str, ConfigAudit] = {}
     for config in _with_candidates(set_folder, configs):
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
         audited = split or ("test" if "test" in splits else next(iter(splits)))
         if audited not in splits:
             raise unknown_name(f"split of {config}", audited, list(splits))
         record = xray(splits, split=audited, seed=seed, language_model=language_model)
-        results[config] = {"split": audited, **record["blind"]["audit"], "certificate": certificate(record)}
+        results[config] = {**record["blind"]["audit"], "split": audited, "certificate": certificate(record)}
         if record["pairs"]:
             results[config]["pairs"] = record["pairs"]
         if refine and set_folder.layout(config) == "multiple_choice":  # single rows cannot leave a group of pairs
@@ -74,7 +74,7 @@ def _with_candidates(folder: SetFolder, configs: Sequence[str] | None) -> list[s
     return names
 
 
-def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tuple[dict[str, Any], Facts]:
+def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tuple[RefinedCounts, ConfigAudit]:
     """Adds CONFIG_refined without the splits that are too small to refine or empty after it.
 
     Returns:
@@ -82,20 +82,21 @@ def _add_refined(draft: SetDraft, config: str, splits: Splits, seed: int) -> tup
     """
     former = draft.record["configs"][config]["facts"]
     facts: Facts = {key: value for key, value in former.items() if key not in ("audit", "splits", "paper")}
-    facts |= {"refined_from": config, "splits": {}, "left_out": {}}
+    counts: dict[str, RefinedCounts] = {}
+    facts |= {"refined_from": config, "splits": counts, "left_out": {}}
     refined: dict[str, list[MultipleChoiceRow]] = {}
     for split, rows in splits.items():
         try:
-            kept, counts = refine(rows, seed=seed)
+            part, counts[split] = refine(rows, seed=seed)
         except UsageError as error:
             facts["left_out"][split] = str(error)
             continue
-        facts["splits"][split] = counts | {"items": len(kept)}
-        if kept:
-            refined[split] = list(kept)
+        counts[split]["items"] = len(part)
+        if part:
+            refined[split] = part
     if not refined:
         reasons = "; ".join(f"split {split}: {why}" for split, why in facts["left_out"].items())
         raise UsageError(f"{config} cannot be refined: {reasons or 'no item stays'}")
-    facts["audit"] = audit_splits(refined, seed)
-    draft.add(config + SUFFIX, refined, facts)
-    return facts["splits"][facts["audit"]["split"]], facts["audit"]
+    audit = audit_splits(refined, seed)
+    draft.add(config + SUFFIX, refined, facts | {"audit": audit})
+    return counts[audit["split"]], {**audit}

@@ -6,7 +6,6 @@ for a card.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from video_contrast.audit.blind_audit import (
     SCORERS,
@@ -17,6 +16,7 @@ from video_contrast.audit.blind_audit import (
     audit_facts,
     audited_items,
     blind_results,
+    scorer_facts,
     wins,
 )
 from video_contrast.audit.exchangeability import exchangeability
@@ -31,6 +31,7 @@ from video_contrast.audit.item_checks import (
 )
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
+from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
 from video_contrast.errors import unknown_name
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.version import __version__
@@ -49,7 +50,7 @@ def xray(
     limit: int = TOKENS,
     points: float = POINTS,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> XrayRecord:
     """X-rays a split of a set; the others serve to find what stands in several.
 
     Args:
@@ -62,12 +63,6 @@ def xray(
         limit: the most tokens that a model reads.
         points: the difference of two models that the set should show, in percentage points.
         seed: of everything random.
-
-    Returns:
-        JSON-able: `split`, `items`, `clusters`, `candidates` (size -> items), `chance` (all candidates), `blind`
-        (`models`, the strongest first; `best`, its interval corrected for the choice among them; `solvable`; `audit`,
-        the record as of `blind_audit.audit`), `pairs` (`pair_facts`), `explained`, `position`, `texts`, `copies`,
-        `leaks`, `suspects`, `order`, `power`; None where something was not given.
 
     Raises:
         UsageError: no such split, or rows that are not of a multiple-choice set.
@@ -97,7 +92,7 @@ def xray(
         "pairs": pairs,
         "explained": explained(items, results, blind["best"]["key"], answers) if answers else None,
         "position": position_facts(rows),
-        "texts": text_facts(rows, count_tokens, limit) | {"counter": counter},
+        "texts": {**text_facts(rows, count_tokens, limit), "counter": counter},
         "copies": copy_facts(rows),
         "leaks": leak_facts(splits),
         "suspects": suspects(rows, answers),
@@ -106,36 +101,30 @@ def xray(
     }
 
 
-def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> dict[str, Any]:
+def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> BlindFacts:
     clusters = [item.cluster for item in items]
     facts = audit_facts(items, results)
-    models: list[dict[str, Any]] = []
+    models: list[NamedScorer] = []
     for result in results:
-        models.append({"key": result.key, "name": SCORERS[result.key], **facts[result.key]})
-    models.sort(key=lambda model: -float(model["accuracy"]))
+        models.append({"key": result.key, "name": SCORERS[result.key], **scorer_facts(result, clusters)})
+    models.sort(key=lambda model: -model["accuracy"])
     best = next(result for result in results if result.key == models[0]["key"])
     # The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).
     corrected = accuracy_facts(wins(best.scores), clusters, level=1 - 0.05 / len(results))
-    chance = float(facts["chance"])
-    low = corrected["low"]
+    chance, low = facts["chance"], corrected["low"]
     return {
         "chance": chance,
         "against": facts["against"],
         "models": models,
-        "best": models[0] | {"low": low, "high": corrected["high"]},
+        "best": {**models[0], "low": low, "high": corrected["high"]},
         "solvable": None if low is None else bool(low > chance),
         "note": facts.get("note"),
         "audit": facts,
     }
 
 
-def certificate(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The short form of an X-ray for a card.
-
-    Returns:
-        `blind` (the best blind accuracy, with interval and chance), `solvable_blind`, `key_differs`, `copies`,
-        `equal_candidates`, `leaks`, `enough_for_points` (None where the set is too small for any of it), `version`.
-    """
+def certificate(record: XrayRecord) -> Certificate:
+    """Returns the short form of an X-ray."""
     best = record["blind"]["best"]
     return {
         "solvable_blind": record["blind"]["solvable"],
@@ -154,11 +143,11 @@ def certificate(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def certificate_text(record: Mapping[str, Any]) -> str:
+def certificate_text(record: XrayRecord) -> str:
     """The certificate as a block of Markdown, to stand in a data set's card."""
     facts = certificate(record)
     interval = ""
-    if facts["best_blind_low"] is not None:
+    if facts["best_blind_low"] is not None and facts["best_blind_high"] is not None:
         interval = f" [{100 * facts['best_blind_low']:.1f}, {100 * facts['best_blind_high']:.1f}]"
     accuracy, chance = 100 * facts["best_blind_accuracy"], 100 * facts["chance"]
     verdict = {True: "solvable blind", False: "not shown to be solvable blind", None: "too small to tell"}

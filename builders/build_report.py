@@ -1,17 +1,18 @@
 """What a build prints: rows, why clips fell out, and how far a model comes that never sees the video."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from video_contrast.audit.blind_audit import strongest_first
+from video_contrast.audit.records import AuditFacts
 from video_contrast.builders.assembly.reasons import counts_in_words
+from video_contrast.storage.set_records import ConfigRecord, SetRecord
 
 ERRORS = 2.6  # standard errors above chance, from which on a blind model is said to win ...
 MARGIN = 0.05  # ... if it is also that far above chance
 _COVERAGE = {"base": "on the base caption", "eligible": "on any caption"}
 
 
-def build_report(record: Mapping[str, Any], configs: Sequence[str]) -> list[str]:
+def build_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
     """Returns the lines that a build prints of its configs: counts of what was read, then a line a table.
 
     Args:
@@ -33,7 +34,7 @@ def build_report(record: Mapping[str, Any], configs: Sequence[str]) -> list[str]
     return lines
 
 
-def blind_report(record: Mapping[str, Any], configs: Sequence[str]) -> list[str]:
+def blind_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
     """Returns a line a multiple-choice config: the strongest model that never sees the video, beside chance."""
     lines = []
     for config, audit in _audits(record, configs):
@@ -44,7 +45,7 @@ def blind_report(record: Mapping[str, Any], configs: Sequence[str]) -> list[str]
     return ["without the video, the strongest text-only model:", *lines] if lines else []
 
 
-def blind_warnings(record: Mapping[str, Any], configs: Sequence[str], folder: object) -> list[str]:
+def blind_warnings(record: SetRecord, configs: Sequence[str], folder: object) -> list[str]:
     """Returns a sentence for each config that a text-only model wins well above chance.
 
     Args:
@@ -64,9 +65,9 @@ def blind_warnings(record: Mapping[str, Any], configs: Sequence[str], folder: ob
     return warnings
 
 
-def _built(record: Mapping[str, Any], configs: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+def _built(record: SetRecord, configs: Sequence[str]) -> list[tuple[str, ConfigRecord]]:
     return [(config, record["configs"][config]) for config in configs if config in record["configs"]]
 
 
-def _audits(record: Mapping[str, Any], configs: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+def _audits(record: SetRecord, configs: Sequence[str]) -> list[tuple[str, AuditFacts]]:
     return [(name, entry["facts"]["audit"]) for name, entry in _built(record, configs) if entry["facts"].get("audit")]

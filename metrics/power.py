@@ -1,7 +1,7 @@
 """Power: how many source videos it takes to tell two models apart, from the variance of a pilot."""
 
 import math
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -11,9 +11,22 @@ ALPHA, POWER = 0.05, 0.8
 POINTS = 5.0  # the difference that power is computed for where none was seen
 
 
+class PairedPower(TypedDict):
+    """What `paired_power` returns; the counts needed are of as many items a video as the pilot has on average."""
+
+    difference: float
+    clusters_needed: int  # videos
+    items_needed: int
+    n_clusters: int  # of the pilot
+    n_items: int
+    detectable: float  # the least difference that the pilot's size shows
+    detectable_with_more_items: float | None  # the same with any number of items on the pilot's videos
+    enough: bool
+
+
 def paired_power(
     change: Any, clusters: Any = None, *, difference: float, alpha: float = ALPHA, power: float = POWER
-) -> dict[str, Any]:
+) -> PairedPower:
     """How many videos, and whether more items a video, would show a difference between two models.
 
     The variance of the mean of paired differences has a part between videos and a part within them (analysis of
@@ -25,11 +38,6 @@ def paired_power(
         difference: the true difference that is to be found, 0..1, above 0.
         alpha: level of the two-sided test.
         power: chance to find it.
-
-    Returns:
-        `difference`; `clusters_needed` (videos with as many items each as the pilot's have on average); `items_needed`;
-        `n_clusters`, `n_items` (the pilot's); `detectable` (the least difference that the pilot's size shows);
-        `detectable_with_more_items` (the same with any number of items on the pilot's videos); `enough`.
 
     Raises:
         ValueError: fewer than two clusters, a difference that is not above 0.
@@ -68,7 +76,7 @@ def paired_power(
     }
 
 
-def pilot_power(change: Any, clusters: Any = None, *, points: float | None = None) -> dict[str, Any] | None:
+def pilot_power(change: Any, clusters: Any = None, *, points: float | None = None) -> PairedPower | None:
     """`paired_power` for the difference of `points`, else for that of the pilot (5 points where it has none).
 
     Args:
@@ -82,8 +90,8 @@ def pilot_power(change: Any, clusters: Any = None, *, points: float | None = Non
     values = vector(change, "change")
     if cluster_codes(clusters, len(values))[1] < 2 or not values.any():
         return None
-    seen = abs(float(values.mean()))
-    return paired_power(values, clusters, difference=points / 100 if points else seen or POINTS / 100)
+    observed = abs(float(values.mean()))
+    return paired_power(values, clusters, difference=points / 100 if points else observed or POINTS / 100)
 
 
 def _components(values: Any, codes: Any, n_clusters: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from video_contrast.errors import VideoContrastError, unknown_name
-from video_contrast.metrics.power import ALPHA
+from video_contrast.metrics.power import ALPHA, PairedPower
 from video_contrast.rows import Layout
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ScoreRow
@@ -34,7 +34,7 @@ class Comparison(TypedDict):
     n: int
     n_clusters: int  # videos
     n_left_out: int  # items that one run alone has
-    power: dict[str, Any] | None  # of `metrics.power.pilot_power`
+    power: PairedPower | None
     mcnemar_p: NotRequired[float]  # multiple choice; items as independent
     only_first: NotRequired[int]
     only_second: NotRequired[int]

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from video_contrast.audit.records import Finding, XrayRecord
 from video_contrast.audit.xray import certificate_text
 from video_contrast.files import write_json, write_text
 from video_contrast.reports.layout import Cell, Column, Section, Table
 from video_contrast.reports.power import shown
 from video_contrast.reports.write import render_page
 
-Records = Mapping[str, Mapping[str, Any]]  # name of a set -> its X-ray
+Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.
 FINDINGS = (
     ("copies", "copies", "items that stand twice (same clip, question and candidates)"),
@@ -195,9 +196,10 @@ def side_by_side(records: Records) -> str:
     verdicts = {True: "yes", False: "not shown", None: "too small to tell"}
     rows["solvable blind"] = [verdicts[record["blind"]["solvable"]] for record in records.values()]
     rows["fullest place of the key, %"] = [f"{100 * r['position']['most_common']:.1f}" for r in records.values()]
-    for part, key, text in FINDINGS:
-        if any(record[part] for record in records.values()):
-            rows[text] = [f"{record[part][key]['count']:,}" if record[part] else "–" for record in records.values()]
+    for part, name, text in FINDINGS:
+        findings = [_finding(record, part, name) for record in records.values()]
+        if any(findings):
+            rows[text] = [f"{finding['count']:,}" if finding else "–" for finding in findings]
     points = next(iter(records.values()))["power"]["points"]
     rows[f"source videos for {points:g} points"] = [f"{r['power']['clusters_needed']:,}" for r in records.values()]
     lines = [f"| | {' | '.join(records)} |", "|---|" + "---|" * len(records)]
@@ -259,7 +261,7 @@ def _items_section(records: Records) -> Section:
     columns = [Column("finding", numeric=False), *map(Column, records)]
     rows = []
     for part, key, text in FINDINGS:
-        found = [record[part].get(key) if record[part] else None for record in records.values()]
+        found = [_finding(record, part, key) for record in records.values()]
         if any(found):
             rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in found]])
     counts = [
@@ -337,8 +339,13 @@ def _share(facts: Mapping[str, Any], chance: float | None = None, best: bool = F
     return Cell(f"{value:.1f}", value, low=low, high=high, chance=chance, tone="best" if best else "")
 
 
-def _findings(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(text, record[part][key]) for part, key, text in FINDINGS if record[part] and key in record[part]]
+def _findings(record: Mapping[str, Any]) -> list[tuple[str, Finding]]:
+    return [(text, finding) for part, key, text in FINDINGS if (finding := _finding(record, part, key))]
+
+
+def _finding(record: Mapping[str, Any], part: str, key: str) -> Finding | None:
+    finding: Finding | None = record[part].get(key)
+    return finding
 
 
 def _counters(records: Records) -> str:

@@ -1,11 +1,14 @@
 """`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
+
+if TYPE_CHECKING:
+    from video_contrast.audit.records import ConfigAudit
 
 
 def commands() -> list[Command]:
@@ -49,7 +52,7 @@ def audit(
 
 def _audit_table(
     dataset: Path, configs: list[str] | None, *, split: str | None, refine: bool, language_model: Any, seed: int
-) -> dict[str, Any]:
+) -> "dict[str, ConfigAudit]":
     """The audit of a table, or of a folder without a record: nothing is written."""
     from video_contrast.audit.xray import certificate, xray
     from video_contrast.errors import UsageError
@@ -59,7 +62,7 @@ def _audit_table(
         raise UsageError(
             f"{dataset} has no set.json to write into; `video-contrast xray {dataset} --refine` writes a new set"
         )
-    results = {}
+    results: dict[str, ConfigAudit] = {}
     for source in open_sources(str(dataset), configs):
         record = xray(source.splits, split=split, language_model=language_model, seed=seed)
         results[source.name] = {
@@ -79,7 +82,7 @@ def loaded_language_model(name: str | None, device: str) -> Any:
     return LanguageModel(name, device=device)
 
 
-def _print(config: str, facts: dict[str, Any]) -> None:
+def _print(config: str, facts: "ConfigAudit") -> None:
     from video_contrast.audit.blind_audit import strongest_first
 
     print(f"{config} ({facts['split']}): {facts['items']} items, against {', '.join(facts['against'])}, "
@@ -89,5 +92,5 @@ def _print(config: str, facts: dict[str, Any]) -> None:
     if "note" in facts:
         print(f"  {facts['note']}")
     if "refined" in facts:
-        kept = facts["refined"]
-        print(f"  refined: {kept['items_after']} of {kept['items_before']} items in {config}_refined")
+        refined = facts["refined"]
+        print(f"  refined: {refined['items_after']} of {refined['items_before']} items in {config}_refined")

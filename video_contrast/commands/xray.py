@@ -1,13 +1,17 @@
 """`video-contrast xray WHAT ...`: can a benchmark be won without its videos, and what else is wrong with it?"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import Configs, Device, Seed
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.plain_table import TableColumns
+
+if TYPE_CHECKING:
+    from video_contrast.audit.records import XrayRecord
+    from video_contrast.reports.xray_sources import XraySource
 
 _NOT_CUT = ("common_position", "large_language_model")  # blind models that refinement does not cut by
 
@@ -56,7 +60,7 @@ def xray(
         raise UsageError(f"--points {points:g} and --token-limit {token_limit} must be above 0")
     model = loaded_language_model(language_model, device)
     counting = _counting(tokenizer)
-    records: dict[str, Any] = {}
+    records: dict[str, XrayRecord] = {}
     for place in what:
         for source in open_sources(place, names_in(config), split=split, columns=columns, against=against):
             if split is not None and split not in source.splits:
@@ -104,7 +108,7 @@ def _counting(tokenizer: str | None) -> dict[str, Any]:
     return {"count_tokens": lambda text: len(loaded(text)["input_ids"]), "counter": f"those of {tokenizer}"}
 
 
-def _refined(source: Any, record: dict[str, Any], output: Path, seed: int) -> dict[str, Any]:
+def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int) -> dict[str, object]:
     """Writes the part of a set on which its two strongest blind models say nothing, as a set of its own.
 
     The place of the key is not among them: shuffling the candidates mends it, leaving items out does not.
