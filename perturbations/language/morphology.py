@@ -98,6 +98,18 @@ def verb_tags(word: str) -> frozenset[str]:
 
 
 @lru_cache(_CACHED_WORDS)
+def is_describing(word: str) -> bool:
+    """Whether a dictionary adjective or adverb has the form `word`.
+
+    >>> is_describing("fast"), is_describing("origami")
+    (True, False)
+    """
+    low = word.lower()
+    known = low.isascii() and low.isalpha()
+    return known and any(_lemminflect().getAllLemmas(low, upos=upos) for upos in ("ADJ", "ADV"))
+
+
+@lru_cache(_CACHED_WORDS)
 def is_noun(word: str) -> bool:
     """Whether a dictionary noun has the form `word`.
 

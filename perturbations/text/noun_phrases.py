@@ -5,7 +5,7 @@ Strict on purpose: what does not fit a pattern is no noun phrase, so that rules 
 
 from typing import NamedTuple
 
-from video_contrast.perturbations.language import Token, lemma
+from video_contrast.perturbations.language import Token, lemma, verb_tags
 from video_contrast.perturbations.text.clauses import UNCOUNTED
 
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
@@ -22,6 +22,9 @@ _NOMINATIVE = ("i", "he", "she", "we", "they", "it")
 _ONE = frozenset(("a", "an", "one", "1", "this", "that", "each", "every", "another"))
 _COLLECTIVE = frozenset("group couple bunch lot number".split())  # noqa: SIM905  "a group of people are"
 _NO_THINGS = frozenset("outdoors indoors outside inside home upstairs downstairs backstage today".split())  # noqa: SIM905
+_ACTIVITIES = frozenset(  # nouns behind a verb in -ing: "a fighting game"
+    "game games show pool competition tape class lesson contest match".split()  # noqa: SIM905
+)
 _COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
 PREPOSITIONS = frozenset(
     """in on at with from to into onto near behind beside over under through across around for inside outside along
@@ -38,22 +41,27 @@ class NounPhrase(NamedTuple):
     plural: bool | None
 
 
-def noun_phrase(tokens: list[Token], start: int) -> NounPhrase | None:
+def noun_phrase(tokens: list[Token], start: int, *, joined: bool = True) -> NounPhrase | None:
     """The phrase at `start` with its "of" phrases and what "and" joins to it; None where there is none.
+
+    Args:
+        tokens: of the caption.
+        start: its first word.
+        joined: whether what "and" joins to it belongs to it.
 
     >>> from video_contrast.perturbations.language import tag
     >>> noun_phrase(tag(["a pot of soup and two eggs on a table"], tagger="hanta")[0], 0)
     NounPhrase(start=0, end=7, head=1, plural=True)
     """
     whole = _with_of(tokens, start)
-    while whole is not None:
+    while joined and whole is not None:
         after = whole.end
         comma = after < len(tokens) and tokens[after].text == ","
         after += comma
-        joined = after < len(tokens) and tokens[after].text.lower() in ("and", "&")
-        following = _with_of(tokens, after + joined) if comma or joined else None
-        clause = following is not None and tokens[following.start].text.lower() in _NOMINATIVE  # "and he puts ..."
-        if following is None or clause or (not joined and not _list_goes_on(tokens, following.end)):
+        with_and = after < len(tokens) and tokens[after].text.lower() in ("and", "&")
+        following = _with_of(tokens, after + with_and) if comma or with_and else None
+        clause = following is not None and _opens_clause(tokens, following.start)
+        if following is None or clause or (not with_and and not _list_goes_on(tokens, following.end)):
             break
         of = any(token.text.lower() == "of" for token in tokens[whole.start : whole.end])
         bare = tokens[following.start].tag in (*NOUNS, "JJ") and tokens[whole.start].text.lower() in _ONE
@@ -81,15 +89,27 @@ def attached(tokens: list[Token], start: int, words: frozenset[str] = PREPOSITIO
         if following is None:
             return end
         end = following.end
+        joins = end + 1 < len(tokens) and tokens[end].text.lower() == "and"
+        if joins and not _opens_clause(tokens, end + 1):  # "from a pan and a pot"
+            more = _with_of(tokens, end + 1)
+            last = more is not None and (more.end == len(tokens) or tokens[more.end].tag in ("IN", "TO", "."))
+            end = more.end if more is not None and last else end
     return end
+
+
+def _opens_clause(tokens: list[Token], place: int) -> bool:
+    """Whether a word behind "and" begins a clause, or is a further verb: "and he puts ...", "and firing guns"."""
+    low = tokens[place].text.lower()
+    return low in _NOMINATIVE or (low.endswith("ing") and "VBG" in verb_tags(low) and place + 1 < len(tokens))
 
 
 def _with_of(tokens: list[Token], start: int) -> NounPhrase | None:
     whole = _simple(tokens, start)
     last = whole
     while last is not None and whole is not None and last.end < len(tokens) and tokens[last.end].text.lower() == "of":
-        last = _simple(tokens, last.end + 1)
-        if last is None:
+        gerund = last.end + 1 < len(tokens) and tokens[last.end + 1].tag == "VBG"  # "a method of applying makeup"
+        last = _simple(tokens, last.end + 1 + gerund) or (_simple(tokens, last.end + 1) if gerund else None)
+        if last is None or (gerund and last.end < len(tokens) and tokens[last.end].tag == "TO"):
             return None  # an "of" without its noun phrase: what belongs to what is not known
         many = last.plural if tokens[whole.head].lemma in _COLLECTIVE else whole.plural
         whole = whole._replace(end=last.end, plural=many)
@@ -102,9 +122,13 @@ def _simple(tokens: list[Token], start: int) -> NounPhrase | None:
     low = tokens[start].text.lower()
     if tokens[start].tag == "PRP":
         return NounPhrase(start, start + 1, start, low in _PLURAL_PRONOUNS)
-    if low in _SOLE:
-        return NounPhrase(start, start + 1, start, False)
-    if tokens[start].tag == "VBG":  # "draining white beans": what is done, not a thing
+    if low in _SOLE or (low in ("some", "any") and start + 1 < len(tokens) and tokens[start + 1].text.lower() == "one"):
+        return NounPhrase(start, start + 1 + (low not in _SOLE), start + (low not in _SOLE), False)
+    if low == "the" and start + 1 < len(tokens) and tokens[start + 1].text.lower() in ("other", "others"):
+        following = tokens[start + 2].tag if start + 2 < len(tokens) else ""
+        if following not in (*NOUNS, *_MODIFIERS) or following == "VBG":
+            return NounPhrase(start, start + 2, start + 1, tokens[start + 1].text.lower() == "others")
+    if tokens[start].tag == "VBG" and not _activity(tokens, start):  # "draining white beans": what is done, not a thing
         return None
     end = start
     while end < len(tokens) and tokens[end].tag in ("PDT", "DT", "PRP$", "CD"):
@@ -124,8 +148,12 @@ def _inside(tokens: list[Token], start: int, place: int) -> bool:
     if token.text.lower() in _SOLE:
         return False
     after_noun = place > start and tokens[place - 1].tag in NOUNS
+    if after_noun and token.text.lower() in _NO_THINGS:  # "a conversation outdoors"
+        return False
     following = tokens[place + 1].tag if place + 1 < len(tokens) else ""
-    if token.tag in NOUNS:
+    if token.tag in NOUNS or _activity(tokens, place):
+        return True
+    if after_noun and token.tag == "JJ" and following in ("NN", "NNS"):  # "rice crispy treats"
         return True
     if after_noun:  # "a man s hat"; but "a song wearing ..." ends at the noun
         return token.text.lower() in ("s", "'s", "’s", "'", "’") and following in (*NOUNS, *_MODIFIERS)
@@ -134,6 +162,12 @@ def _inside(tokens: list[Token], start: int, place: int) -> bool:
     if token.tag == "CC":  # "a black and white dog"
         return place > start and tokens[place - 1].tag == "JJ" and following == "JJ"
     return token.tag in _MODIFIERS and following in (*NOUNS, *_MODIFIERS, "CC")
+
+
+def _activity(tokens: list[Token], place: int) -> bool:
+    """Whether a verb in -ing and the noun behind it are one thing: "a split screen fighting game"."""
+    behind = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
+    return tokens[place].tag == "VBG" and behind in _ACTIVITIES
 
 
 def _plural(words: list[Token]) -> bool | None:

@@ -2,8 +2,8 @@
 
 # Verbs whose noun phrase is no object that could be the subject of a passive.
 NO_PASSIVE = frozenset(
-    """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie lay pose
-    smile laugh talk come fall live say like love enjoy try start begin appear happen pan zoom s re m ve ll""".split()  # noqa: SIM905
+    """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie pose
+    smile laugh talk come fall live say like appear happen pan zoom s re m ve ll""".split()  # noqa: SIM905
 )
 # Verb and preposition that share a passive: "two cars are talked about".
 WITH_PREPOSITION = {
@@ -21,6 +21,7 @@ WITH_PREPOSITION = {
         "interact": "with", "wrestle": "with", "converse": "with", "communicate": "with", "get": "into",
         "go": "through over", "crash": "into", "shoot": "at", "rap": "about", "joke": "about", "report": "on about",
         "narrate": "about", "tell": "about", "lean": "on against", "participate": "in", "practice": "on",
+        "flip": "through", "browse": "through", "scroll": "through", "react": "to", "respond": "to", "drink": "from",
     }.items()
 }  # fmt: skip
 ROUTES_THROUGH = (
@@ -40,13 +41,15 @@ ROUTES_THROUGH = (
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
     """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie lay
-    pose move stop go come sleep cry yell swim compete stretch exercise wait""".split()  # noqa: SIM905
+    pose move stop go come sleep cry yell swim compete stretch exercise wait shout cheer clap
+    rest travel drift""".split()  # noqa: SIM905
 )
 TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make".split())  # noqa: SIM905
 # "takes his hat off": the particle moves up to the participle.
 SEPARABLE = frozenset(
     """take put pick turn cut throw mix set pull push lift tear blend break knock bring carry hold clean wipe wash
-    fold roll give peel pour move send shut open fix chop slice lock""".split()  # noqa: SIM905
+    fold roll give peel pour move send shut open fix chop slice lock
+    drag toss spin drive""".split()  # noqa: SIM905
 )
 PARTICLES = frozenset("off on up down out away apart together back over around".split())  # noqa: SIM905
 ROUTES = frozenset(
@@ -69,7 +72,10 @@ RECIPROCAL = ("each other", "one another", "another one")
 FRONTS = frozenset("front back middle top line distance row circle way speed time place action".split())  # noqa: SIM905
 TELLING = frozenset(("ask", "tell", "question", "interview", "teach", "quiz"))  # someone about something
 # What people have that can be had by them: "an argument is being had".
-HAD = frozenset("conversation discussion argument talk meeting party debate chat meal race fight dialogue".split())  # noqa: SIM905
+HAD = frozenset(
+    """conversation discussion argument talk meeting party debate chat meal race fight dialogue match breakfast lunch
+    dinner picnic interview battle""".split()  # noqa: SIM905
+)
 # Adverbs of the whole sentence behind an object.
 WHERE_AND_HOW = frozenset(
     """together inside outside indoors outdoors again here well nearby upstairs downstairs online twice too now
@@ -77,5 +83,23 @@ WHERE_AND_HOW = frozenset(
 )
 # What the agent does and no thing can: "rides a bike wearing a helmet".
 AGENT_ACTS = frozenset(
-    "wearing using holding talking singing dancing smiling laughing explaining describing speaking trying".split()  # noqa: SIM905
+    """wearing using holding talking singing dancing smiling laughing explaining describing speaking trying sitting
+    discussing""".split()  # noqa: SIM905
 )
+# Verbs that share an object: in "plays and discusses a game" it is played and discussed.
+SHARING = frozenset(
+    """play discuss describe review explain show demonstrate examine prepare make mix stir blend combine cut chop slice
+    dice peel clean wash fold wrap hold push pull kick throw catch pick lift build fix test touch rub pet feed hug kiss
+    inspect display open analyze unbox arrange decorate collect gather hit punch load shape roll season boil drain
+    crush grind grate pour carry repair
+    """.split()  # noqa: SIM905
+)
+# What someone does to a person who does something: "a man dancing on a stage is watched by people".
+PERCEIVING = frozenset("watch see film record observe show feature hear showcase depict".split())  # noqa: SIM905
+LANGUAGES = frozenset(
+    """english french spanish german italian chinese japanese korean hindi russian arabic portuguese
+    tamil""".split()  # noqa: SIM905
+)
+# Behind these a verb in -ing has the agent as its subject.
+JOINING_PARTICIPLES = frozenset("while before after without by for about".split())  # noqa: SIM905
+DESCRIBED_BY = frozenset("of with from in by for on into to".split())  # noqa: SIM905  behind a participle: "made of"

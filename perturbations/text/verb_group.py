@@ -71,6 +71,7 @@ def further_verb(tokens: list[Token], first: VerbGroup) -> FurtherVerb | None:
         first: the first verb.
     """
     form = tokens[first.head].tag
+    finite = ("VBZ", "VBP") if first.auxiliary is not None and tokens[first.auxiliary].tag in ("VBZ", "VBP") else ()
     for place in range(first.head + 1, len(tokens) - 1):
         token = tokens[place]
         if (
@@ -85,8 +86,11 @@ def further_verb(tokens: list[Token], first: VerbGroup) -> FurtherVerb | None:
         repeated = first.auxiliary is not None and tokens[start].text.lower() == tokens[first.auxiliary].text.lower()
         start += repeated
         head = start + (start < len(tokens) and tokens[start].tag.startswith("RB"))
-        if head < len(tokens) and tokens[head].tag == form and form in verb_tags(tokens[head].text):
+        same = head < len(tokens) and tokens[head].tag in ((form, "VB") if form == "VBP" else (form,))
+        if same and form in verb_tags(tokens[head].text):
             return FurtherVerb(place, tokens[start].start, VerbGroup(first.auxiliary, (), head))
+        if head < len(tokens) and tokens[head].tag in finite and tokens[head].lemma not in ("be", "have", "do"):
+            return FurtherVerb(place, tokens[start].start, VerbGroup(None, (), head))  # "is riding and then falls"
         if noun_phrase(tokens, start) is None:
             return None
     return None
@@ -120,7 +124,11 @@ def subject_and_verb(tokens: list[Token], start: int) -> tuple[int, VerbGroup] |
     subject = noun_phrase(tokens, start)
     if subject is None or tokens[start].text.lower() in OBJECT_PRONOUNS or tokens[start].text.lower() == "its":
         return None  # "its a car racing"
-    end = attached(tokens, subject.end)
+    end = _worn(tokens, attached(tokens, subject.end))
+    called = end < len(tokens) and tokens[end].text.lower() in ("called", "named", "titled")
+    if end < len(tokens) and (called or tokens[end].tag == "VBN"):  # "a channel called x is reviewing a film"
+        named = noun_phrase(tokens, end + 1) if called else None
+        end = named.end if named is not None else attached(tokens, end + 1, PREPOSITIONS | {"as", "by", "like"})
     if end < len(tokens) and tokens[end].tag in ("WP", "WDT"):  # "the chef who is wearing a hat cuts onions"
         return _behind_clause(tokens, end + 1)
     verb = verb_group(tokens, end)
@@ -136,15 +144,25 @@ def subject_and_verb(tokens: list[Token], start: int) -> tuple[int, VerbGroup] |
     return end, verb
 
 
+def _worn(tokens: list[Token], end: int) -> int:
+    """Behind what "and" joins to a phrase that describes a subject: "a man in a black shirt | and white pants"."""
+    if not (0 < end < len(tokens)) or tokens[end].text.lower() != "and" or tokens[end - 1].text.lower() in PEOPLE:
+        return end
+    more = noun_phrase(tokens, end + 1)
+    if more is None or tokens[more.head].text.lower() in PEOPLE or verb_group(tokens, more.end) is None:
+        return end
+    return more.end
+
+
 def _behind_clause(tokens: list[Token], start: int) -> tuple[int, VerbGroup] | None:
     """The main verb behind a participle or relative clause that begins at `start`, and where that clause ends."""
     inner = verb_group(tokens, start)
     if inner is None:
         return None
     thing = noun_phrase(tokens, inner.head + 1)
-    if thing is None:
+    end = attached(tokens, inner.head + 1 if thing is None else thing.end)
+    if end == inner.head + 1:
         return None
-    end = attached(tokens, thing.end)
     verb = verb_group(tokens, end)
     finite = verb is not None and (verb.auxiliary is not None or tokens[verb.head].tag != "VBG")
     return (end, verb) if finite and verb is not None else None

@@ -1,0 +1,183 @@
+"""The object of a verb in a caption: where it begins and ends, and whether the two make a passive."""
+
+from video_contrast.perturbations.language import Token, verb_tags
+from video_contrast.perturbations.text.imperative import participle
+from video_contrast.perturbations.text.noun_phrases import (
+    NOUNS,
+    PEOPLE,
+    PREPOSITIONS,
+    NounPhrase,
+    attached,
+    noun_phrase,
+)
+from video_contrast.perturbations.text.passive_words import (
+    CLAUSES,
+    DESCRIBED_BY,
+    EXPLAINING,
+    FRONTS,
+    HAD,
+    IDIOMS,
+    NO_PASSIVE,
+    PARTICLES,
+    PERCEIVING,
+    RECIPROCAL,
+    ROUTES,
+    ROUTES_THROUGH,
+    SEPARABLE,
+    TWO_OBJECTS,
+    WITH_PREPOSITION,
+)
+from video_contrast.perturbations.text.verb_group import VerbGroup, verb_group
+
+FINITE = ("VBZ", "VBP", "VBD", "MD")
+OBJECT_FORMS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
+
+
+def object_of(tokens: list[Token], verb: VerbGroup) -> tuple[str, NounPhrase] | None:
+    """The particle or preposition of a verb and its object, where the two make a passive."""
+    particle, at = particle_of(tokens, verb.head)
+    thing = how_to(tokens, at) if tokens[verb.head].lemma in EXPLAINING else None
+    thing = thing or _phrase(tokens, at, verb)
+    if thing is None or thing.plural is None or not _can(tokens, verb, thing, particle):
+        return None
+    first = tokens[at].text.lower()
+    if first == "i" or (tokens[at].tag == "PRP" and verb.auxiliary is None and tokens[verb.head].tag == "VBG"):
+        return None  # "she being watched"
+    bare = attached(tokens, thing.end) == thing.end and not moved_particle(tokens, tokens[verb.head], thing.end)
+    if tokens[verb.head].lemma == "put" and not particle and bare:
+        return None  # "puts an injection"
+    if first in PREPOSITIONS or (particle and (first in FRONTS or tokens[thing.head].text.lower() in FRONTS)):
+        return None  # "along" that is read as an adverb; "sits in front of a wall", "shoots at a distance"
+    return particle, thing
+
+
+def _phrase(tokens: list[Token], at: int, verb: VerbGroup) -> NounPhrase | None:
+    """The noun phrase at `at`; what "and" joins is left to a clause of its own: "a guitar and a woman is singing"."""
+    whole = noun_phrase(tokens, at)
+    if whole is None or tokens[verb.head].lemma in PERCEIVING:
+        return whole
+    behind = attached(tokens, whole.end)
+    own = behind < len(tokens) and tokens[behind].tag in ("VBZ", "VBP", "VBD", "MD")
+    return noun_phrase(tokens, at, joined=False) if own else whole
+
+
+def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
+    """Where what describes an object ends: "a doll | made of dough", "a man | dancing on a stage" that is watched."""
+    end = thing.end
+    if end >= len(tokens):
+        return end
+    then = tokens[end + 1].text.lower() if end + 1 < len(tokens) else ""
+    if tokens[end].text.lower() == "wearing" and tokens[thing.head].text.lower() in PEOPLE:
+        worn = noun_phrase(tokens, end + 1)
+        return end if worn is None else worn.end
+    if tokens[end].tag == "VBN" and then in DESCRIBED_BY:
+        return max(end, attached(tokens, end + 1, DESCRIBED_BY))
+    if tokens[verb.head].lemma in PERCEIVING and tokens[end].tag == "VBG":
+        last = last_word(tokens)
+        more = any(t.tag in FINITE or t.text.lower() in (*CLAUSES, "and", ",") for t in tokens[end:last])
+        return end if more else last
+    return end
+
+
+def recipient_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
+    """The end of what a person is given or shown ("gives a girl | a ring"); the end of the object if nothing is."""
+    person = tokens[thing.head].text.lower() in PEOPLE or tokens[thing.start].tag == "PRP"
+    if tokens[verb.head].lemma not in TWO_OBJECTS or not person or thing.end >= len(tokens):
+        return thing.end
+    gift = how_to(tokens, thing.end) or noun_phrase(tokens, thing.end)
+    return thing.end if gift is None else gift.end
+
+
+def particle_of(tokens: list[Token], head: int) -> tuple[str, int]:
+    """The particle or preposition that stays with the verb ("" if none), and where its object begins."""
+    at = head + 1
+    if at < len(tokens):
+        low = tokens[at].text.lower()
+        lemma = tokens[head].lemma
+        particle = tokens[at].tag == "RP" and low in PARTICLES and lemma not in ROUTES  # "drives down the road"
+        if particle or low in prepositions_of(lemma):
+            return low, at + 1
+    return "", at
+
+
+def prepositions_of(verb: str) -> tuple[str, ...]:
+    """The prepositions with which a verb has a passive: "the stairs are walked down"."""
+    return WITH_PREPOSITION.get(verb, ()) + (ROUTES_THROUGH if verb in ROUTES else ())
+
+
+def how_to(tokens: list[Token], at: int) -> NounPhrase | None:
+    """ "how to fold a plane", "why he left", "flying a plane", to the end of the caption, as what is explained."""
+    end = last_word(tokens)
+    words = tokens[at + 1 : end]
+    first = tokens[at].text.lower() if at < end else ""
+    verbs = sum(token.tag in ("VBZ", "VBP", "VBD", "MD") for token in words)
+    to = first == "how" and words and words[0].text.lower() == "to"
+    most = 0 if to else 1 if first in ("how", "why", "what", "where") else -1
+    if first.endswith("ing") and tokens[at].tag == "VBG":
+        most = 0
+    other = verbs > most or any(t.text.lower() in (*CLAUSES, "and", ",", ".", "that", "who") for t in words)
+    return NounPhrase(at, end, at, False) if (words or first.endswith("ing")) and not other else None
+
+
+def relative_end(tokens: list[Token], at: int) -> int:
+    """The end of a relative clause that ends the caption ("that looks red", "he is playing"); else `at` itself."""
+    if at + 1 >= len(tokens):
+        return at
+    end = last_word(tokens)
+    if tokens[at].tag in ("WDT", "WP") or tokens[at].text.lower() == "that":
+        one = sum(token.tag in ("VBZ", "VBP", "VBD", "MD") for token in tokens[at + 1 : end]) == 1
+        more = any(token.text.lower() in (*CLAUSES, "and", ",") for token in tokens[at + 1 : end])
+        starts = tokens[at + 1].tag in (*FINITE, "RB") or (tokens[at + 1].tag == "PRP" and verb_group(tokens, at + 2))
+        return end if one and not more and starts else at
+    if tokens[at].tag == "PRP":
+        verb = verb_group(tokens, at + 1)
+        return end if verb is not None and verb.head + 1 == end else at
+    return at
+
+
+def last_word(tokens: list[Token]) -> int:
+    """The number of tokens without a full stop at the end."""
+    return len(tokens) - (bool(tokens) and tokens[-1].text in (".", "!"))
+
+
+def _can(tokens: list[Token], verb: VerbGroup, thing: NounPhrase, particle: str) -> bool:
+    """Whether verb and object make a passive."""
+    lemma = tokens[verb.head].lemma
+    if "VBN" not in verb_tags(participle(lemma)):
+        return False
+    if lemma == "have" and tokens[thing.head].text.lower() in HAD:
+        return tokens[thing.start].tag in ("DT", "NNS") or thing.end == thing.start + 1
+    if lemma in NO_PASSIVE and particle not in prepositions_of(lemma):
+        return False
+    words = [token.text.lower() for token in tokens[thing.start : thing.end]]
+    if words[-1].endswith(("self", "selves")) or " ".join(words).startswith(RECIPROCAL):
+        return False
+    if words[-1] == "make" and thing.end < len(tokens) and tokens[thing.end].text.lower() == "up":
+        return False  # "does a make up challenge"
+    if words[0] in IDIOMS and words[1:2] in ([], ["of"]):
+        return False
+    bare = tokens[thing.start].tag in NOUNS and thing.start == verb.head + 1
+    if tokens[verb.head].tag == "VBD" and bare and not thing.plural:
+        return False  # "a green plant covered hillside"
+    if len(words) > 1 and words[-2] in PEOPLE and "VBP" in verb_tags(words[-1]):
+        return False  # "listens to a man talk"
+    if lemma in TWO_OBJECTS and any(
+        token.text.lower() in PEOPLE or token.tag == "PRP" for token in tokens[thing.start : thing.end - 1]
+    ):
+        return False  # "offers a girl alcohol"
+    # "plays a guitar and a woman in a hat ...": who is joined to what is not known
+    joined = [n for n, word in enumerate(words) if word in ("and", "&", ",")]
+    if lemma in PERCEIVING:
+        return True
+    return not joined or (tokens[thing.head].text.lower() in PEOPLE) == any(
+        word in PEOPLE for word in words[joined[0] :]
+    )
+
+
+def moved_particle(tokens: list[Token], head: Token, at: int) -> str:
+    """The particle behind the object that moves up to the verb: "takes his hat off"."""
+    if at >= len(tokens) or head.lemma not in SEPARABLE or tokens[at].text.lower() not in PARTICLES:
+        return ""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    ends = following is None or following.text in (".", "!") or following.text.lower() in (*CLAUSES, "with", "in")
+    return tokens[at].text.lower() if ends else ""
