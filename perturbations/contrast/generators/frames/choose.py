@@ -18,7 +18,7 @@ from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-# What unevenness costs: of runs of one, two, three words, and (4) of three letters. Verbs leave more choices than things.
+# What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices.
 _GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
