@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from video_contrast.reports.layout import Cell, Column, Table
 from video_contrast.reports.runs import SetKey, set_on_disk
 from video_contrast.storage.set_records import Facts, SetRecord
+
+if TYPE_CHECKING:
+    from video_contrast.reports.reproduce import PublishedFigure
 
 # Builders whose sets the papers measured, by the name that the published rows give the data.
 _DATA = {
@@ -22,7 +25,7 @@ _RETRIEVAL = {"t2v_R@1": "text to video R@1", "v2t_R@1": "video to text R@1"}
 _GAMMAS = ("gamma_relative", "gamma_absolute")
 _PEOPLE = "human"
 
-Figures = Mapping[str, Mapping[str, Any]]
+Figures = Mapping[str, "PublishedFigure"]
 Line = tuple[str, Figures]  # a model and its figures
 
 
@@ -101,8 +104,8 @@ def _table(name: str, title: str, source: str, *, lines: Sequence[Line], heading
     return [Table(name, f"Published: {title}", heads, rows, note=source, folded=True)] if rows else []
 
 
-def _cell(figure: Mapping[str, Any] | None, digits: int) -> Cell:
-    if figure is None or figure.get("value") is None:
+def _cell(figure: "PublishedFigure | None", digits: int) -> Cell:
+    if figure is None:
         return Cell("–", tone="quiet")
     value, spread = float(figure["value"]), figure.get("sd")
     return Cell(f"{value:.{digits}f}", value, note="" if spread is None else f"± {spread:.{digits}f}")
@@ -136,5 +139,5 @@ def _read() -> Iterator[tuple[str, str, tuple[tuple[str, str, Figures], ...]]]:
     for name in NAMES:
         paper = paper_of(name)
         for table in paper["tables"]:
-            lines = tuple((str(row["dataset"]), str(row["model"]), row["figures"]) for row in table["rows"])
-            yield f"{table['name']}, {table['what']}", str(paper["citation"]), lines
+            lines = tuple((row["dataset"], row["model"], row["figures"]) for row in table["rows"])
+            yield f"{table['name']}, {table['what']}", paper["citation"], lines

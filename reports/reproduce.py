@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.reports.released_rcad import released_rcad
@@ -24,8 +24,53 @@ RELEASED = "released convention"
 Figures = dict[str, float]  # key of the published tables -> ours
 
 
+class PublishedFigure(TypedDict):
+    """A figure as a paper prints it; percent, or a share where its table has shares."""
+
+    value: float
+    sd: NotRequired[float]
+
+
+class PublishedRow(TypedDict):
+    """A model on a data set."""
+
+    model: str
+    dataset: str
+    figures: dict[str, PublishedFigure]
+
+
+class PublishedTable(TypedDict):
+    """One table."""
+
+    name: str
+    what: str
+    rows: list[PublishedRow]
+
+
+class Paper(TypedDict):
+    """A paper's tables."""
+
+    title: str
+    source: str
+    citation: str
+    notes: list[str]  # known errors
+    tables: list[PublishedTable]
+
+
+class Reproduction(TypedDict):
+    """Our figures for a paper's tables; the fields are those of `Ours`."""
+
+    ours: dict[str, Figures]
+    compared: dict[str, Figures]
+    released: dict[str, Figures]
+    too_few: dict[str, str]
+    left_out: dict[str, str]
+    items: dict[str, str]
+    published: Paper
+
+
 @dataclass(frozen=True)
-class Part:
+class PaperPart:
     """Configs that are scored on one split, for the rows of one published data set.
 
     Attributes:
@@ -44,7 +89,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PaperRecipe:
     """What must be scored for a paper's tables.
 
     Attributes:
@@ -53,7 +98,7 @@ class Recipe:
         annotations: how the set is made.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PaperPart, ...]
     conditions: str
     annotations: Annotations
 
@@ -64,26 +109,26 @@ _CONTRASTS = {"random_mc": 2990, "gender_mc": 2477, "verb_lm_mc": 2554, "verb_hu
 _CONTRASTS_1K_A = {"random_mc": 1000, "gender_mc": 828, "verb_lm_mc": 861, "verb_human_mc": 861}
 _VIDEOQA = "multiple-choice VideoQA, three times the clips"
 RECIPES = {
-    "contrast_sets": Recipe(
+    "contrast_sets": PaperRecipe(
         (
-            Part("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt", ONE_K_A)),
-            Part("choices", _CONTRASTS, "test", ("msrvtt",)),
-            Part("choices_1k_a", _CONTRASTS_1K_A, "test_1k_a", (ONE_K_A,)),
+            PaperPart("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt", ONE_K_A)),
+            PaperPart("choices", _CONTRASTS, "test", ("msrvtt",)),
+            PaperPart("choices_1k_a", _CONTRASTS_1K_A, "test_1k_a", (ONE_K_A,)),
         ),
         "clean",
         MSRVTT,
     ),
-    "robustness": Recipe(
+    "robustness": PaperRecipe(
         (
-            Part("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt",)),
-            Part("videoqa", {"random_mc": 2990}, "test", ("msrvtt_qa",), on_request=_VIDEOQA),
+            PaperPart("retrieval", {"retrieval": 1000}, "test_1k_a", ("msrvtt",)),
+            PaperPart("videoqa", {"random_mc": 2990}, "test", ("msrvtt_qa",), on_request=_VIDEOQA),
         ),
         "clean,visual:*,text:*,pairs",
         MSRVTT,
     ),
-    "rcad": Recipe(
+    "rcad": PaperRecipe(
         tuple(
-            Part(task, {f"{task}_msrvtt": 0, f"{task}_vatex": 0}, "test", ())
+            PaperPart(task, {f"{task}_msrvtt": 0, f"{task}_vatex": 0}, "test", ())
             for task in ("rcad", "random6", "retrieval")
         ),
         "clean",
@@ -116,8 +161,8 @@ class Ours:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def published(name: str) -> dict[str, Any]:
-    """A paper's tables: title, source, citation, notes on known errors, and tables of rows (model, figures).
+def published(name: str) -> Paper:
+    """A paper's tables.
 
     Raises:
         UsageError: no such paper.
@@ -129,7 +174,7 @@ def published(name: str) -> dict[str, Any]:
     if name not in NAMES:
         raise unknown_name("paper", name, NAMES)
     text = (files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return cast(Paper, json.loads(text))
 
 
 def default_output(name: str, model: str) -> Path:
@@ -154,7 +199,7 @@ def reproduce(
     conditions: Annotated[str | None, "other conditions than the paper's"] = None,
     log: Callable[[str], None] = print,
     **options: Any,
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[str], Reproduction]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
 
     Figures stand beside the paper's only if they are of the same split and of at least 90 % of its clips.
@@ -173,8 +218,7 @@ def reproduce(
         options: the other arguments of `score`.
 
     Returns:
-        (lines of text, {"ours": figures, "compared", "released", "too_few", "published": the paper's tables,
-        "left_out": config -> why, "items": ...}).
+        Lines of text, and our figures.
 
     Raises:
         UsageError: no such paper or part, or no set and nothing to make it of.
@@ -182,9 +226,9 @@ def reproduce(
     """
     paper, recipe = published(name), RECIPES[name]
     known = [part.name for part in recipe.parts]
-    for asked_part in parts or ():
-        if asked_part not in known:
-            raise unknown_name(f"part of {name}", asked_part, known)
+    for part_name in parts or ():
+        if part_name not in known:
+            raise unknown_name(f"part of {name}", part_name, known)
     scored = [part for part in recipe.parts if (part.name in parts if parts else not part.on_request)]
     if dataset is None:
         configs = list(dict.fromkeys(config for part in scored for config in part.configs))
@@ -222,10 +266,16 @@ def reproduce(
             f"{dataset} has none of the configs of {name} ({'; '.join(ours.left_out.values())}); "
             f"make it with `{recipe.annotations.command}`"
         )
-    table = {"ours": ours.figures} | {
-        key: getattr(ours, key) for key in ("compared", "released", "too_few", "left_out", "items")
+    table: Reproduction = {
+        "ours": ours.figures,
+        "compared": ours.compared,
+        "released": ours.released,
+        "too_few": ours.too_few,
+        "left_out": ours.left_out,
+        "items": ours.items,
+        "published": paper,
     }
-    return lines(paper, model, ours), table | {"published": paper}
+    return lines(paper, model, ours), table
 
 
 _OTHER_SPLITS = {"youcook2": "validation", "lsmdc_ids": "test"}  # where a builder's split is not that of MSR-VTT
@@ -235,14 +285,14 @@ def _builder(dataset: str | Path) -> str:
     return SetFolder(Path(dataset)).builder
 
 
-def _label(part: Part, config: str) -> str:
+def _label(part: PaperPart, config: str) -> str:
     return f"{config} (1k-A)" if part.rows == (ONE_K_A,) else config
 
 
 def _take(
     ours: Ours,
     name: str,
-    part: Part,
+    part: PaperPart,
     config: str,
     *,
     result: RunResult,
@@ -299,7 +349,7 @@ def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
     return {config: 100 * clean["accuracy"]}
 
 
-def lines(paper: Mapping[str, Any], model: str, ours: Ours) -> list[str]:
+def lines(paper: Paper, model: str, ours: Ours) -> list[str]:
     """The published rows with ours below each table, the sources, and the known errors.
 
     Args:
@@ -319,7 +369,7 @@ def lines(paper: Mapping[str, Any], model: str, ours: Ours) -> list[str]:
     return text
 
 
-def _table(rows: Sequence[Mapping[str, Any]], model: str, ours: Ours) -> Iterator[str]:
+def _table(rows: Sequence[PublishedRow], model: str, ours: Ours) -> Iterator[str]:
     """One published table, ours below the rows of each data set."""
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
     own = {
@@ -343,7 +393,7 @@ def _table(rows: Sequence[Mapping[str, Any]], model: str, ours: Ours) -> Iterato
         yield f"{line[0]:44}" + "  ".join(f"{cell:>{max(7, w)}}" for cell, w in zip(line[1:], widths, strict=True))
 
 
-def _cell(figure: Mapping[str, float] | None) -> str:
+def _cell(figure: PublishedFigure | None) -> str:
     if figure is None:
         return "-"
     return f"{figure['value']:.2f}" + (f" ± {figure['sd']:.2f}" if figure.get("sd") is not None else "")

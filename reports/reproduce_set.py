@@ -6,10 +6,17 @@ import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.storage import SetFolder
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """What can be built of a folder of annotations: the configs, and the builder's options."""
+
+    configs: list[str]
+    options: dict[str, str | Path]
 
 
 @dataclass(frozen=True)
@@ -18,15 +25,15 @@ class Annotations:
 
     Attributes:
         builder: the builder's name; the set is kept under `sets/<builder>`.
-        needs: what a folder of annotations holds, for messages.
+        requirements: what a folder of annotations holds, for messages.
         command: the command that makes the set.
-        options: the builder's options and configs for a folder; None where it holds no annotations.
+        plan: what can be built of a folder; None where it holds no annotations.
     """
 
     builder: str
-    needs: str
+    requirements: str
     command: str
-    options: Callable[[Path, Sequence[str]], tuple[list[str], dict[str, Any]] | None]
+    plan: Callable[[Path, Sequence[str]], BuildPlan | None]
 
 
 def find_set(
@@ -35,67 +42,66 @@ def find_set(
     *,
     data_dir: str | Path | None = None,
     video_root: str | Path | None = None,
-    kept: Path = Path("sets"),
+    sets: Path = Path("sets"),
     log: Callable[[str], None] = print,
 ) -> Path:
     """The folder of the set, made on first use.
 
     Args:
         annotations: how it is made.
-        configs: which configs are wanted; those whose source is not there are left out.
+        configs: which configs; those whose source is not there are left out.
         data_dir: folder of the annotations; where None they are looked for beside the videos.
         video_root: folder of the videos.
-        kept: where sets are kept.
+        sets: where sets are kept.
         log: told what is being built.
 
     Raises:
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
     """
-    folder = kept / annotations.builder
+    folder = sets / annotations.builder
     if data_dir is None and SetFolder(folder).is_built:
         return folder
     folders = [Path(data_dir)] if data_dir is not None else []
     if data_dir is None and video_root is not None:
         folders = [Path(video_root), Path(video_root).parent]
     for source in folders:
-        plan = annotations.options(source, configs) if source.is_dir() else None
+        plan = annotations.plan(source, configs) if source.is_dir() else None
         if plan is None:
             continue
-        possible, options = plan
-        lacking = [config for config in possible if not (folder / config).is_dir()]
+        lacking = [config for config in plan.configs if not (folder / config).is_dir()]
         if lacking:
             from video_contrast.builders import build
 
             log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {folder} ...")
-            build(annotations.builder, lacking, output=folder, **options)
+            build(annotations.builder, lacking, output=folder, **plan.options)
         return folder
     if data_dir is not None:
-        raise UsageError(f"--data-dir {data_dir} does not hold {annotations.needs}")
+        raise UsageError(f"--data-dir {data_dir} does not hold {annotations.requirements}")
     raise UsageError(
-        f"no set at {folder}, and no annotations beside the videos; give --data-dir FOLDER with {annotations.needs}, "
-        f"or --dataset with a set made by `{annotations.command}`"
+        f"no set at {folder}, and no annotations beside the videos; give --data-dir FOLDER with "
+        f"{annotations.requirements}, or --dataset with a set made by `{annotations.command}`"
     )
 
 
-def _msrvtt(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
+def _msrvtt(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
     from video_contrast.builders.sources.msrvtt import ANNOTATIONS, RELEASED
 
     if not any((folder / name).is_file() for name in ANNOTATIONS):
         return None
     there = [config for config in configs if config not in RELEASED or (folder / RELEASED[config]).is_file()]
     splits = "test,test_1k_a" if (folder / "MSRVTT_JSFUSION_test.csv").is_file() else "test"
-    return there, {"data_dir": folder, "splits": splits}
+    return BuildPlan(there, {"data_dir": folder, "splits": splits})
 
 
-def _feint6k(folder: Path, configs: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
-    tables: dict[str, Path] = {}
+def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
+    tables: dict[str, str | Path] = {}
     for source in ("msrvtt", "vatex"):
         for path in sorted(folder.glob("*.csv")):
             if source in path.name.lower() and _has_columns(path):
                 tables[source] = path
     if not tables:
         return None
-    return [config for config in configs if config.rpartition("_")[2] in tables], dict(tables)
+    return BuildPlan([config for config in configs if config.rpartition("_")[2] in tables], dict(tables))
 
 
 def _has_columns(path: Path) -> bool:

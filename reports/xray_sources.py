@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrasts import mark_nearest
@@ -14,12 +14,13 @@ from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
 from video_contrast.storage.plain_table import PlainTable, TableColumns, plain_table
 from video_contrast.storage.table_file import open_zip, read_table_file, zip_member
+from video_contrast.storage.xlsx import TableRow
 
 Against = Literal["auto", "all", "nearest"]
 
 
 @dataclass
-class Source:
+class XraySource:
     """A set to X-ray.
 
     Attributes:
@@ -45,7 +46,7 @@ def open_sources(
     split: str | None = None,
     columns: TableColumns | None = None,
     against: Against = "auto",
-) -> list[Source]:
+) -> list[XraySource]:
     """Reads what is to be X-rayed; a folder or a data set gives one source a config.
 
     Args:
@@ -74,7 +75,7 @@ def open_sources(
     return sources
 
 
-def _mark(source: Source, against: Against) -> None:
+def _mark(source: XraySource, against: Against) -> None:
     """Marks contrasts by `against`."""
     unknown = all(set(row["kinds"]) <= {"true", "distractor"} for rows in source.splits.values() for row in rows)
     if against == "all":
@@ -91,7 +92,7 @@ def _mark(source: Source, against: Against) -> None:
                 )
 
 
-def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | None) -> list[Source]:
+def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | None) -> list[XraySource]:
     if RunFolder(path).is_finished:
         raise UsageError(f"{path} is a run; X-ray its set, and give the run as --scores")
     folder = SetFolder.open(path)
@@ -108,13 +109,13 @@ def _folder(path: Path, configs: Sequence[str] | None, columns: TableColumns | N
                 rows[name] = [row for row in of_split if "candidates" in row]  # tells the type checker which rows
         if rows and (configs or not config.endswith("_refined")):
             name = path.resolve().name if len(known) == 1 else f"{path.resolve().name} {config}"
-            sources.append(Source(name, rows, folder=folder if folder.is_built else None, config=config))
+            sources.append(XraySource(name, rows, folder=folder if folder.is_built else None, config=config))
     if not sources:
         raise UsageError(f"{path} has no multiple-choice config without perturbations to X-ray")
     return sources
 
 
-def _file(path: Path, columns: TableColumns) -> Source:
+def _file(path: Path, columns: TableColumns) -> XraySource:
     log = _inspect_rows(path)
     if log is not None:
         return _tables(path.stem, {"test": plain_table(log, str(path), columns=columns)}, ["the samples of the log"])
@@ -123,7 +124,7 @@ def _file(path: Path, columns: TableColumns) -> Source:
         raise UsageError(
             f"{path}: a log of lmms-eval holds no candidates; give the set itself, and the log as --scores"
         )
-    by_split: dict[str, list[dict[str, Any]]] = {}
+    by_split: dict[str, list[TableRow]] = {}
     for row in file.rows:
         by_split.setdefault(str(row.get("split") or "test"), []).append(row)
     several = len(by_split) > 1
@@ -135,16 +136,16 @@ def _file(path: Path, columns: TableColumns) -> Source:
     return _tables(path.stem, tables, file.notes)
 
 
-def _tables(name: str, tables: Mapping[str, PlainTable], notes: Sequence[str]) -> Source:
+def _tables(name: str, tables: Mapping[str, PlainTable], notes: Sequence[str]) -> XraySource:
     guesses = [*notes, *dict.fromkeys(guess for table in tables.values() for guess in table.guesses)]
     left_out: dict[str, list[str]] = {}
     for table in tables.values():
         for reason, places in table.left_out.items():
             left_out.setdefault(reason, []).extend(places)
-    return Source(name, {split: table.rows for split, table in tables.items()}, guesses, left_out)
+    return XraySource(name, {split: table.rows for split, table in tables.items()}, guesses, left_out)
 
 
-def _inspect_rows(path: Path) -> list[dict[str, Any]] | None:
+def _inspect_rows(path: Path) -> list[TableRow] | None:
     """The items of a log of inspect_ai; None of any other file."""
     if path.suffix == ".eval":
         import json
@@ -172,7 +173,7 @@ def _inspect_rows(path: Path) -> list[dict[str, Any]] | None:
     return [row for row, sample in zip(rows, samples, strict=True) if sample.get("epoch", 1) == 1]
 
 
-def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns) -> list[Source]:
+def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: TableColumns) -> list[XraySource]:
     import datasets
 
     try:
@@ -183,8 +184,10 @@ def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: T
             tables = {}
             for part in splits:
                 loaded = datasets.load_dataset(name, config, split=part)
-                kept = [column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__]
-                rows = [dict(row) for row in loaded.select_columns(kept)]
+                columns_read = [
+                    column for column, feature in loaded.features.items() if "Video" not in type(feature).__name__
+                ]
+                rows = [dict(row) for row in loaded.select_columns(columns_read)]
                 tables[part] = plain_table(rows, f"{name}, {config}, {part}", columns=columns)
             sources.append(_tables(name if len(known) == 1 else f"{name} {config}", tables, []))
     except VideoContrastError:
@@ -194,7 +197,7 @@ def _hub(name: str, configs: Sequence[str] | None, split: str | None, columns: T
     return sources
 
 
-def answers_of(paths: Sequence[Path], source: Source, split: str) -> list[ModelAnswers]:
+def answers_of(paths: Sequence[Path], source: XraySource, split: str) -> list[ModelAnswers]:
     """The answers to a set's items, of our runs and of others' logs.
 
     Args:

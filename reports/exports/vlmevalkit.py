@@ -8,7 +8,6 @@ only sets of mp4 files can be exported.
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
@@ -17,6 +16,7 @@ from video_contrast.rows import MultipleChoiceRow
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CLASS = "video_contrast_sets.py"
+Line = dict[str, str | int | float]  # column -> cell
 QUESTION = "Which sentence describes the video?"
 
 
@@ -50,7 +50,7 @@ def vlmevalkit(folder: str | Path, output: str | Path, *, video_root: str | Path
     return [*written, write_text(Path(output) / CLASS, source.replace("THIS_FILE", CLASS.removesuffix(".py")))]
 
 
-def _line(number: int, row: MultipleChoiceRow, config: str) -> dict[str, Any]:
+def _line(number: int, row: MultipleChoiceRow, config: str) -> Line:
     if not row["video_path"].endswith(".mp4"):
         raise VideoContrastError(
             f"{config}, row {number} (id {row['id']!r}): VLMEvalKit reads mp4 files only, not {row['video_path']!r}"
@@ -72,7 +72,7 @@ def _line(number: int, row: MultipleChoiceRow, config: str) -> dict[str, Any]:
     }
 
 
-def _tsv(lines: list[dict[str, Any]]) -> str:
+def _tsv(lines: list[Line]) -> str:
     # Items may differ in their number of options: the header has the letters of the longest.
     letters = sorted({key for line in lines for key in line if len(key) == 1})
     first = ["index", "id", "video", "video_path", "question", "candidates"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import unknown_name
 from video_contrast.rows import Row
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_folder import SetFolder
 from video_contrast.storage.table_file import TableFile, read_table_file
+from video_contrast.storage.xlsx import TableRow
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ class FileSet(SetFolder):
         )
 
     @staticmethod
-    def _split(row: dict[str, Any]) -> str:
+    def _split(row: TableRow) -> str:
         return str(row.get("split") or "test")

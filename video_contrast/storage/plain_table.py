@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, cast
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
+from video_contrast.storage.xlsx import TableRow
 
 _CANDIDATES = ("candidates", "options", "choices", "answers", "endings")
 _NUMBERED = (r"(?:ending|option|choice|candidate)_?(\d+)", r"a(\d)", r"option_?([a-h])", r"([A-H])")
@@ -71,7 +72,7 @@ class PlainTable:
 
 
 def plain_table(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[TableRow],
     where: str,
     *,
     columns: TableColumns | None = None,
@@ -126,7 +127,7 @@ def plain_table(
     return table
 
 
-def completed_rows(rows: Sequence[Mapping[str, Any]], where: str, first: int = 0) -> list[Row]:
+def completed_rows(rows: Sequence[TableRow], where: str, first: int = 0) -> list[Row]:
     """The rows of a table that may lack columns: as they are where none is missing, else with defaults.
 
     Args:
@@ -164,7 +165,7 @@ def _fault(candidates: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _row(
-    reader: _Reader, row: Mapping[str, Any], *, item: str, candidates: list[str], label: int, kinds: bool
+    reader: _Reader, row: TableRow, *, item: str, candidates: list[str], label: int, kinds: bool
 ) -> MultipleChoiceRow:
     video = str(row.get(reader.video) or item) if reader.video is not None else item
     path = row["video_path"] if isinstance(row.get("video_path"), str) and row["video_path"] else None
@@ -197,7 +198,7 @@ def _seconds(value: object) -> float | None:
 class _Reader:
     """Which columns hold what, and how their values are read."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], where: str, columns: TableColumns) -> None:
+    def __init__(self, rows: Sequence[TableRow], where: str, columns: TableColumns) -> None:
         self.rows, self.where = rows, where
         self.guesses: list[str] = []
         self.names = list(dict.fromkeys(name for row in rows[:100] for name in row))
@@ -265,7 +266,7 @@ class _Reader:
             self.guesses.append(f"{what}: {', '.join(names)}")
         return names
 
-    def candidates(self, row: Mapping[str, Any], place: str) -> list[str]:
+    def candidates(self, row: TableRow, place: str) -> list[str]:
         """The candidates of a row: a list, its text form, or several columns of which the last may be empty."""
         if len(self.texts) > 1:
             values: list[Any] = []
@@ -300,7 +301,7 @@ class _Reader:
             return 1
         return 0
 
-    def label_of(self, row: Mapping[str, Any], candidates: Sequence[str], place: str, base: int) -> int:
+    def label_of(self, row: TableRow, candidates: Sequence[str], place: str, base: int) -> int:
         """The number of the true candidate of a row."""
         value = self.constant if self.label is None else row.get(self.label)
         label: int | None = None

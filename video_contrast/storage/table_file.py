@@ -9,11 +9,11 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
-from video_contrast.storage.xlsx import read_xlsx
+from video_contrast.storage.xlsx import TableRow, read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".zip")
@@ -32,7 +32,7 @@ class TableFile:
     """
 
     path: Path
-    rows: list[dict[str, Any]]
+    rows: list[TableRow]
     notes: list[str] = field(default_factory=list)
     first: int = 0
 
@@ -162,7 +162,7 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" and '\t"' not in text else csv.QUOTE_MINIMAL
     csv.field_size_limit(1 << 26)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
-    rows: list[dict[str, Any]] = []
+    rows: list[TableRow] = []
     try:
         names = [name.strip() for name in next(lines, [])]
         if len(set(names)) < len(names):
@@ -183,7 +183,7 @@ def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
     return TableFile(path, rows, notes, first=2)
 
 
-def _json_lines(path: Path, text: str) -> list[dict[str, Any]]:
+def _json_lines(path: Path, text: str) -> list[TableRow]:
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -223,7 +223,7 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _parquet(path: Path, data: bytes) -> list[dict[str, Any]]:
+def _parquet(path: Path, data: bytes) -> list[TableRow]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -16,9 +16,10 @@ from video_contrast.errors import VideoContrastError
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LARGEST = 1 << 29  # bytes of a sheet
+TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 
 
-def read_xlsx(path: Path, data: bytes) -> list[dict[str, Any]]:
+def read_xlsx(path: Path, data: bytes) -> list[TableRow]:
     """The rows below the header, empty cells None.
 
     Args:
