@@ -10,14 +10,14 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.pace import Pace
@@ -25,7 +25,35 @@ from video_contrast.pace import Pace
 T = TypeVar("T")
 BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
 LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
+
+
+class MessagePart(TypedDict):
+    """A part of a message: a text, or an image or a video as `{"url": ...}`."""
+
+    type: Literal["text", "image_url", "video_url"]
+    text: NotRequired[str]
+    image_url: NotRequired[dict[str, str]]
+    video_url: NotRequired[dict[str, str]]
+
+
+class Message(TypedDict):
+    """A turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str | list[MessagePart]
+
+
+Conversation = Sequence[Message]
+
+
+class Answer(TypedDict, total=False):
+    """What is kept of a response: what the `read` of a `ChatModel` takes from it."""
+
+    text: str
+    logprobs: list[tuple[str, float]] | None  # the alternatives of the first token
+    tokens: list[TokenLog]  # all tokens of the prompt or of the answer
 
 
 class AnswerStore:
@@ -37,7 +65,7 @@ class AnswerStore:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = Path(path) if path is not None else None
-        self._answers: dict[str, dict[str, Any]] = {}
+        self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
         if self.path is not None and self.path.exists():
             data = self.path.read_bytes()
@@ -56,11 +84,11 @@ class AnswerStore:
     def __len__(self) -> int:
         return len(self._answers)
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> Answer | None:
         """The answer to the request called `key`, or None."""
         return self._answers.get(key)
 
-    def put(self, key: str, answer: dict[str, Any]) -> None:
+    def put(self, key: str, answer: Answer) -> None:
         """Keeps an answer; it is on disk when this returns."""
         line = json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n"
         with self._lock:
@@ -117,10 +145,10 @@ class ChatModel:
     retries: int = 5
     backoff: float = 1.0
     timeout: float = 120.0
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`, each of its own type
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
-    read: Callable[[Any], dict[str, Any]] = field(default=lambda output: _answer(output))
+    read: Callable[[Any], Answer] = field(default=lambda output: _answer(output))
     pace: Pace | None = None
 
     def __post_init__(self) -> None:
@@ -132,15 +160,13 @@ class ChatModel:
         else:
             self._client = InferenceClient(model=self.model, api_key=self.api_key, timeout=self.timeout)
 
-    def key(self, messages: Sequence[Mapping[str, Any]]) -> str:
+    def key(self, messages: Conversation) -> str:
         """The name of a request: model, endpoint, messages and parameters. Images enter by their bytes."""
         request = json.dumps([self.model, self.endpoint, list(messages), self.parameters], sort_keys=True)
         return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    def ask(
-        self, conversations: Sequence[Sequence[Mapping[str, Any]]], cost: Cost | None = None
-    ) -> list[dict[str, Any]]:
-        """One answer a conversation, in order: `{"text": str, "logprobs": [[token, log p], ...] or None}`.
+    def ask(self, conversations: Sequence[Conversation], cost: Cost | None = None) -> list[Answer]:
+        """One answer a conversation, in order; by default its `text` and `logprobs`.
 
         Stored answers are not asked for again; equal conversations are asked once.
 
@@ -159,13 +185,13 @@ class ChatModel:
         if missing:
             assert self.pace is not None
             with ThreadPoolExecutor(max_workers=min(len(missing), self.pace.threads)) as pool:
-                futures = [pool.submit(self.ask_as, key, [dict(m) for m in c], cost) for key, c in missing.items()]
+                futures = [pool.submit(self.ask_as, key, messages, cost) for key, messages in missing.items()]
                 failures = [error for error in (future.exception() for future in futures) if error is not None]
             if failures:
                 raise failures[0]
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
-    def ask_as(self, key: str, messages: list[dict[str, Any]], cost: Cost | None = None) -> None:
+    def ask_as(self, key: str, messages: Conversation, cost: Cost | None = None) -> None:
         """Sends a request, stored or not, with retries, and keeps the answer under `key`.
 
         Args:
@@ -175,11 +201,12 @@ class ChatModel:
         """
         self.store.put(key, self.ask_anew(messages, cost))
 
-    def ask_anew(self, messages: list[dict[str, Any]], cost: Cost | None = None) -> dict[str, Any]:
+    def ask_anew(self, messages: Conversation, cost: Cost | None = None) -> Answer:
         """Sends a request with retries and keeps nothing."""
 
-        def send() -> tuple[Any, dict[str, Any]]:
-            output = self._client.chat_completion(messages, model=self.model, **self.parameters)
+        def send() -> tuple[Any, Answer]:
+            turns = [dict(message) for message in messages]
+            output = self._client.chat_completion(turns, model=self.model, **self.parameters)
             return output, self.read(output)
 
         output, answer = self.retried(send, cost)
@@ -254,7 +281,7 @@ def _retry_after(error: Exception) -> float:
     return min(max(wait, 0.0), LONGEST_WAIT)
 
 
-def _answer(output: Any) -> dict[str, Any]:
+def _answer(output: Any) -> Answer:
     """The text and the first token's alternatives of a chat completion; half an answer is an error, and retried."""
     choices = getattr(output, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
@@ -263,8 +290,6 @@ def _answer(output: Any) -> dict[str, Any]:
     if text is None:
         raise ValueError("the server returned an answer without text")
     content = getattr(getattr(choices[0], "logprobs", None), "content", None)
-    alternatives = None
-    if content:
-        top = content[0].top_logprobs or [content[0]]
-        alternatives = [[entry.token, float(entry.logprob)] for entry in top]
+    top = (content[0].top_logprobs or [content[0]]) if content else []
+    alternatives = [(entry.token, float(entry.logprob)) for entry in top] or None
     return {"text": text, "logprobs": alternatives}

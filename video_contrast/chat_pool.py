@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from hashlib import blake2b
-from typing import Any
 
-from video_contrast.chat_model import AnswerStore, ChatModel, Cost
+from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Conversation, Cost
 from video_contrast.errors import UsageError, VideoContrastError
 
 
@@ -49,12 +48,12 @@ class ChatPool:
                 setattr(total, field.name, getattr(total, field.name) + getattr(chat.cost, field.name))
         return total
 
-    def key(self, messages: Sequence[Mapping[str, Any]]) -> str:
+    def key(self, messages: Conversation) -> str:
         """The name of a request: model, messages and parameters, whichever endpoint it goes to."""
         request = json.dumps([self.model, "any endpoint", list(messages), self._all[0].parameters], sort_keys=True)
         return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order, as `ChatModel.ask`; equal conversations are asked once.
 
         Raises:
@@ -72,7 +71,7 @@ class ChatPool:
             self._round(waiting, errors)
         return [answer for answer in (self.store.get(key) for key in keys) if answer is not None]
 
-    def _round(self, waiting: deque[tuple[str, Any]], errors: list[VideoContrastError]) -> None:
+    def _round(self, waiting: deque[tuple[str, Conversation]], errors: list[VideoContrastError]) -> None:
         """Every living endpoint takes requests until none waits; one that fails puts its request back and stops."""
         lock = threading.Lock()
 
@@ -83,7 +82,7 @@ class ChatPool:
                         return
                     key, messages = waiting.popleft()
                 try:
-                    chat.ask_as(key, [dict(message) for message in messages])
+                    chat.ask_as(key, messages)
                 except VideoContrastError as error:
                     with lock:
                         waiting.append((key, messages))

@@ -13,11 +13,11 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from video_contrast.chat_model import AnswerStore, ChatModel, Cost
+from video_contrast.chat_model import Answer, AnswerStore, ChatModel, Cost
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner.kinds import prompts
@@ -34,7 +34,7 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.chat_prompts import SWITCH
 from video_contrast.runner.kinds.served_cost import PRICES, estimate
 from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy, is_log_probability
-from video_contrast.runner.kinds.served_messages import FramesAs, Shown
+from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
 
 Scoring = Literal["yesno", "letter", "loglik"]
 Norm = Literal["token", "sum", "char"]
@@ -97,17 +97,17 @@ class ServedScorer(PairScorer):
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
             `unparseable` = 1: the runner counts the item as wrong.
         """
-        shown = Shown.of(clip, self.frames_as)
+        sent = SentClip.of(clip, self.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = Cost()
         if self.likelihood is not None:
-            result = self._loglik(self.likelihood, shown, captions, question, cost=cost)
+            result = self._loglik(self.likelihood, sent, captions, question, cost=cost)
         elif question is not None and question.is_yes_no(captions):
-            result = self._answered(shown, captions, question, cost)
+            result = self._answered(sent, captions, question, cost)
         elif question is None and self.scoring == "yesno":
-            result = self._yesno(shown, captions, cost)
+            result = self._yesno(sent, captions, cost)
         else:
-            result = self._letter(shown, captions, position, question, cost=cost)
+            result = self._letter(sent, captions, position, question, cost=cost)
         return replace(result, counts={**asdict(cost), **result.counts})
 
     @property
@@ -126,7 +126,7 @@ class ServedScorer(PairScorer):
     def _loglik(
         self,
         likelihood: Likelihood,
-        shown: Shown,
+        sent: SentClip,
         captions: Sequence[str],
         question: Question | None,
         *,
@@ -134,11 +134,11 @@ class ServedScorer(PairScorer):
     ) -> ScoreResult:
         with self._testing:  # once a process, before anything is scored
             if self.canary is None:
-                self.canary = likelihood.canary(shown, captions)
-        asked = prompts.DESCRIBE if question is None else question.text
+                self.canary = likelihood.canary(sent, captions)
+        text = prompts.DESCRIBE if question is None else question.text
         scores: list[float] = []
         parts: list[dict[str, float]] = []
-        for caption, tokens in zip(captions, likelihood.log_probabilities(shown, captions, asked, cost), strict=True):
+        for caption, tokens in zip(captions, likelihood.log_probabilities(sent, captions, text, cost), strict=True):
             if not tokens or not all(is_log_probability(log) for _, log in tokens):
                 scores.append(math.nan)
                 parts.append({"unparseable": 1.0})
@@ -148,8 +148,8 @@ class ServedScorer(PairScorer):
             parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _yesno(self, shown: Shown, captions: Sequence[str], cost: Cost) -> ScoreResult:
-        answers = shown.told(self.chat).ask([shown.asked(prompts.YESNO.format(caption=c)) for c in captions], cost)
+    def _yesno(self, sent: SentClip, captions: Sequence[str], cost: Cost) -> ScoreResult:
+        answers = sent.endpoint(self.chat).ask([sent.question(prompts.YESNO.format(caption=c)) for c in captions], cost)
         scores: list[float] = []
         parts: list[dict[str, float]] = []
         for answer in answers:
@@ -163,19 +163,19 @@ class ServedScorer(PairScorer):
                 parts.append({"yes": yes, "no": no})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
-    def _answered(self, shown: Shown, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
+    def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        [answer] = shown.told(self.chat).ask([shown.asked(question.asked(captions))], cost)
+        [answer] = sent.endpoint(self.chat).ask([sent.question(question.asked(captions))], cost)
         logs = _logs(answer, (prompts.YES, prompts.NO))
         return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
 
     def _letter(
-        self, shown: Shown, captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
+        self, sent: SentClip, captions: Sequence[str], position: int, question: Question | None, *, cost: Cost
     ) -> ScoreResult:
         letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            answers = shown.told(self.chat).ask([shown.asked(question) for question in questions], cost)
+            answers = sent.endpoint(self.chat).ask([sent.question(question) for question in questions], cost)
             return [_logs(answer, letters) for answer in answers]
 
         return prompts.score_letters(
@@ -188,14 +188,15 @@ class ServedScorer(PairScorer):
         )
 
 
-def _logs(answer: dict[str, Any], forms: Sequence[tuple[str, ...]]) -> np.ndarray | None:
+def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None:
     """Log-probability of each of the answers that were asked for, whose forms are given.
 
     They are read from the first token's alternatives, or else from the exact answer. None where neither is one of
     them: the alternatives hold them with almost no probability (a model that thinks aloud begins with "<think>").
     """
-    if answer["logprobs"]:
-        by_answer = [[log for token, log in answer["logprobs"] if token in texts] for texts in forms]
+    alternatives = answer["logprobs"]
+    if alternatives:
+        by_answer = [[log for token, log in alternatives if token in texts] for texts in forms]
         logs = np.array([float(np.logaddexp.reduce(terms)) if terms else MISSING for terms in by_answer])
         if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
             return logs

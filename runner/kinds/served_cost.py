@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from video_contrast.runner.kinds.registry import KindOption, Work
+from video_contrast.runner.kinds.registry import KindOption, KindOptions, Work
 
 CHARACTERS_A_TOKEN = 4.0  # of English text
 PROMPT_TOKENS = 30  # the question around a caption, and the chat template
@@ -19,7 +18,7 @@ PRICES = (
 )
 
 
-def estimate(work: Work, options: Mapping[str, Any]) -> dict[str, float]:
+def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off.
 
     Args:
@@ -38,7 +37,7 @@ def estimate(work: Work, options: Mapping[str, Any]) -> dict[str, float]:
     return counts | price_of(counts, options)
 
 
-def price_of(counts: Mapping[str, float], options: Mapping[str, Any]) -> dict[str, float]:
+def price_of(counts: Mapping[str, float], options: KindOptions) -> dict[str, float]:
     """The price of tokens, in the currency of `--price-in` and `--price-out`; {} where neither is given."""
     price_in, price_out = float(options.get("price_in") or 0), float(options.get("price_out") or 0)
     if not price_in and not price_out:

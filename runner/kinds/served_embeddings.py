@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from video_contrast.chat_model import ChatModel, Cost
+from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.registry import Work
+from video_contrast.runner.kinds.registry import KindOptions, Work
 from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PRICES, PROMPT_TOKENS, price_of
-from video_contrast.runner.kinds.served_messages import FramesAs, Shown
+from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
 
 TextsAs = Literal["messages", "input"]
 SCHEME = "served-embedder:"
@@ -71,12 +71,12 @@ class ServedEmbedder(DualEncoder):
             "prompt_tokens": self.cost.prompt_tokens,
         }
 
-    def prepare(self, clip: ClipFrames) -> Any:
+    def prepare(self, clip: ClipFrames) -> JsonObject:
         """The request about a clip."""
-        shown = Shown.of(clip, self.frames_as)
-        return {"messages": self._messages(list(shown.parts), self.prompt_video), **shown.body}
+        sent = SentClip.of(clip, self.frames_as)
+        return {"messages": self._messages(list(sent.parts), self.prompt_video), **sent.body}
 
-    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[JsonObject]) -> np.ndarray:
         """Rows of clips, float32[N, D]; a request each."""
         self._test()
         return self._rows(prepared)
@@ -91,14 +91,16 @@ class ServedEmbedder(DualEncoder):
         shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
         return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.frames_as}
 
-    def _text_body(self, text: str) -> dict[str, Any]:
+    def _text_body(self, text: str) -> JsonObject:
         if self.texts_as == "input":
             return {"input": self.prompt_text + text}
         return {"messages": self._messages([{"type": "text", "text": text}], self.prompt_text)}
 
-    def _messages(self, parts: list[dict[str, Any]], prompt: str) -> list[dict[str, Any]]:
-        system = [{"role": "system", "content": [{"type": "text", "text": prompt}]}] if prompt else []
-        return [*system, {"role": "user", "content": parts}]
+    def _messages(self, parts: list[MessagePart], prompt: str) -> list[Message]:
+        messages: list[Message] = [{"role": "user", "content": parts}]
+        if prompt:
+            messages.insert(0, {"role": "system", "content": [{"type": "text", "text": prompt}]})
+        return messages
 
     def _test(self) -> None:
         """The canary, once a process."""
@@ -106,9 +108,9 @@ class ServedEmbedder(DualEncoder):
             if self.canary is not None:
                 return
             bodies = [self._text_body(text) for text in PROBES]
-            once = np.concatenate([self._rows([body]) for body in bodies])
-            twice = self._rows(bodies[::-1])[::-1]
-            same = float((once * twice).sum(axis=1).min())
+            alone = np.concatenate([self._rows([body]) for body in bodies])
+            together = self._rows(bodies[::-1])[::-1]
+            same = float((alone * together).sum(axis=1).min())
             if same < SAME:
                 raise VideoContrastError(
                     f"{self.chat.model} at {self.chat.endpoint} embedded the same text differently when it was asked "
@@ -116,17 +118,17 @@ class ServedEmbedder(DualEncoder):
                 )
             self.canary = {"least_cosine": same, "needed": SAME}
 
-    def _rows(self, bodies: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    def _rows(self, bodies: Sequence[JsonObject]) -> np.ndarray:
         assert self.chat.pace is not None
         with ThreadPoolExecutor(min(len(bodies), self.chat.pace.threads)) as pool:
             rows = np.asarray(list(pool.map(self._row, bodies)), np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(lengths > 0, lengths, 1.0)
 
-    def _row(self, body: Mapping[str, Any]) -> list[float]:
+    def _row(self, body: JsonObject) -> list[float]:
         from huggingface_hub.utils import get_session, hf_raise_for_status
 
-        def send() -> dict[str, Any]:
+        def send() -> tuple[list[float], int]:
             response = get_session().post(
                 f"{str(self.chat.endpoint).rstrip('/')}/embeddings",
                 json={"model": self.chat.model, "encoding_format": "float", **body},
@@ -134,17 +136,18 @@ class ServedEmbedder(DualEncoder):
                 timeout=self.chat.timeout,
             )
             hf_raise_for_status(response)
-            answer: dict[str, Any] = response.json()
+            answer = response.json()
             if not answer.get("data") or not isinstance(answer["data"][0].get("embedding"), list):
                 raise ValueError("the server returned half an answer")
-            return answer
+            tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)
+            return [float(value) for value in answer["data"][0]["embedding"]], tokens
 
-        answer = self.chat.retried(send, self.cost)
-        self.cost.add(requests=1, prompt_tokens=int((answer.get("usage") or {}).get("prompt_tokens") or 0))
-        return [float(value) for value in answer["data"][0]["embedding"]]
+        vector, tokens = self.chat.retried(send, self.cost)
+        self.cost.add(requests=1, prompt_tokens=tokens)
+        return vector
 
 
-def estimate(work: Work, options: Mapping[str, Any]) -> dict[str, float]:
+def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     """Requests, tokens and price of a run: every view and every caption once.
 
     Args:

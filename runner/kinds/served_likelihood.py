@@ -18,10 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from video_contrast.chat_model import ChatModel, Cost
+from video_contrast.chat_model import Answer, ChatModel, Cost, Message, TokenLog
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import prompts
-from video_contrast.runner.kinds.served_messages import Shown
+from video_contrast.runner.kinds.served_messages import SentClip
 
 LogprobsBy = Literal["prompt_logprobs", "echo"]
 TOLERANCE = 0.05  # nats a token, by which two answers to the same may differ: rounding in half precision
@@ -52,23 +52,23 @@ class Likelihood:
         base = {"temperature": 0.0}
         if by == "prompt_logprobs":
             body |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
-            asked: dict[str, Any] = {**base, "max_tokens": 1, "extra_body": body}
+            reading = {**base, "max_tokens": 1, "extra_body": body}
         else:
-            asked = {**base, "max_tokens": 1, "logprobs": True, "extra_body": {**body, "echo": True}}
-        written = {**base, "max_tokens": SAID_TOKENS, "logprobs": True, "extra_body": chat.parameters.get("extra_body")}
-        written = {name: value for name, value in written.items() if value is not None}
+            reading = {**base, "max_tokens": 1, "logprobs": True, "extra_body": {**body, "echo": True}}
+        writing = {**base, "max_tokens": SAID_TOKENS, "logprobs": True, "extra_body": chat.parameters.get("extra_body")}
+        writing = {name: value for name, value in writing.items() if value is not None}
         return cls(
-            replace(chat, parameters=asked, read=read_prompt_tokens),
-            replace(chat, parameters=written, read=read_answer_tokens),
+            replace(chat, parameters=reading, read=read_prompt_tokens),
+            replace(chat, parameters=writing, read=read_answer_tokens),
         )
 
     def log_probabilities(
-        self, shown: Shown, captions: Sequence[str], question: str, cost: Cost
+        self, sent: SentClip, captions: Sequence[str], question: str, cost: Cost
     ) -> list[list[Token] | None]:
         """The tokens of each caption with their log-probabilities, as the answer to a question about a clip.
 
         Args:
-            shown: the clip.
+            sent: the clip.
             captions: k texts.
             question: asked of the clip.
             cost: what this call costs is added to it.
@@ -76,14 +76,14 @@ class Likelihood:
         Returns:
             A list a caption; None where the server's tokens do not hold the caption's text.
         """
-        answers = shown.told(self.reader).ask([_said(shown, question, caption) for caption in captions], cost)
+        answers = sent.endpoint(self.reader).ask([_as_answer(sent, question, caption) for caption in captions], cost)
         return [caption_tokens(answer["tokens"], text) for answer, text in zip(answers, captions, strict=True)]
 
-    def canary(self, shown: Shown, captions: Sequence[str]) -> dict[str, float]:
+    def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
         Args:
-            shown: a clip.
+            sent: a clip.
             captions: texts about it.
 
         Returns:
@@ -93,36 +93,36 @@ class Likelihood:
             VideoContrastError: the server does not return log-probabilities, or wrong ones.
         """
         texts = list(dict.fromkeys([*captions, PROBE]))
-        first = [self._read(shown, text) for text in texts]
+        first = [self._read(sent, text) for text in texts]
         with ThreadPoolExecutor(len(texts)) as pool:
-            second = list(pool.map(lambda text: self._read(shown, text), texts[::-1]))[::-1]
+            second = list(pool.map(lambda text: self._read(sent, text), texts[::-1]))[::-1]
         gap = 0.0
-        for text, once, twice in zip(texts, first, second, strict=True):
-            one, two = caption_tokens(once, text), caption_tokens(twice, text)
-            if one is None or two is None:
+        for text, *answers in zip(texts, first, second, strict=True):
+            before, after = (caption_tokens(tokens, text) for tokens in answers)
+            if before is None or after is None:
                 raise self._refusal(f"the tokens of its prompt do not hold the caption {text!r}")
-            if [token for token, _ in one] != [token for token, _ in two]:
+            if [token for token, _ in before] != [token for token, _ in after]:
                 raise self._refusal(f"it split {text!r} into other tokens when it was asked again")
-            wrong = [log for _, log in (*one, *two) if not is_log_probability(log)]
+            wrong = [log for _, log in (*before, *after) if not is_log_probability(log)]
             if wrong:
                 raise self._refusal(f"{wrong[0]:g} is no log-probability")
-            differences = [abs(a - b) for (_, a), (_, b) in zip(one, two, strict=True)]
+            differences = [abs(a - b) for (_, a), (_, b) in zip(before, after, strict=True)]
             if max(differences) > TOLERANCE:
                 raise self._refusal(
-                    f"asked twice for {text!r} it returned {_total(one):.3f} and {_total(two):.3f}, by the company of "
-                    "other requests"
+                    f"asked twice for {text!r} it returned {_total(before):.3f} and {_total(after):.3f}, by the "
+                    "company of other requests"
                 )
             gap = max(gap, *differences)
-        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(shown)}
+        return {"largest_gap": gap, "tolerance": TOLERANCE, **self._said_gap(sent)}
 
-    def _said_gap(self, shown: Shown) -> dict[str, float]:
+    def _said_gap(self, sent: SentClip) -> dict[str, float]:
         """How far its own answer is from what it returns for the same text in its prompt."""
-        written = shown.told(self.writer).ask_anew(shown.asked(prompts.DESCRIBE))
-        text = str(written["text"]).strip()
-        said = [(token, log) for token, log in written["tokens"] if token.strip()]
-        read = caption_tokens(self._read(shown, text), text) if text else None
+        answer = sent.endpoint(self.writer).ask_anew(sent.question(prompts.DESCRIBE))
+        text = answer["text"].strip()
+        written = [(token, _number(log)) for token, log in answer["tokens"] if token.strip()]
+        read = caption_tokens(self._read(sent, text), text) if text else None
         same: list[tuple[float, float]] = []
-        for (a, written_log), (b, read_log) in zip(said, [t for t in read or () if t[0].strip()], strict=False):
+        for (a, written_log), (b, read_log) in zip(written, [t for t in read or () if t[0].strip()], strict=False):
             if a.strip() != b.strip():  # another split of the same text from here on
                 break
             same.append((written_log, read_log))
@@ -136,8 +136,8 @@ class Likelihood:
             )
         return {"said_tokens": len(same), "said_gap": gap}
 
-    def _read(self, shown: Shown, text: str) -> list[Token]:
-        answer = shown.told(self.reader).ask_anew(_said(shown, prompts.DESCRIBE, text))
+    def _read(self, sent: SentClip, text: str) -> list[Token]:
+        answer = sent.endpoint(self.reader).ask_anew(_as_answer(sent, prompts.DESCRIBE, text))
         return [(str(token), _number(log)) for token, log in answer["tokens"]]
 
     def _refusal(self, why: str) -> VideoContrastError:
@@ -147,7 +147,7 @@ class Likelihood:
         )
 
 
-def caption_tokens(tokens: Sequence[Sequence[Any]], caption: str) -> list[Token] | None:
+def caption_tokens(tokens: Sequence[TokenLog], caption: str) -> list[Token] | None:
     """The tokens that make up the last occurrence of a caption in a prompt.
 
     Args:
@@ -165,15 +165,16 @@ def caption_tokens(tokens: Sequence[Sequence[Any]], caption: str) -> list[Token]
     begin = whole.rfind(text)
     if begin < 0 or not text:
         return None
-    end, place, kept = begin + len(text), 0, []
+    end, place = begin + len(text), 0
+    inside: list[Token] = []
     for (token, log), part in zip(tokens, letters, strict=True):
         start, place = place, place + len(part)
         if place <= begin or start >= end:
             continue
         if place > end or start < begin:
             return None
-        kept.append((str(token), _number(log)))
-    return kept
+        inside.append((str(token), _number(log)))
+    return inside
 
 
 def is_log_probability(log: float) -> bool:
@@ -181,8 +182,8 @@ def is_log_probability(log: float) -> bool:
     return math.isfinite(log) and CLAMPED < log <= 1e-3
 
 
-def read_prompt_tokens(output: Any) -> dict[str, Any]:
-    """The prompt's tokens of a response to `prompt_logprobs` or `echo`: `{"tokens": [[text, log-probability], ...]}`.
+def read_prompt_tokens(output: Any) -> Answer:
+    """The prompt's `tokens` of a response to `prompt_logprobs` or `echo`.
 
     Raises:
         VideoContrastError: the server returned none.
@@ -204,13 +205,13 @@ def read_prompt_tokens(output: Any) -> dict[str, Any]:
     )
 
 
-def _prompt_token(row: Mapping[str, Any]) -> list[Any]:
+def _prompt_token(row: Mapping[str, Any]) -> TokenLog:
     """The token of the prompt: vLLM lists it first, whatever its rank."""
     entry = next(iter(row.values()))
-    return [entry.get("decoded_token") or "", entry["logprob"]]
+    return entry.get("decoded_token") or "", entry["logprob"]
 
 
-def read_answer_tokens(output: Any) -> dict[str, Any]:
+def read_answer_tokens(output: Any) -> Answer:
     """The answer's text, and its tokens with their log-probabilities."""
     choices = getattr(output, "choices", None)
     if not choices:
@@ -218,25 +219,25 @@ def read_answer_tokens(output: Any) -> dict[str, Any]:
     return {"text": choices[0].message.content or "", "tokens": _listed(getattr(choices[0], "logprobs", None))}
 
 
-def _listed(logprobs: Any) -> list[list[Any]]:
+def _listed(logprobs: Any) -> list[TokenLog]:
     """Tokens of either form: `content` of chat completions, `tokens` and `token_logprobs` of completions."""
     content = getattr(logprobs, "content", None)
     if content:
-        return [[entry.token, entry.logprob] for entry in content]
+        return [(entry.token, entry.logprob) for entry in content]
     return _paired({name: getattr(logprobs, name, None) for name in ("tokens", "token_logprobs")})
 
 
-def _paired(lists: Mapping[str, Any]) -> list[list[Any]]:
-    return [list(pair) for pair in zip(lists.get("tokens") or [], lists.get("token_logprobs") or [], strict=False)]
+def _paired(lists: Mapping[str, Any]) -> list[TokenLog]:
+    return list(zip(lists.get("tokens") or [], lists.get("token_logprobs") or [], strict=False))
 
 
-def _number(log: Any) -> float:
+def _number(log: float | None) -> float:
     """A log-probability; NaN where the server has none, as of the first token."""
     return math.nan if log is None else float(log)
 
 
-def _said(shown: Shown, question: str, caption: str) -> list[dict[str, Any]]:
-    return [*shown.asked(question), {"role": "assistant", "content": caption.strip()}]
+def _as_answer(sent: SentClip, question: str, caption: str) -> list[Message]:
+    return [*sent.question(question), {"role": "assistant", "content": caption.strip()}]
 
 
 def _total(tokens: Sequence[Token]) -> float:

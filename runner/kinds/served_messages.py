@@ -6,11 +6,12 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from video_contrast.chat_model import ChatModel
+from video_contrast.chat_model import ChatModel, Message, MessagePart
+from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
@@ -21,7 +22,7 @@ QUALITY = 95  # of JPEG
 STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from
 
 
-def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[dict[str, Any]]:
+def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[MessagePart]:
     """The parts of a message that show a clip; [] where there is none (the blind control).
 
     Args:
@@ -38,7 +39,7 @@ def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[di
 
 
 @dataclass(frozen=True)
-class Shown:
+class SentClip:
     """A clip as it is sent.
 
     Attributes:
@@ -46,28 +47,28 @@ class Shown:
         body: what stands in the request beside the messages.
     """
 
-    parts: Sequence[dict[str, Any]] = ()
-    body: Mapping[str, Any] = field(default_factory=dict)
+    parts: Sequence[MessagePart] = ()
+    body: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> Shown:
+    def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> SentClip:
         """A clip, or nothing."""
-        told = video_arguments(clip) if clip is not None and frames_as == "video" else {}
-        return cls(parts_of(clip, frames_as), told)
+        body = video_arguments(clip) if clip is not None and frames_as == "video" else {}
+        return cls(parts_of(clip, frames_as), body)
 
-    def asked(self, text: str) -> list[dict[str, Any]]:
+    def question(self, text: str) -> list[Message]:
         """A conversation of one question about it."""
         return message(self.parts, text)
 
-    def told(self, chat: ChatModel) -> ChatModel:
-        """The endpoint, told what stands beside the messages."""
+    def endpoint(self, chat: ChatModel) -> ChatModel:
+        """The endpoint with the body of this clip in its requests."""
         if not self.body:
             return chat
         body = {**(chat.parameters.get("extra_body") or {}), **self.body}
         return replace(chat, parameters={**chat.parameters, "extra_body": body})
 
 
-def video_arguments(clip: ClipFrames) -> dict[str, Any]:
+def video_arguments(clip: ClipFrames) -> JsonObject:
     """What a request says of a clip that goes as one video (https://github.com/vllm-project/vllm/pull/40133).
 
     vLLM would take its frames for one a second, and keep the first 32. It wants whole numbers of frames, so the video
@@ -84,7 +85,7 @@ def video_arguments(clip: ClipFrames) -> dict[str, Any]:
     return {"media_io_kwargs": {"video": video}}
 
 
-def message(parts: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+def message(parts: Sequence[MessagePart], text: str) -> list[Message]:
     """A conversation of one question about what the parts show."""
     return [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}]
 

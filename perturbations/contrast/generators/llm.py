@@ -8,11 +8,11 @@ from typing import Any
 
 from numpy.random import Generator as Random
 
-from video_contrast.chat_model import AnswerStore, ChatModel, Cost
+from video_contrast.chat_model import AnswerStore, ChatModel, Cost, Message
 from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
-from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat, Message
+from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat
 from video_contrast.seeds import digest
 
 _TASK = """You change one verb phrase of a video caption so that the caption no longer describes the video.
@@ -107,7 +107,7 @@ class ChatGenerator:
     def _messages(self, original: Original) -> list[Message]:
         caption, phrase = original.caption, original.phrase
         shown = f"{caption[: phrase.start]}[{caption[phrase.start : phrase.end]}]{caption[phrase.end :]}"
-        messages = [{"role": "system", "content": _TASK.format(k=self._k)}]
+        messages: list[Message] = [{"role": "system", "content": _TASK.format(k=self._k)}]
         for example, replacements in _EXAMPLES:
             messages.append({"role": "user", "content": example})
             messages.append({"role": "assistant", "content": json.dumps({"replacements": replacements})})

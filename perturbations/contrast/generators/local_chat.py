@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from video_contrast.chat_model import AnswerStore, Cost
+from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length, device_of, load
-
-Message = dict[str, str]
 
 
 class Chat(Protocol):
@@ -21,7 +19,7 @@ class Chat(Protocol):
     def cost(self) -> Cost:
         """What was asked, and what came from the store."""
 
-    def ask(self, conversations: Sequence[Sequence[Message]]) -> list[dict[str, Any]]:
+    def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, with its `text`."""
 
 
@@ -56,7 +54,7 @@ class LocalChat:
         self._network: Any = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
         self._network = self._network.to(self._device).eval()
 
-    def ask(self, conversations: Sequence[Sequence[Message]]) -> list[dict[str, Any]]:
+    def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order: `{"text": str}`. Each batch is stored when it is done."""
         keys = [self._key(messages) for messages in conversations]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self._store.get(key) is None}
@@ -88,6 +86,6 @@ class LocalChat:
         new = generated[:, inputs["input_ids"].shape[1] :]
         return list(self._tokenizer.batch_decode(new, skip_special_tokens=True))
 
-    def _key(self, messages: Sequence[Message]) -> str:
+    def _key(self, messages: Conversation) -> str:
         request = json.dumps([self.model, self._max_new_tokens, list(messages)], sort_keys=True)
         return blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
