@@ -118,9 +118,8 @@ def _clause(caption: str, tokens: list[Token], lead: int) -> str | None:
     last_word = tokens[attached(tokens, end) - 1].text.lower()
     company = particle and behind == "with" and last_word in PEOPLE | {"wife", "husband", "friend", "friends", "dog"}
     of_topic = particle == "about" and behind in ("in", "on", "from", "with", "for", "at")
-    if of_topic or (
-        not company and behind not in ("for", "about") and tells_of_object(tokens, end, tokens[thing.head], head)
-    ):
+    of_verb = company or behind in ("for", "about") or (behind == "on" and head.lemma in TELLING)
+    if of_topic or (not of_verb and tells_of_object(tokens, end, tokens[thing.head], head)):
         end = attached(tokens, end)
     told = how_to(tokens, end + 1) if behind in ("on", "of", "about") and end + 1 < len(tokens) else None
     end = end if told is None else told.end  # "a tutorial on how to make shoes"

@@ -58,7 +58,10 @@ def _phrase(tokens: list[Token], at: int, verb: VerbGroup) -> NounPhrase | None:
         return whole
     behind = attached(tokens, whole.end)
     own = behind < len(tokens) and tokens[behind].tag in ("VBZ", "VBP", "VBD", "MD")
-    return noun_phrase(tokens, at, joined=False) if own else whole
+    alone = noun_phrase(tokens, at, joined=False)
+    if behind < len(tokens) and tokens[behind].tag in ("VBN", "VBG") and alone is not None and alone.end < whole.end:
+        return None  # "a path and an ambulance parked on the side": run down?
+    return alone if own else whole
 
 
 def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
@@ -157,6 +160,9 @@ def _can(tokens: list[Token], verb: VerbGroup, thing: NounPhrase, particle: str)
     if words[0] in IDIOMS and words[1:2] in ([], ["of"]):
         return False
     bare = tokens[thing.start].tag in NOUNS and thing.start == verb.head + 1
+    tags = [token.tag for token in tokens[thing.start : thing.end]]
+    if lemma in TWO_OBJECTS and tags[0] == "PRP$" and tags[-2:] == ["NN", "NNS"]:
+        return False  # "teaching their dog tricks"
     if tokens[verb.head].tag == "VBD" and bare and not thing.plural:
         return False  # "a green plant covered hillside"
     if len(words) > 1 and words[-2] in PEOPLE and "VBP" in verb_tags(words[-1]):

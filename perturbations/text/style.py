@@ -60,7 +60,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="2",
+    version="3",
     requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
