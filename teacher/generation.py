@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Required, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict, cast
 
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
+from video_contrast.chat_model import Answer, Conversation
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
@@ -25,6 +26,8 @@ from video_contrast.seeds import digest, stream
 from video_contrast.storage import SetFolder
 from video_contrast.storage.set_records import Facts
 from video_contrast.teacher.frame_negatives import FrameNegatives
+from video_contrast.teacher.model_files import check_endpoint
+from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, corpus_of, edits_of, texts_of
 
 if TYPE_CHECKING:
@@ -177,9 +180,9 @@ class _Listener:
         from video_contrast.chat_model import Cost
 
         self.model, self.cost = model, Cost()
-        self.questions: dict[str, list[Mapping[str, Any]]] = {}
+        self.questions: dict[str, Conversation] = {}
 
-    def ask(self, conversations: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """Empty answers."""
         for messages in conversations:
             self.questions.setdefault(json.dumps(list(messages), sort_keys=True), list(messages))
@@ -199,7 +202,8 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
 
     Raises:
         UsageError: options that do not go together.
-        VideoContrastError: the endpoints failed (what came is stored), or no negative passed the constraints.
+        VideoContrastError: a model cannot be had, the endpoints failed (what came is stored), or no negative passed the
+            constraints.
     """
     recipe = request.check()
     rows = SetFolder.open(dataset).retrieval_rows(request.config, request.split)[: request.limit]
@@ -213,12 +217,16 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     settings = recipe.record() | {"corpus": digest(*texts_of(corpus)).hex(), "structured": request.structured}
     captions: list[GeneratedCaption] = []
     rejected: list[RejectedCandidate] = []
-    maker = _Maker(recipe, corpus, chat)
+    maker = None
     for number in range(0, len(rows), PART):
         part = rows[number : number + PART]
         key = digest(json.dumps(settings, sort_keys=True), *(row["id"] for row in part)).hex()
         path = request.output / "parts" / f"{number // PART:05d}.json"
         if not (path.exists() and read_json(path)["key"] == key):
+            if maker is None:
+                check_generator(recipe, own_model=request.generator != "llm")
+                _check_endpoints(request.endpoint or (), estimate)
+                maker = _Maker(recipe, corpus, chat)
             write_json(path, {"key": key, **maker.part(part)})
         stored = read_json(path)
         captions += stored["captions"]
@@ -264,6 +272,20 @@ def _chat(request: GenerateOptions, recipe: NegativeRecipe) -> Chat | None:
         for address in dict.fromkeys(request.endpoint)
     ]
     return ChatPool(endpoints, store)
+
+
+def _check_endpoints(addresses: Sequence[str], estimate: Estimate | None) -> None:
+    """Where something is left to ask, one of the endpoints must be there."""
+    if not addresses or estimate is None or estimate.questions == estimate.stored:
+        return
+    failures = []
+    for address in addresses:
+        try:
+            check_endpoint(address)
+        except VideoContrastError as error:
+            failures.append(error)
+    if len(failures) == len(addresses):
+        raise failures[0]
 
 
 def _estimate(

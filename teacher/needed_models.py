@@ -23,12 +23,12 @@ CONSTRAINT_CLASSES = {
 }
 
 
-def check_generator(recipe: NegativeRecipe, *, served: bool = True) -> None:
+def check_generator(recipe: NegativeRecipe, *, own_model: bool = True) -> None:
     """Checks the models of a generator and of its constraints.
 
     Args:
         recipe: of the negatives.
-        served: also ask the endpoint whether it is there, which costs nothing.
+        own_model: not only the models of the constraints; a served one is asked for its name alone, which is free.
 
     Raises:
         UsageError: a constraint needs a model that is not named.
@@ -37,13 +37,8 @@ def check_generator(recipe: NegativeRecipe, *, served: bool = True) -> None:
     """
     if recipe.generator in (*UNTAGGED, "frames"):
         return
-    options = named_values(recipe.options, "--generator-options")
-    model = recipe.model or _default(recipe.generator)
-    if endpoint := options.get("endpoint"):
-        if served:
-            check_endpoint(str(endpoint))
-    elif model and recipe.generator in CLASSES:
-        _check_own_model(model, recipe.generator)
+    if own_model:
+        _check_own_model(recipe)
     for option, name in _constraint_models(recipe):
         if option == "vectors":
             if not Path(name).is_file():
@@ -65,17 +60,22 @@ def is_stored(recipe: NegativeRecipe, folder: Path) -> bool:
     return False
 
 
-def _check_own_model(model: str, generator: str) -> None:
+def _check_own_model(recipe: NegativeRecipe) -> None:
     """The generator's own model, and what it needs of the tokenizer besides tokens."""
     from transformers import AutoTokenizer
 
-    option = f"model of the generator {generator}"
-    check_model(model, CLASSES[generator], option)
-    tokenizer = load(model, AutoTokenizer, option)
-    if generator == "mlm" and tokenizer.mask_token is None:
-        raise VideoContrastError(f"{model!r} has no mask token: the generator mlm needs a masked language model")
-    if generator == "llm" and not tokenizer.chat_template:
-        raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
+    endpoint = named_values(recipe.options, "--generator-options").get("endpoint")
+    name = recipe.model or _default(recipe.generator)
+    if endpoint:
+        check_endpoint(str(endpoint))
+    elif name and recipe.generator in CLASSES:
+        option = f"model of the generator {recipe.generator}"
+        check_model(name, CLASSES[recipe.generator], option)
+        tokenizer = load(name, AutoTokenizer, option)
+        if recipe.generator == "mlm" and tokenizer.mask_token is None:
+            raise VideoContrastError(f"{name!r} has no mask token: the generator mlm needs a masked language model")
+        if recipe.generator == "llm" and not tokenizer.chat_template:
+            raise VideoContrastError(f"{name!r} has no chat template: the generator llm needs a chat model")
 
 
 def _constraint_models(recipe: NegativeRecipe) -> Iterator[tuple[str, str]]:

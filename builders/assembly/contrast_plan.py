@@ -7,12 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
-from video_contrast.builders.assembly.frame_contrasts import FrameContrasts
+from video_contrast.builders.assembly.frame_contrasts import FrameContrasts, FramesOptions
 from video_contrast.builders.assembly.people_contrasts import GenderContrasts, PersonIdContrasts
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 
 Captions = Callable[[], Sequence[str]]
 TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
@@ -44,13 +43,13 @@ class ContrastOptions(VerbOptions):
     seed: Annotated[int, "of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The options that a set's record shows."""
         return {name.replace("generator_model", "model"): getattr(self, name) for name in self.RECORDED}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContrastSetOptions(ContrastOptions):
+class ContrastSetOptions(FramesOptions, ContrastOptions):
     """How contrasts are made, verbs and things by counted frames unless another generator is named."""
 
     RECORDED = (*ContrastOptions.RECORDED, "quality")
@@ -59,10 +58,6 @@ class ContrastSetOptions(ContrastOptions):
         Literal["frames", "lexical", "t5", "mlm", "llm"],
         "of verb and object contrasts; frames: replacements counted in captions, no model",
     ] = "frames"  # type: ignore[assignment]  # one generator more
-    quality: Annotated[
-        Quality, "frames: how good a contrast must be, against how many clips get one (high: about half of them)"
-    ] = "balanced"
-    parser: Annotated[str, "frames: auto (spaCy's English model if installed), shallow, or a spaCy model"] = "auto"
     explain: Annotated[bool, "frames: say for each clip without a contrast why it has none"] = False
 
 
@@ -97,31 +92,29 @@ def contrast_plan(
     Raises:
         UsageError: an unknown constraint, or no such table.
     """
-    draw: dict[str, Any] = {
-        "training": training,
-        "training_videos": training_videos,
-        "seed": options.seed,
-        "num_proc": options.num_proc,
-    }
     verbs: VerbContrasts | FrameContrasts
-    objects: VerbContrasts | FrameContrasts
     if options.generator == "frames":
         if options.constraints or options.constraint_options or options.generator_model or options.generator_options:
             raise UsageError(
                 "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
                 "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
             )
-        frames: dict[str, Any] = {
-            "quality": options.quality,
-            "parser": options.parser,
-            "training": training_videos,
-            "explain": options.explain,
-            "seed": options.seed,
-        }
-        verbs, objects = FrameContrasts(**frames), FrameContrasts(target="object", **frames)
+        verbs = FrameContrasts(
+            quality=options.quality,
+            parser=options.parser,
+            training=training_videos,
+            explain=options.explain,
+            seed=options.seed,
+        )
     else:
-        verbs = VerbContrasts(options=options, **draw)
-        objects = VerbContrasts(options=options.for_objects(), target="object", **draw)
+        verbs = VerbContrasts(
+            training=training,
+            options=options,
+            seed=options.seed,
+            num_proc=options.num_proc,
+            training_videos=training_videos,
+        )
+    objects = verbs.for_objects()
     extended = getattr(options, "extended", False)
     published = PAPER if paper else {}
     missing: dict[str, str] = {}

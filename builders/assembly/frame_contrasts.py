@@ -3,9 +3,9 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts
@@ -22,9 +22,20 @@ from video_contrast.perturbations.contrast.generators.frames import (
 )
 from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.seeds import Streams
+from video_contrast.storage.set_records import Facts
 
 Target = Literal["verb", "object"]
 GENERATOR = "frames"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramesOptions:
+    """What the generator frames is asked for."""
+
+    quality: Annotated[
+        Quality, "frames: how good a contrast must be, against how many clips get one (high: about half of them)"
+    ] = "balanced"
+    parser: Annotated[str, "frames: auto (spaCy's English model if installed), shallow, or a spaCy model"] = "auto"
 
 
 @dataclass(kw_only=True)
@@ -46,7 +57,11 @@ class FrameContrasts:
     training: Callable[[], Mapping[str, Sequence[str]]] | None = None
     explain: bool = False
     seed: int = 0
-    record: dict[str, Any] = field(default_factory=dict)
+    record: Facts = field(default_factory=dict)
+
+    def for_objects(self) -> "FrameContrasts":
+        """Returns the object contrasts that go with these verb contrasts."""
+        return replace(self, target="object", record={})
 
     @property
     def kind(self) -> str:
@@ -57,7 +72,7 @@ class FrameContrasts:
     def counts(self) -> FrameCounts:
         """The shipped counts with those of the user's training captions."""
         extra = self.training() if self.training is not None else None
-        return load_counts(extra, parser=self.parser, cache=_parses())
+        return load_counts(extra, parser=self.parser, cache=stored_parses())
 
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
@@ -86,7 +101,7 @@ class FrameContrasts:
             if clip.id in chosen:
                 proposal = chosen[clip.id]
                 index = base[clip.id] if caption == "base" else proposal.index
-                contrasts.edits[clip.id] = (index, [_edit(proposal)])
+                contrasts.edits[clip.id] = (index, [edit_of(proposal)])
         contrasts.base = sum(
             caption == "base" or any(proposal.index == base[name] for proposal in proposals)
             for name, proposals in proposed.proposals.items()
@@ -94,7 +109,7 @@ class FrameContrasts:
         self._tell(proposed)
         return contrasts
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """What the card says of the generator."""
         return {"pipeline": dict(self.record)}
 
@@ -110,8 +125,11 @@ class FrameContrasts:
             whole.proposals.update(part.proposals)
             whole.missing.update(part.missing)
             whole.reasons.update(part.reasons)
-            whole.notes += [note for note in part.notes if note not in whole.notes]
+            whole.captions += part.captions
+            whole.orders += part.orders
+            whole.notes += [note for note in part.notes if note not in (*whole.notes, *part.advice())]
             whole.record = part.record
+        whole.notes += whole.advice()
         self.record = {**whole.record, "seed": self.seed}
         return whole
 
@@ -141,10 +159,11 @@ def _propose(
         others = () if only is None else tuple(text for n, text in enumerate(clip.captions) if n != only)
         asked.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
         siblings[clip.id] = (*others, *clip.siblings)
-    return propose(asked, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=_parses())
+    return propose(asked, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=stored_parses())
 
 
-def _edit(proposal: Proposal) -> Edit:
+def edit_of(proposal: Proposal) -> Edit:
+    """The proposal as the edits of every generator are kept."""
     return Edit(
         text=proposal.text,
         old=proposal.old,
@@ -156,6 +175,6 @@ def _edit(proposal: Proposal) -> Edit:
     )
 
 
-def _parses() -> str:
+def stored_parses() -> str:
     """Where parses are kept between builds."""
     return str(cache_dir() / "parses.sqlite")

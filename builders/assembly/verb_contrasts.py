@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
@@ -12,6 +12,7 @@ from video_contrast.errors import UsageError
 from video_contrast.files import cache_dir
 from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
@@ -95,8 +96,8 @@ class VerbContrasts:
             from video_contrast.perturbations.contrast.verb import constraint_names
 
             constraint_names(self.options.generator, names)
-        _named(self.options.constraint_options, "--constraint-options")
-        _named(self.options.generator_options, "--generator-options")
+        named_values(self.options.constraint_options, "--constraint-options")
+        named_values(self.options.generator_options, "--generator-options")
 
     def __call__(self, attempts: Sequence[Attempt]) -> tuple[list[list[Edit]], Counter[str]]:
         """Up to `per_caption` contrasts a caption, with counts of captions and candidates by reason."""
@@ -108,6 +109,10 @@ class VerbContrasts:
             n=1 if self.per_caption == 1 else 3 * self.per_caption,
         )
         return [_one_a_word(proposals, self.target)[: self.per_caption] for proposals in edits], counts
+
+    def for_objects(self) -> "VerbContrasts":
+        """Returns the object contrasts that go with these verb contrasts."""
+        return replace(self, options=self.options.for_objects(), target="object")
 
     @property
     def kind(self) -> str:
@@ -129,7 +134,7 @@ class VerbContrasts:
         """
         from video_contrast.perturbations.contrast.pipeline import Pipeline
 
-        generator_options = _named(self.options.generator_options, "--generator-options")
+        generator_options = named_values(self.options.generator_options, "--generator-options")
         if self.options.generator_model is not None:
             generator_options["model"] = self.options.generator_model
         if self.chat is not None:
@@ -142,11 +147,11 @@ class VerbContrasts:
             seed=self.seed,
             tagger=self.options.tagger,
             generator_options=generator_options,
-            options=_named(self.options.constraint_options, "--constraint-options") | self._sibling_counts(),
+            options=named_values(self.options.constraint_options, "--constraint-options") | self._sibling_counts(),
             on_reject=self.on_reject,
         )
 
-    def _sibling_counts(self) -> dict[str, Any]:
+    def _sibling_counts(self) -> dict[str, object]:
         """What captions of one video say together, with the user's training videos, where `lift` is applied."""
         from video_contrast.perturbations.contrast.constraints import constraint_names
         from video_contrast.perturbations.contrast.generators.frames import load_counts
@@ -167,7 +172,7 @@ class VerbContrasts:
             return count(captions)
         return _merged(spread(count, captions, chunk=_CORPUS_CHUNK))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """What the card says of the generator and its constraints."""
         read = {"training_captions": self.counts.size} if self.counts_words else {}
         return {"pipeline": self.pipeline.record() | read}
@@ -212,9 +217,9 @@ def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":
     )
 
 
-def _named(text: str | None, option: str) -> dict[str, Any]:
+def named_values(text: str | None, option: str) -> dict[str, object]:
     """`name=value,...` as keywords; numbers become numbers."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for part in (text or "").split(","):
         if not part.strip():
             continue

@@ -20,7 +20,7 @@ from video_contrast.seeds import stream
 from video_contrast.teacher import teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Part
-from video_contrast.teacher.negatives import NegativeRecipe, negatives
+from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.similarity import LatentSemantics, cosines
@@ -100,8 +100,7 @@ def test_negatives_of_any_captions_come_from_the_contrast_generators(tmp_path: P
         )
     ]
     rows = [row | {"video_id": row["id"], "video_path": f"{row['id']}.mp4"} for row in rows]
-    corpus = [text for row in rows for text in row["captions"]]
-    made, counts = negatives(rows, NegativeRecipe(3, 1), tmp_path / "n", corpus=corpus, say=lambda _: None)
+    made, counts = negatives(rows, NegativeRecipe(3, 1), tmp_path / "n", corpus=corpus_of(rows), say=lambda _: None)
     assert counts["captions"] == len(rows) and counts["negatives"] > len(rows)
     for row in made:
         assert len(set(row["negatives"])) == len(row["negatives"]) <= 4
@@ -237,14 +236,14 @@ def test_a_set_of_the_hub_needs_a_video_root(
 def test_captions_without_actions_are_said(tmp_path: Path) -> None:
     rows = [{"id": n, "video_id": n, "video_path": n, "captions": ["a red ball", "the sky"]} for n in ("v1", "v2")]
     with pytest.raises(VideoContrastError, match=r"for the 2 clips v1, v2 \.\.\.: none of their captions"):
-        negatives(rows, NegativeRecipe(10, 0), tmp_path / "n", corpus=["a man runs"], say=lambda _: None)
+        negatives(rows, NegativeRecipe(10, 0), tmp_path / "n", corpus={"v": ["a man runs"]}, say=lambda _: None)
 
 
 def test_captions_of_another_grammar_are_said(dataset: Path, tmp_path: Path) -> None:
     rows = pq.read_table(dataset / "retrieval" / "train-00000-of-00001.parquet").to_pylist()
     rows[3]["captions"][1] += " slowly"
     with pytest.raises(VideoContrastError, match=f"caption 1 of {rows[3]['id']} is not what this version says"):
-        negatives(rows, NegativeRecipe(10, 0, "shapes"), tmp_path / "n", corpus=[], say=lambda _: None)
+        negatives(rows, NegativeRecipe(10, 0, "shapes"), tmp_path / "n", corpus={}, say=lambda _: None)
 
 
 @pytest.mark.parametrize(
