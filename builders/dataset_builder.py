@@ -9,7 +9,7 @@
 `video_contrast.load_dataset`), and the class hands its tables on, streaming too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ class ContrastSetConfig(datasets.BuilderConfig):
         options: of the builder, as `video_contrast.build` takes them.
     """
 
-    def __init__(self, *, name: str = "default", options: dict[str, Any] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *, name: str = "default", options: Mapping[str, object] | None = None, **kwargs: Any) -> None:
         super().__init__(name=name, version=datasets.Version(__version__), **kwargs)
         self.options = dict(options or {})
 

@@ -10,7 +10,7 @@ the flags of `video-contrast build captions` and the arguments of `video_contras
 folder is not its business: it returns tables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
+from video_contrast.storage.set_records import Facts
 
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
 # One file a line: NAME.py in one of `FOLDERS`. In this order they are listed.
@@ -71,7 +72,7 @@ class BuiltSet:
 
     name: str
     tables: dict[str, dict[str, list[Row]]]
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
     files: dict[str, Callable[[Any], None]] = field(default_factory=dict)
 
 
@@ -107,15 +108,15 @@ class Builder:
             raise UsageError(f"{self.name} has no configs to build")
         return selected
 
-    def run(self, configs: Sequence[str] | None, options: dict[str, Any]) -> BuiltSet:
+    def run(self, configs: Sequence[str] | None, options: Mapping[str, object]) -> BuiltSet:
         """Builds configs (all where none is named) with options by name.
 
         Raises:
             UsageError: no such config or option, or an option is missing.
             VideoContrastError: the input is broken; the message names file and row.
         """
-        given = {"configs": self.select(configs), **options}
-        return self.function(**bind(self.function, given, f"build {self.name}"))
+        arguments = {"configs": self.select(configs), **options}
+        return self.function(**bind(self.function, arguments, f"build {self.name}"))
 
 
 BUILDERS: dict[str, Builder] = {}

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
@@ -61,7 +60,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     return f"---\n{header}---\n\n{body}"
 
 
-def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
+def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     """The card's YAML as a dict: what the Hub and `datasets` read."""
     import datasets
     from datasets.info import DatasetInfosDict
@@ -137,7 +136,7 @@ def canary(record: SetRecord) -> str:
     return f"video-contrast canary {uuid.UUID(bytes=key[:16])}"
 
 
-def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, Any]:
+def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, object]:
     facts = entry.get("facts", {})
     shown = _shown(entry["splits"])
     counts = {"all": facts["counts"]} if "counts" in facts else {}

@@ -1,7 +1,5 @@
 """`eval.yaml`: registers a set as a benchmark on the Hub, whose tasks are those that `.eval_results` files name."""
 
-from typing import Any
-
 from video_contrast.hub_cards.results import SCORES
 from video_contrast.storage.set_records import SetRecord
 
@@ -18,7 +16,7 @@ def evaluation(record: SetRecord) -> str:
     import yaml
 
     facts = record.get("facts", {})
-    tasks: list[dict[str, Any]] = []
+    tasks: list[dict[str, object]] = []
     for config, entry in record["configs"].items():
         splits = list(entry["splits"])
         split = next((name for name in _SCORED if name in splits), splits[0])

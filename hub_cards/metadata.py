@@ -4,8 +4,6 @@ The Hub makes its own Croissant from the card's YAML once a set is pushed; this 
 with which checksums it was made. Field names and the context are the specification's.
 """
 
-from typing import Any
-
 from video_contrast.files import sha256
 from video_contrast.rows import Column, table_columns
 from video_contrast.storage import SetFolder
@@ -17,7 +15,7 @@ _TERMS = (
     "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references",
     "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
 )  # fmt: skip
-_CONTEXT: dict[str, Any] = {
+_CONTEXT: dict[str, object] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
@@ -33,7 +31,7 @@ _CONTEXT: dict[str, Any] = {
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 
 
-def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
+def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     """The set's Croissant description: one file object a parquet file, one record set a config and split.
 
     Args:
@@ -69,7 +67,7 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
                     "field": [_field(f"{config}/{split}", name, kind, path) for name, kind in columns.items()],
                 }
             )
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -86,12 +84,12 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
     return described
 
 
-def _field(record_set: str, name: str, kind: Column, file: str) -> dict[str, Any]:
+def _field(record_set: str, name: str, kind: Column, file: str) -> dict[str, object]:
     """A column; lists are repeated fields, structs have sub-fields."""
     repeated = isinstance(kind, list)
     inner = kind[0] if isinstance(kind, list) else kind
     source = {"fileObject": {"@id": file}, "extract": {"column": name.split("/")[0]}}
-    field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{record_set}/{name}", "name": name}
+    field: dict[str, object] = {"@type": "cr:Field", "@id": f"{record_set}/{name}", "name": name}
     if repeated:
         field["repeated"] = True
     if isinstance(inner, dict):

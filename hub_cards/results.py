@@ -6,7 +6,7 @@ another step (`video-contrast push RUN MODEL`), by default as a pull request, si
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.markdown import render
@@ -106,7 +106,7 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
     )
 
 
-def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, Any]]:
+def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, object]]:
     """The entries of `.eval_results/*.yaml`."""
     return [
         {
@@ -118,7 +118,7 @@ def eval_results(results: list[Result], record: RunRecord) -> list[dict[str, Any
     ]
 
 
-def model_index(results: list[Result], record: RunRecord) -> list[dict[str, Any]]:
+def model_index(results: list[Result], record: RunRecord) -> list[dict[str, object]]:
     """The `model-index` of a model's card."""
     entries = [
         {
@@ -194,7 +194,7 @@ def _dataset_name(name: str) -> str:
     return Path(name).name if Path(name).is_dir() or name.startswith(("/", ".", "~")) else name
 
 
-def _arguments(result: Result, record: RunRecord) -> dict[str, Any]:
+def _arguments(result: Result, record: RunRecord) -> dict[str, object]:
     """What a figure of the `model-index` depends on, as numbers."""
     interval = {} if result["low"] is None else {"interval_low": result["low"], "interval_high": result["high"]}
     frames = record.get("sampling", {}).get("frames")
@@ -211,7 +211,7 @@ def _notes(result: Result, record: RunRecord) -> str:
     ).strip()
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: object) -> str:
     import yaml
 
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1000)

@@ -10,7 +10,7 @@ from video_contrast.metrics.interval import interval_keys, share_interval
 
 def consistency(
     hits: Any, clusters: Any, *, videos: Any = None, interval: bool = False, seed: int = 0
-) -> dict[str, Any]:
+) -> dict[str, float | None]:
     """The share of clusters of which every item is right.
 
     Args:
@@ -36,7 +36,7 @@ def consistency(
     codes, n_clusters = cluster_codes(clusters, len(values))
     all_right = np.ones(n_clusters)
     np.multiply.at(all_right, codes, values)
-    result: dict[str, Any] = {
+    result: dict[str, float | None] = {
         "consistency": float(all_right.mean()),
         "accuracy": float(values.mean()),
         "n_clusters": n_clusters,

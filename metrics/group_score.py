@@ -16,7 +16,7 @@ LARGEST = 12  # videos of a group: the exact chance of a tie takes 2 ** n steps
 SCORES = ("text_score", "video_score", "group_score")
 
 
-def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, Any]:
+def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, float | None]:
     """How many groups are right in every comparison by text, by video, and in both.
 
     Args:
@@ -43,7 +43,7 @@ def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) ->
     """
     matrices = _matrices(scores)
     values = group_hits(matrices)
-    result: dict[str, Any] = {"n": len(matrices), "n_ties": _count_tied(matrices)}
+    result: dict[str, float | None] = {"n": len(matrices), "n_ties": _count_tied(matrices)}
     for name in SCORES:
         result[name] = exact_mean(values[name])
         result[f"chance_{name}"] = exact_mean(np.array([group_chance(len(matrix))[name] for matrix in matrices]))

@@ -49,8 +49,8 @@ def multiple_choice(
 
     Raises:
         ValueError: no items, ragged rows, NaN or infinite scores, a label out of range, a K larger than the number
-            of candidates, kinds that do not match the scores or that are named as another figure is ("best", "worst",
-            "low", "high"); the message names the item.
+            of candidates, kinds that do not match the scores or the labels, or that are named as another figure is
+            ("best", "worst", "low", "high"); the message names the item.
 
     >>> result = multiple_choice([[0.9, 0.1], [0.2, 0.2], [0.1, 0.8]], [0, 0, 0], kinds=[["true", "verb_lm"]] * 3)
     >>> result["accuracy"], result["accuracy_worst"], result["accuracy_best"], result["n_ties"], result["chance"]
@@ -84,6 +84,10 @@ def multiple_choice(
     if kinds is not None:
         table = _kind_table(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
+        shifted = np.argwhere((table == "true") & wrong)
+        if len(shifted):
+            item, at = (int(n) for n in shifted[0])
+            raise ValueError(f"kinds: item {item} calls candidate {at} the true one, its label says {truth[item]}")
         names = sorted({str(name) for name in np.unique(table[wrong])} - {""})
         reserved = next((name for name in names if name in _SUFFIXES), None)
         if reserved is not None:

@@ -44,22 +44,22 @@ class OptionalColumns:
     """
 
     optional: ClassVar[tuple[str, ...]] = ()
-    _given: tuple[str, ...] | None = None
+    _present: tuple[str, ...] | None = None
 
     @property
     def features(self) -> Any:
         """The declared columns without the optional ones that are not given."""
         declared = super().features  # type: ignore[misc]
-        given = self._given or ()
-        return type(declared)({k: v for k, v in declared.items() if k not in self.optional or k in given})
+        present = self._present or ()
+        return type(declared)({k: v for k, v in declared.items() if k not in self.optional or k in present})
 
     def add(self, **inputs: Any) -> None:
         """Adds one example."""
-        super().add(**self._chosen(inputs, one=True))  # type: ignore[misc]
+        super().add(**self._inputs(inputs, single=True))  # type: ignore[misc]
 
     def add_batch(self, **inputs: Any) -> None:
         """Adds examples."""
-        super().add_batch(**self._chosen(inputs))  # type: ignore[misc]
+        super().add_batch(**self._inputs(inputs))  # type: ignore[misc]
 
     def compute(self, **inputs: Any) -> Any:
         """Computes over all examples that were added, and those given here.
@@ -72,27 +72,29 @@ class OptionalColumns:
             missing = [name for name in names if inputs.get(name) is None]
             if missing and len(missing) < len(names):
                 raise ValueError(f"the column {missing[0]!r} is missing: {', '.join(names)} are needed")
-            return super().compute(**self._chosen(inputs, adds=not missing))  # type: ignore[misc]
+            return super().compute(**self._inputs(inputs, adds=not missing))  # type: ignore[misc]
         finally:
-            self._given = None
+            self._present = None
 
-    def _chosen(self, inputs: dict[str, Any], one: bool = False, adds: bool = True) -> dict[str, Any]:
-        inputs = {name: value for name, value in inputs.items() if value is not None or name not in self.optional}
-        given = tuple(name for name in self.optional if name in inputs)
+    def _inputs(self, inputs: Mapping[str, object], single: bool = False, adds: bool = True) -> dict[str, object]:
+        """The inputs without absent optional columns, each checked; `single`: of one example."""
+        columns = {name: value for name, value in inputs.items() if value is not None or name not in self.optional}
+        present = tuple(name for name in self.optional if name in columns)
         if adds:
-            if self._given is None:
-                self._given = given
-            elif given != self._given:
+            if self._present is None:
+                self._present = present
+            elif present != self._present:
                 raise ValueError(
-                    f"this batch has the optional columns {list(given)}, but the ones before had {list(self._given)}"
+                    f"this batch has the optional columns {list(present)}, but the ones before had "
+                    f"{list(self._present)}"
                 )
         for name, feature in self.features.items():
-            key = name if name in inputs else name[:-1]  # `add` may call predictions and references by their singulars
-            if one and inputs.get(key) is not None:
-                inputs[key] = self._checked(name, feature, [inputs[key]])[0]
-            elif inputs.get(name) is not None:
-                inputs[name] = self._checked(name, feature, inputs[name])
-        return inputs
+            key = name if name in columns else name[:-1]  # `add` may call predictions and references by their singulars
+            if single and columns.get(key) is not None:
+                columns[key] = self._checked(name, feature, [columns[key]])[0]
+            elif columns.get(name) is not None:
+                columns[name] = self._checked(name, feature, columns[name])
+        return columns
 
     def _checked(self, name: str, feature: Any, values: Any) -> Any:
         """A column as it is stored: NaN is missing in an optional one, and whole numbers are not made of fractions."""

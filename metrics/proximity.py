@@ -17,7 +17,7 @@ def proximity(
     share: float = 0.15,
     clusters: Any = None,
     interval: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, float | None]:
     """Accuracy on antonyms, and on the highest and lowest `share` of the others by similarity.
 
     Args:
@@ -56,7 +56,7 @@ def proximity(
         "high": _top(near, ~opposite, size),
         "low": _top(-near, ~opposite, size),
     }
-    result: dict[str, Any] = {"n_antonym": int(opposite.sum()), "n_high": size}
+    result: dict[str, float | None] = {"n_antonym": int(opposite.sum()), "n_high": size}
     for name, weight in weights.items():
         inside = weight > 0
         result[name] = float((right * weight).sum() / weight.sum()) if inside.any() else None

@@ -19,7 +19,7 @@ def rarity_gap(
     clusters: Any = None,
     interval: bool = False,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> dict[str, float | None]:
     """Accuracy over all items less the accuracy where the original is rarer in training than its contrast.
 
     Args:
@@ -52,7 +52,7 @@ def rarity_gap(
     rare = original < contrast
     overall = float(right.mean())
     on_rare = float(right[rare].mean()) if rare.any() else None
-    result: dict[str, Any] = {
+    result: dict[str, float | None] = {
         "overall": overall,
         "rare": on_rare,
         "gap": None if on_rare is None else overall - on_rare,

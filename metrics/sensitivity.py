@@ -13,7 +13,7 @@ _SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 
 
 def sensitivity(
     true_scores: Any, contrast_scores: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
-) -> dict[str, Any]:
+) -> dict[str, float | None]:
     """The change of score from the true caption to its contrast; it should be negative.
 
     Args:
@@ -42,7 +42,7 @@ def sensitivity(
         raise ValueError(f"{len(before)} true scores but {len(after)} contrast scores: they must be pairs")
     change = after - before
     wrong = (change > 0) + 0.5 * (change == 0)
-    result: dict[str, Any] = {
+    result: dict[str, float | None] = {
         "change": float(change.mean()),
         "change_std": float(change.std()),
         "change_median": float(np.median(change)),

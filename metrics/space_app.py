@@ -16,15 +16,15 @@ def page(folder: Path) -> gr.Blocks:
     module = evaluate.load(str(script))
     with gr.Blocks(title=script.stem) as demo:
         gr.Markdown(f"# {script.stem}\n{module.description}")
-        given = gr.Code(json.dumps(module.example, indent=2), language="json", label="Inputs")
+        inputs = gr.Code(json.dumps(module.example, indent=2), language="json", label="Inputs")
         button = gr.Button("Compute", variant="primary")
         figures = gr.JSON(label="Figures")
-        button.click(partial(measure, module), given, figures)
+        button.click(partial(measure, module), inputs, figures)
         gr.Markdown(card)
     return demo
 
 
-def measure(module: Any, inputs: str) -> dict[str, Any]:
+def measure(module: Any, inputs: str) -> dict[str, object]:
     """The module's figures for inputs given as a JSON object.
 
     Raises:

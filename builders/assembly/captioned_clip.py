@@ -2,12 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from video_contrast.rows import RetrievalRow, retrieval_row
 from video_contrast.seeds import Streams
+
+
+class ClipSpan(TypedDict):
+    """The columns of a row that name its clip."""
+
+    video_id: str
+    video_path: str
+    start: float | None
+    end: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +43,14 @@ class CaptionedClip:
     start: float | None = None
     end: float | None = None
     siblings: tuple[str, ...] = ()
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, object] = field(default_factory=dict)
 
     def truths(self) -> set[str]:
         """Everything that is known to be true of the clip, normalised for comparison."""
         return {normal(text) for text in (*self.captions, *self.siblings)}
 
-    def columns(self) -> dict[str, Any]:
-        """The columns of a row that name its clip."""
+    def columns(self) -> ClipSpan:
+        """Returns the columns of a row that name its clip."""
         return {"video_id": self.video_id, "video_path": self.video_path, "start": self.start, "end": self.end}
 
 

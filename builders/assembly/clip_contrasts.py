@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order, normal, percent
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.seeds import Streams
+from video_contrast.storage.set_records import Facts
 
 CaptionChoice = Literal["eligible", "base"]
 
@@ -63,7 +64,7 @@ class ClipContrasts:
     base: int = 0
     clips: int = 0
 
-    def counts(self) -> dict[str, Any]:
+    def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
         captions, candidates = {}, {}
         for reason, count in sorted(self.tried.items()):
@@ -71,7 +72,7 @@ class ClipContrasts:
                 candidates[reason.removeprefix("candidates:")] = count
             else:
                 captions[reason] = count
-        counts: dict[str, Any] = {
+        counts: Facts = {
             "clips": self.clips,
             "covered": len(self.edits),
             "not_covered": self.clips - len(self.edits),

@@ -6,7 +6,7 @@ Every builder of real sets reads its source into clips and calls `build_configs`
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
@@ -24,9 +24,9 @@ from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import Row
+from video_contrast.storage.set_records import Facts
 
 Tables = Mapping[str, Sequence[Row]]  # split -> rows
-Facts = dict[str, Any]  # what the card says of a config; JSON-able
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,11 @@ def _contrast_config(
     sizes: Facts = {}
     for split, of_split in items.items():
         clips = [item.clip for item in of_split]
-        draw: dict[str, Any] = {"seed": plan.seed, "caption": plan.caption, "num_proc": plan.num_proc}
-        if isinstance(generator, FrameContrasts):  # sees all clips at once
-            contrasts = generator.contrast_clips(clips, **draw)
-        else:
-            contrasts = contrast_clips(generator, clips, **draw)
+        # A `FrameContrasts` sees all clips at once.
+        contrast = (
+            generator.contrast_clips if isinstance(generator, FrameContrasts) else partial(contrast_clips, generator)
+        )
+        contrasts = contrast(clips, seed=plan.seed, caption=plan.caption, num_proc=plan.num_proc)
         tables[split] = rows = []
         for item in of_split:
             if item.clip.id in contrasts.edits:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
@@ -23,6 +23,7 @@ from video_contrast.files import resolve_under
 from video_contrast.options import Flag, as_record
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
+from video_contrast.storage.set_records import Facts
 from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, write_video
 from video_contrast.video.sampling import is_even
 
@@ -79,7 +80,7 @@ def clip_edits(
     return built
 
 
-def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[Material], dict[str, Any]]:
+def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[Material], Facts]:
     """The clips whose videos can be read, and facts of them."""
     materials: list[Material] = []
     failed: list[str] = []
@@ -101,7 +102,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
         sizes.add((index.width, index.height))
     if not materials:
         raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "pretty_name": "Edited clips",
         "summary": "Groups of edited clips: each caption is true of one clip of its group and false of the others, by "
         "what was done to the video. Clips are stored as recipes and carried out when they are decoded; parts of "

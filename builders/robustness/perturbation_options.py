@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from video_contrast.errors import UsageError
 from video_contrast.options import as_record
@@ -76,7 +76,7 @@ class PerturbationOptions:
         """The visual condition under these options."""
         return VideoCondition(name, severity, self.profile, self.seed, scope=self.scope, order=self.order)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The options that a set's record shows."""
         values = as_record(self)
         shown = {name: values[name] for name in ("profile", "scope", "order", "models")}

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.contrast_plan import existing, select_splits
 from video_contrast.builders.registry import BuiltSet, builder
@@ -12,6 +12,7 @@ from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import Flag
 from video_contrast.rows import validate_rows
 from video_contrast.storage.set_folder import SetFolder
+from video_contrast.storage.set_records import Facts
 
 
 @builder("perturbed", configs=CONFIGS, requirements="the folder of a retrieval or multiple-choice set")
@@ -36,7 +37,7 @@ def perturbed(
         tables[split] = folder.rows(clean, split)
         validate_rows(tables[split], f"{dataset}, config {clean}, split {split}")
     facts = folder.record.get("facts", {})
-    about: dict[str, Any] = {
+    about: Facts = {
         "summary": f"The config {clean} of {facts.get('pretty_name') or dataset.name}, perturbed.",
         "sources": [f"{dataset.name}, config {clean}"],
         **{key: facts[key] for key in ("licence", "licence_id") if key in facts},

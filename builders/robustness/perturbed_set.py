@@ -24,6 +24,7 @@ from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.text import how_to_get
 from video_contrast.perturbations.video import NAMES, PAIR_SEVERITY, PAIRS, SEVERITIES, VideoCondition
 from video_contrast.rows import Row
+from video_contrast.storage.set_records import Facts
 from video_contrast.video import Clip
 
 _SAMPLED = 8  # frames that most video-text models look at
@@ -121,9 +122,7 @@ def _clips(tables: Mapping[str, Sequence[Row]]) -> list[Clip]:
     return list(dict.fromkeys(clip_of(row) for rows in tables.values() for row in rows))
 
 
-def _add(
-    built: BuiltSet, config: str, tables: Mapping[str, Sequence[Row]], facts: dict[str, Any], paths: Paths | None
-) -> None:
+def _add(built: BuiltSet, config: str, tables: Mapping[str, Sequence[Row]], facts: Facts, paths: Paths | None) -> None:
     """Adds a config of rows without a visual perturbation."""
     built.tables[config] = {split: [_with(row, None, paths) for row in rows] for split, rows in tables.items()}
     built.facts["configs"][config] = facts
@@ -162,7 +161,7 @@ def _add_pairs(
                 rows_of.setdefault(split, []).extend(_with(row, condition, paths, text) for row in result[0])
     missing = sorted({text for _, text in pairs} - used)
     count = sum(text in used for _, text in pairs)
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "negatives": f"{count} of {len(pairs)} pairs of a visual (severity {PAIR_SEVERITY}) and a text perturbation",
     }
     if missing:
@@ -187,7 +186,7 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
         text: perturbation of its captions, for the id of a pair.
     """
     recipe = condition.recipe() if condition else None
-    changed: dict[str, Any] = {"text_perturbation": None, **row, "video_perturbation": recipe}
+    changed: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
     if condition is not None:
         changed["id"] = f"{row['id']}@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
     if paths is not None:

@@ -10,9 +10,10 @@ from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import perturb_captions, shift
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.rows import Row
+from video_contrast.storage.set_records import Facts
 
 _MOST_UNCHANGED = 0.5  # of the captions, before the card warns
-Perturbed = tuple[list[Row], dict[str, Any]]  # rows, and the checks that a card shows
+Perturbed = tuple[list[Row], Facts]  # rows, and the checks that a card shows
 
 
 class PerturbedTexts:
@@ -101,12 +102,12 @@ def mostly_unchanged(checks: Mapping[str, Any]) -> bool:
     return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
 
 
-def _made_by(name: str, options: PerturbationOptions) -> dict[str, Any]:
+def _made_by(name: str, options: PerturbationOptions) -> Facts:
     """What made the texts: rules or checkpoints with their revisions, the tagger, the data."""
     spec = TEXT[name]
     models = (options.text_models() or {}).get(name)
     made_by = produced_by(name, models) if spec.batched else "rules"
-    checks: dict[str, Any] = {"made by": made_by}
+    checks: Facts = {"made by": made_by}
     if "tags" in spec.requirements and made_by == "rules":
         checks["tagger"] = tagger_name()
     if "wordnet" in spec.requirements:
@@ -114,14 +115,14 @@ def _made_by(name: str, options: PerturbationOptions) -> dict[str, Any]:
     return checks
 
 
-def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> dict[str, Any]:
+def _shift(before: Sequence[str], after: Sequence[str], options: PerturbationOptions) -> Facts:
     from video_contrast.metrics.shift import caption_shift
 
     try:
         measures = caption_shift(after, before, meteor=options.meteor, language_model=options.language_model)
     except ValueError as error:  # WordNet or the model is missing; the message says how to get it
         raise VideoContrastError(str(error)) from error
-    checks: dict[str, Any] = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
+    checks: Facts = {"captions left unchanged": f"{100 * shift(before, after)['unchanged_share']:.1f} %"}
     for key, value in measures.items():
         if key not in ("changed", "n") and value is not None:
             checks[key] = round(float(value), 4)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from video_contrast.builders.assembly.captioned_clip import ClipSpan
 from video_contrast.builders.shapes.world import REVERSE, Scene, scenes
 from video_contrast.errors import VideoContrastError
 
@@ -46,11 +46,11 @@ class SceneClip:
         """The clip played backwards."""
         return SceneClip(self.scene.reversed(), self.seed, self.split, self.number, backwards=True)
 
-    def columns(self) -> dict[str, Any]:
-        """The columns of a row that name its clip."""
-        return {"video_id": self.id, "video_path": self.path}
+    def columns(self) -> ClipSpan:
+        """Returns the columns of a row that name its clip."""
+        return {"video_id": self.id, "video_path": self.path, "start": None, "end": None}
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> dict[str, str]:
         """What the clip shows, for the row's `meta`."""
         return {"action": self.scene.action, "subject": self.scene.subject.kind, "setting": self.scene.setting}
 

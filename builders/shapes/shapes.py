@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.shapes.items import antonym_items, contrast_items, gallery_row, unambiguous
@@ -13,6 +13,7 @@ from video_contrast.builders.shapes.world import TRANSITIVE, VERSION, scenes
 from video_contrast.errors import UsageError
 from video_contrast.options import as_record
 from video_contrast.rows import Row
+from video_contrast.storage.set_records import Facts
 
 NEGATIVES = {
     "retrieval": "the captions of the other clips; none is true of a clip but its own",
@@ -88,7 +89,7 @@ def _config(
     return splits, counts
 
 
-def _facts(seed: int, options: ShapesOptions) -> dict[str, Any]:
+def _facts(seed: int, options: ShapesOptions) -> Facts:
     return {
         "pretty_name": "Shapes world",
         "summary": "Short clips of shapes and people in motion, drawn by a program, with captions whose truth follows "

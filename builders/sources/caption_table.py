@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
 
@@ -19,8 +19,15 @@ _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 csv.field_size_limit(2**31 - 1)
 
 
-def read_table(source: str | Path, *, split: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows of a table with their places ("captions.csv, line 2"), in the order of the file.
+class TableRow(NamedTuple):
+    """A row of a table, and where it stands ("captions.csv, line 2")."""
+
+    place: str
+    cells: Mapping[str, Any]  # column -> value, of whatever type the file has
+
+
+def read_table(source: str | Path, *, split: str | None = None) -> Iterator[TableRow]:
+    """Yields the rows of a table in the order of the file.
 
     Args:
         source: a .csv, .tsv (no quoting), .jsonl, .json (a list of objects) or .parquet file, or the name of a data
@@ -101,7 +108,7 @@ def seconds(value: Any, name: str, place: str) -> float | None:
     return time
 
 
-def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv(path: Path) -> Iterator[TableRow]:
     with path.open(encoding="utf-8-sig", newline="") as handle:
         # strict: a mark that is never closed would swallow the rows after it in silence
         reader = csv.reader(handle, strict=True)
@@ -121,7 +128,7 @@ def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             _header(path, [])
 
 
-def _tsv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _tsv(path: Path) -> Iterator[TableRow]:
     # No quoting: the released contrast sets hold quotation marks as plain text.
     with path.open(encoding="utf-8-sig", newline="\n") as handle:
         header = _header(path, handle.readline().rstrip("\r\n").split("\t"))
@@ -143,14 +150,14 @@ def _header(path: Path, cells: list[str]) -> list[str]:
     return names
 
 
-def _row(path: Path, number: int, header: list[str], cells: list[str]) -> tuple[str, dict[str, Any]]:
+def _row(path: Path, number: int, header: list[str], cells: list[str]) -> TableRow:
     place = f"{path.name}, line {number}"
     if len(cells) != len(header):
         raise VideoContrastError(f"{place}: {len(cells)} fields, but the header names {len(header)}")
-    return place, dict(zip(header, cells, strict=True))
+    return TableRow(place, dict(zip(header, cells, strict=True)))
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _jsonl(path: Path) -> Iterator[TableRow]:
     with path.open(encoding="utf-8-sig") as handle:
         for number, line in enumerate(handle, 1):
             if line.strip():
@@ -159,36 +166,37 @@ def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     row = json.loads(line)
                 except ValueError as error:
                     raise VideoContrastError(f"{place}: not JSON: {error}") from error
-                yield place, _object(row, place)
+                yield TableRow(place, _object(row, place))
 
 
-def _json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json(path: Path) -> Iterator[TableRow]:
     from video_contrast.files import read_json
 
     rows = read_json(path)
     if not isinstance(rows, list):
         raise VideoContrastError(f"{path.name}: must be a list of objects")
     for number, row in enumerate(rows):
-        yield f"{path.name}, row {number}", _object(row, f"{path.name}, row {number}")
+        place = f"{path.name}, row {number}"
+        yield TableRow(place, _object(row, place))
 
 
-def _object(row: Any, place: str) -> dict[str, Any]:
+def _object(row: object, place: str) -> Mapping[str, Any]:
     if not isinstance(row, dict):
         raise VideoContrastError(f"{place}: must be a JSON object, not {type(row).__name__}")
     return row
 
 
-def _parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parquet(path: Path) -> Iterator[TableRow]:
     import pyarrow.parquet as pq
 
     number = 0
     for batch in pq.ParquetFile(path).iter_batches(1000):
         for row in batch.to_pylist():
-            yield f"{path.name}, row {number}", row
+            yield TableRow(f"{path.name}, row {number}", row)
             number += 1
 
 
-def _hub(name: str, config: str | None, split: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
     import datasets
 
     try:
@@ -202,7 +210,7 @@ def _hub(name: str, config: str | None, split: str) -> Iterator[tuple[str, dict[
         if isinstance(feature, datasets.Video | datasets.Image | datasets.Audio):
             rows = rows.cast_column(column_name, type(feature)(decode=False))
     for number, row in enumerate(rows):
-        yield f"{name}, row {number}", {key: _path_of(value) for key, value in row.items()}
+        yield TableRow(f"{name}, row {number}", {key: _path_of(value) for key, value in row.items()})
 
 
 def _path_of(value: Any) -> Any:

@@ -1,15 +1,16 @@
 """Reads clips from a table of videos and captions whose columns the user names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
-from video_contrast.builders.sources.caption_table import column, read_table, seconds, texts
+from video_contrast.builders.sources.caption_table import TableRow, column, read_table, seconds, texts
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
+from video_contrast.storage.set_records import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class VideoTable:
     licence: Annotated[str | None, "licence of the set: the Hub's name of one (cc-by-4.0), or in words"] = None
     language: Annotated[str, "language of the captions, as its code"] = "en"
 
-    def card_facts(self) -> dict[str, Any]:
+    def card_facts(self) -> Facts:
         """What the user says of the set for its card."""
         known = re.fullmatch(r"[a-z0-9]+(-[a-z0-9.]+)*", self.licence or "")
         facts = {
@@ -43,7 +44,7 @@ class VideoTable:
         """The name of the file, or of the data set."""
         return Path(self.captions).name if Path(self.captions).is_file() else self.captions
 
-    def span(self, row: dict[str, Any], place: str) -> "Span":
+    def span(self, row: Mapping[str, object], place: str) -> "Span":
         """The clip that a row is of.
 
         Raises:
@@ -120,7 +121,7 @@ def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]
         UsageError: no such file or column, or two clips would have one id.
         VideoContrastError: a path that leaves the video root, a bad time, or one id for two videos; names the line.
     """
-    by_name: dict[Any, _Rows] = {}
+    by_name: dict[Span | str, _Rows] = {}
     rows = empty = 0
     for place, row in read_table(table.captions, split=table.source_split):
         rows += 1
@@ -162,7 +163,7 @@ def training_videos(table: CaptionTable) -> dict[str, list[str]]:
     return videos
 
 
-def _training_rows(table: CaptionTable) -> Iterator[tuple[str, dict[str, Any]]]:
+def _training_rows(table: CaptionTable) -> Iterator[TableRow]:
     """The rows of the training table; what is wrong with it is said of the option."""
     try:
         yield from read_table(str(table.training))
@@ -188,9 +189,9 @@ def check_span(known: Span, span: Span, place: str) -> None:
 
 def check_ids(clips: list[CaptionedClip], source: str) -> None:
     """Raises a UsageError if two clips have one id."""
-    seen: dict[str, CaptionedClip] = {}
+    by_id: dict[str, CaptionedClip] = {}
     for clip in clips:
-        other = seen.setdefault(clip.id, clip)
+        other = by_id.setdefault(clip.id, clip)
         if other is not clip:
             raise UsageError(
                 f"{source}: {other.video_path} and {clip.video_path} would both have the id {clip.id!r}; "
@@ -198,7 +199,7 @@ def check_ids(clips: list[CaptionedClip], source: str) -> None:
             )
 
 
-def relative_path(value: Any, table: VideoTable, place: str) -> str:
+def relative_path(value: object, table: VideoTable, place: str) -> str:
     """Returns a video's path as the tables store it: relative to the video root, POSIX.
 
     Args:

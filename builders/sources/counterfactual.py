@@ -11,7 +11,7 @@ from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, retrieval_rows
 from video_contrast.builders.assembly.clip_contrasts import contrast_clips
-from video_contrast.builders.assembly.configs import Facts, Tables, add_config, random_config
+from video_contrast.builders.assembly.configs import Tables, add_config, random_config
 from video_contrast.builders.assembly.contrast_plan import ContrastOptions, select_splits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
 from video_contrast.builders.assembly.tag_cache import tag_cache
@@ -21,6 +21,7 @@ from video_contrast.builders.sources.clip_table import CaptionTable, read_clips,
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.errors import UsageError
+from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("rcad", "random6", "retrieval")
 

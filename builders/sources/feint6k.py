@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, retrieval_rows
-from video_contrast.builders.assembly.configs import Facts, Tables, add_config, leave_out
+from video_contrast.builders.assembly.configs import Tables, add_config, leave_out
 from video_contrast.builders.assembly.contrast_plan import existing
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items, random_row
@@ -21,6 +21,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import Facts
 
 SIZE = 6
 SOURCES = ("msrvtt", "vatex")

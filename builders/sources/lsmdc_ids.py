@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import add_config, build_configs
@@ -20,6 +20,7 @@ from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import VideoContrastError
 from video_contrast.seeds import digest
+from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "person_id_mc", "verb_mc", "verb_human_mc")
 SPLITS = ("train", "validation", "test")
@@ -51,7 +52,7 @@ def lsmdc_ids(
         casts=None if cast is None else (lambda: read_casts(cast)),
         human=None if released else human,
     )
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "pretty_name": "LSMDC contrast sets",
         "summary": "Contrast sets on LSMDC's descriptions with character names. Holds ids and captions, no videos.",
         "sources": [captions.name],

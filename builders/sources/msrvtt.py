@@ -125,7 +125,7 @@ class MsrVttFolder:
 
     def __init__(self, folder: Path, pattern: str = "{video_id}.mp4") -> None:
         self.folder, self.pattern = folder, pattern
-        self.videos: dict[str, dict[str, Any]] = {}
+        self.videos: dict[str, dict[str, Any]] = {}  # as the JSON has them
         self.captions: dict[str, list[str]] = {}
         self.files: list[str] = []
         for name in ANNOTATIONS:

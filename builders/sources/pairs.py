@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
-from video_contrast.builders.assembly.configs import Facts, add_config
+from video_contrast.builders.assembly.configs import add_config
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
@@ -15,6 +15,7 @@ from video_contrast.builders.sources.clip_table import Span, VideoTable, check_s
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
+from video_contrast.storage.set_records import Facts
 
 CONFIG = "pairs_mc"
 KIND = "contrast"

@@ -18,6 +18,7 @@ from video_contrast.builders.sources.published_fields import Entry, Release, as_
 from video_contrast.builders.sources.published_videos import Archive, VideoName
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
+from video_contrast.storage.set_records import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +225,7 @@ def built_set(release: Release, tables: Mapping[str, Mapping[str, Items]], optio
     Raises:
         VideoContrastError: no config has an item.
     """
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "pretty_name": release.title,
         "summary": release.summary,
         "sources": [f"fetched by its user: {release.fetch}"],
@@ -246,7 +247,7 @@ def built_set(release: Release, tables: Mapping[str, Mapping[str, Items]], optio
             continue
         built.tables[config] = full
         total = sum(map(len, full.values()))
-        entry: dict[str, Any] = {
+        entry: Facts = {
             "negatives": "as released",
             "splits": {split: {"items": n["built"], "counts": n} for split, n in counts.items()},
         }

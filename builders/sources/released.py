@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from video_contrast.builders.assembly.difference import changed_words, difference
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import EditRecord, MultipleChoiceRow, multiple_choice_row
+from video_contrast.storage.set_records import Facts
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def is_released(path: str | Path) -> bool:
 
 def released_config(
     path: Path, kind: str, *, video_path: Callable[[str], str], cluster: Callable[[str], str] = str
-) -> tuple[dict[str, list[MultipleChoiceRow]], dict[str, Any]]:
+) -> tuple[dict[str, list[MultipleChoiceRow]], Facts]:
     """Returns the table of a released file, taken as it is, and what its card says.
 
     Args:

@@ -11,6 +11,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc")
 ANNOTATIONS = "youcookii_annotations_trainval.json"
@@ -40,7 +41,7 @@ def youcook2(
     selected = select_splits(splits, clips)
     train = clips.get("train") or [clip for name in selected for clip in clips[name]]
     plan = contrast_plan(contrasts, lambda: [text for clip in train for text in clip.captions])
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "pretty_name": "YouCook2 contrast sets",
         "summary": "Contrast sets on YouCook2's segments. Holds ids and captions, no videos.",
         "sources": sources,

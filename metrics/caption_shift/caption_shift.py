@@ -43,7 +43,7 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
     """The change of captions."""
 
     optional = ("clusters",)
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "data": ["[UNK] little girl does gymnastics", "a dog runs after a ball"],
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
     }

@@ -43,7 +43,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
     """Two models on the same items."""
 
     optional = ("clusters",)
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions1": [[0.3, 0.4], [0.6, 0.2], [0.1, 0.2], [0.5, 0.4]],
         "predictions2": [[0.5, 0.4], [0.6, 0.1], [0.3, 0.2], [0.5, 0.3]],
         "references": [0, 0, 0, 0],

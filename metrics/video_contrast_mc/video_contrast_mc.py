@@ -44,7 +44,7 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
     """Multiple choice on contrast sets."""
 
     optional = ("kinds", "clusters")
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions": [[0.31, 0.28, 0.05], [0.22, 0.27, 0.11], [0.3, 0.3, 0.02]],
         "references": [0, 0, 0],
         "kinds": [["true", "verb_lm", "random"], ["true", "verb_lm", "random"], ["true", "gender", "random"]],

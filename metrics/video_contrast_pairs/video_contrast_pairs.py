@@ -41,7 +41,7 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
     """Pairs of videos and captions."""
 
     optional = ("clusters",)
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions": [[[0.9, 0.2], [0.1, 0.8]], [[0.9, 0.95], [0.1, 0.97]], [[0.5, 0.5], [0.5, 0.5]]],
         "clusters": ["video1", "video2", "video3"],
     }

@@ -49,7 +49,7 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
     """Retrieval from counterfactually augmented data."""
 
     optional = ("columns", "clusters")
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions": [[0.5, 0.5, 0.1, 0.0, 0.2, 0.3], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]],
         "references": [0, 0],
     }

@@ -43,7 +43,7 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
     """Retrieval both ways."""
 
     optional = ("clusters",)
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions": [[0.9, 0.8, 0.1], [0.2, 0.3, 0.3]],
         "references": [[0, 1], [2]],
         "ks": [1],

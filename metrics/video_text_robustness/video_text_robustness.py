@@ -48,7 +48,7 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
     """Gammas of a model under perturbations."""
 
     optional = ("severities", "categories", "origins", "modalities", "clusters")
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar[dict[str, object]] = {
         "predictions": [0.072, 0.063, 0.05],
         "references": [0.103, 0.103, 0.103],
         "perturbations": ["shuffle_order", "shot_noise", "shot_noise"],

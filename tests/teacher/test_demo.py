@@ -63,11 +63,9 @@ def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, str]) -> None:
 
 def test_several_seeds_are_a_mean_and_a_deviation() -> None:
     def run(value: float) -> dict[str, Any]:
-        return {"lbl": {config: {key: value} for config, key in demo.COLUMNS.values()} | same(value)}
+        configs = {config: dict.fromkeys([k for c, k in columns if c == config], value) for config, _ in columns}
+        return {"lbl": {config: {"conditions": {"clean": figures}} for config, figures in configs.items()}}
 
-    def same(value: float) -> dict[str, Any]:  # one config has several columns
-        keys = [key for config, key in demo.COLUMNS.values() if config == "counterfactual_mc"]
-        return {"counterfactual_mc": dict.fromkeys(keys, value)}
-
+    columns = demo.COLUMNS.values()
     assert demo.table([run(0.5), run(0.7)]).splitlines()[2].startswith("| lbl | 0.600 ± 0.141 | 0.600 ± 0.141 |")
     assert demo.table([run(0.5)]).splitlines()[2].startswith("| lbl | 0.500 | 0.500 |")
