@@ -67,8 +67,7 @@ def examine(
         except ValueError:  # of a clip that the model does not take: once more, without such clips
             if scored:
                 raise
-    shown = model.rendered_input(probe.clips[0], probe.captions_of(0))
-    return SelfTest(verdicts, len(probe.clips), time.perf_counter() - began, shown), probe
+    return SelfTest(verdicts, len(probe.clips), time.perf_counter() - began, probe.rendered), probe
 
 
 def first_scores(probe: Probe) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.frame_store import FrameStore
@@ -142,6 +143,11 @@ class Probe:
         """By how much scores differ when the same is asked twice."""
         return difference(self.scores(self.clips[:1], self.captions_of(0), again=True), self.clean[:1])
 
+    @cached_property
+    def rendered(self) -> JsonObject:
+        """What the model is given for the first item."""
+        return self.model.rendered_input(self.clips[0], self.captions_of(0))
+
     def other(self, n: int) -> ClipFrames:
         """Another clip; the negative of this one where there is no other."""
         if len(self.clips) > 1:
@@ -171,7 +177,7 @@ class Probe:
 
 def finite(scores: np.ndarray) -> np.ndarray:
     """The finite ones of the scores (an answer that is no candidate has none), flat."""
-    return scores[np.isfinite(scores)]
+    return np.asarray(scores[np.isfinite(scores)])
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> float:

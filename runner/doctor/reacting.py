@@ -52,6 +52,8 @@ def _reversal(probe: Probe) -> Verdict:
 
 def _times(probe: Probe) -> Verdict:
     clip = probe.clips[0]
+    if wrong := _told_wrong(probe):
+        return wrong
     span = max(clip.times[-1] - clip.times[0], 0.1)
     factor = max(4.0, SLOW / span)
     slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
@@ -64,6 +66,25 @@ def _times(probe: Probe) -> Verdict:
         says = "the family is trained with the times of frames, and other times change nothing: a constant rate is told"
         return Verdict("times", "doubt" if probe.half else "fail", says, numbers)
     return Verdict("times", "fact", "does not read the times of the frames", numbers)
+
+
+def _told_wrong(probe: Probe) -> Verdict | None:
+    """What is wrong with the times that the model is told of the longest clip, where it is known what it is told."""
+    if "times_told" not in probe.rendered:
+        return None
+    spans = [clip.times[-1] - clip.times[0] for clip in probe.clips]
+    longest = int(np.argmax(spans))
+    times = probe.clips[longest].times
+    told = probe.model.rendered_input(probe.clips[longest], probe.captions_of(longest)).get("times_told")
+    if not isinstance(told, list) or not 1 < len(told) <= len(times):
+        return None
+    centres = [float(part.mean()) for part in np.array_split(np.array(times), len(told))]
+    span, expected = told[-1] - told[0], centres[-1] - centres[0]
+    slack = 1.0 if all(time == int(time) for time in told) else 0.2  # some families write whole seconds
+    if abs(span - expected) <= slack + 0.1 * expected:
+        return None
+    says = f"the clip's frames lie {expected:.2g} s apart, and the model is told {span:.2g} s"
+    return Verdict("times", "fail", says, {"told_seconds": span, "seconds": expected})
 
 
 def _caption(probe: Probe) -> Verdict:

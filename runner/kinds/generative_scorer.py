@@ -25,6 +25,7 @@ from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, S
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
 from video_contrast.runner.kinds.thinking import think
+from video_contrast.runner.kinds.video_metadata import told_times
 
 T = TypeVar("T")
 SHOWN = 64  # tokens before the end of the video that are shown decoded
@@ -257,15 +258,18 @@ class GenerativeScorer(PairScorer):
             asked = prompts.LETTER.format(options=lines)
         prompt = self.chat.prompt(clip, asked)
         pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
-        return super().rendered_input(clip, captions) | {
+        end = self.chat.video_end(prompt.ids)
+        shown: JsonObject = {
             "prompt": prompt.text,
             "prompt_hash": prompts.prompt_hash(prompt.text),
             "tokens": len(prompt.ids),
-            "decoded": self.tokenizer.decode(prompt.ids[: self.chat.video_end(prompt.ids)][-SHOWN:])
-            + self.tokenizer.decode(prompt.ids[self.chat.video_end(prompt.ids) :]),
+            "decoded": self.tokenizer.decode(prompt.ids[:end][-SHOWN:]) + self.tokenizer.decode(prompt.ids[end:]),
             "thinking": self.chat.thinking,
             "pixels": pixels,
         }
+        if told := told_times(self.tokenizer.decode(prompt.ids[:end]), prompt.inputs):
+            shown["times_told"] = told
+        return super().rendered_input(clip, captions) | shown
 
     def _prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         prompt = self.chat.prompt(clip, question)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,34 @@ def takes_rate(processor: Any) -> bool:
     It believes in two frames a second where it is not given.
     """
     return hasattr(processor, "position_id_per_seconds")
+
+
+# How processors write times: Qwen3-VL and its like, VideoLLaMA 3, SmolVLM and Gemma 4 (minutes and whole seconds).
+WRITTEN = (r"<(\d+(?:\.\d+)?) seconds>", r"Time (\d+(?:\.\d+)?)s:", r"(?<![\d:])(\d\d):(\d\d)(?!\d)")
+# Seconds of a temporal patch, of models that know times by their positions.
+SPACED = ("second_per_grid_ts", "video_second_per_grid")
+
+
+def told_times(prompt: str, inputs: Mapping[str, Any]) -> list[float]:
+    """The times that a model is told of a clip, one a frame or a temporal patch; [] where it is told none.
+
+    Args:
+        prompt: as the model reads it, up to the end of the clip.
+        inputs: the processor's output.
+
+    >>> told_times("<0.3 seconds><|video_pad|><1.1 seconds><|video_pad|>", {})
+    [0.3, 1.1]
+    >>> told_times("Frame from 00:59:<image>Frame from 01:01:<image>", {})
+    [59.0, 61.0]
+    """
+    for name in SPACED:
+        if name in inputs:
+            count, seconds = int(inputs["video_grid_thw"][0][0]), float(inputs[name][0])
+            return [n * seconds for n in range(count)]
+    for pattern in WRITTEN:
+        if found := list(re.finditer(pattern, prompt)):
+            return [60.0 * float(one[1]) + float(one[2]) if one.re.groups > 1 else float(one[1]) for one in found]
+    return []
 
 
 def metadata_of(clip: ClipFrames) -> dict[str, Any]:

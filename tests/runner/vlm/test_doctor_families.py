@@ -53,6 +53,24 @@ def test_a_constant_frame_rate_is_caught(
     assert [verdict.check for verdict in test.of("fail")] == ["times"]
 
 
+@pytest.mark.parametrize("name", ["qwen2_5_vl", "qwen3_vl", "smolvlm"])
+@pytest.mark.parametrize("factor", [10.0, 0.1])
+def test_times_that_are_told_wrong_are_caught(
+    name: str, factor: float, tiny_vlm: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They change the scores, so only what is told shows it."""
+    runner_set.write(tmp_path / "set", n_clips=3, n_frames=24)
+    told = chat_prompts.metadata_of
+    monkeypatch.setattr(
+        chat_prompts,
+        "metadata_of",
+        lambda clip: told(ClipFrames(clip.frames, tuple(factor * time for time in clip.times))),
+    )
+    test = video_contrast.doctor(tiny_vlm(name), tmp_path / "set", "verb_mc", frames=4)
+    [verdict] = test.of("fail")
+    assert verdict.check == "times" and "is told" in verdict.says
+
+
 @pytest.mark.parametrize("scoring", ["loglik", "letter"])
 def test_other_ways_to_score_pass(scoring: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
     test = video_contrast.doctor(tiny_vlm("qwen2_vl"), dataset, "verb_mc", frames=4, options={"scoring": scoring})
