@@ -300,4 +300,4 @@ class TextScorer(Model):
             video_id: of its clip.
             captions: k candidates.
         """
-        return self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0]
+        return np.asarray(self.similarity([video_id], [f"{item_id}#{i}" for i in range(len(captions))], captions)[0])

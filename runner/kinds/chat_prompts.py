@@ -6,12 +6,13 @@ block all the same has the block closed, so that the next token belongs to the a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.loading import Tensors
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
 
 SWITCH = "enable_thinking"  # the name that templates give it
@@ -23,11 +24,18 @@ IMAGE_PIXELS = (4 * 28 * 28, 16384 * 28 * 28)
 VIDEO_PIXELS = (128 * 28 * 28, 768 * 28 * 28)
 
 
+class Turn(TypedDict):
+    """A turn of a conversation, as chat templates take it."""
+
+    role: str
+    content: list[dict[str, str]]  # {"type": "text", "text": ...}, {"type": "video"} or {"type": "image"}
+
+
 @dataclass(frozen=True)
 class Prompt:
     """One prompt: the processor's inputs, and the rendered text it came from."""
 
-    inputs: dict[str, Any]
+    inputs: Tensors
     text: str
     question: str
     ids: list[int]
@@ -99,15 +107,15 @@ class ChatPrompts:
     def prompt(self, clip: ClipFrames | None, question: str) -> Prompt:
         """The processor's inputs for one question about a clip; None asks without a video."""
         text = self._question_text(clip, question)
-        given: dict[str, Any] = {"text": [text], "return_tensors": "pt"}
+        arguments: dict[str, object] = {"text": [text], "return_tensors": "pt"}
         if clip is not None and self.takes_video:
-            given |= self._video(clip)
+            arguments |= self._video(clip)
         elif clip is not None:
-            given["images"] = [list(clip.frames)]
+            arguments["images"] = [list(clip.frames)]
         # The chat template already begins with the model's own first token where it has one.
         if self.tokenizer.bos_token and text.startswith(self.tokenizer.bos_token):
-            given["add_special_tokens"] = False
-        batch = self.processor(**given).to(self.model.device)
+            arguments["add_special_tokens"] = False
+        batch = self.processor(**arguments).to(self.model.device)
         inputs = {
             name: value.to(self.model.dtype)
             if hasattr(value, "is_floating_point") and value.is_floating_point()
@@ -116,12 +124,12 @@ class ChatPrompts:
         }
         return Prompt(inputs, text, question, inputs["input_ids"][0].tolist())
 
-    def _video(self, clip: ClipFrames) -> dict[str, Any]:
+    def _video(self, clip: ClipFrames) -> dict[str, object]:
         """What the processor is told of a clip: its frames as they are, their times, and the limit of their pixels."""
         from transformers.video_utils import VideoMetadata
 
         metadata = metadata_of(clip)
-        given: dict[str, Any] = {
+        arguments: dict[str, object] = {
             "videos": [clip.frames],
             "do_sample_frames": False,
             "video_metadata": [VideoMetadata(**metadata)],
@@ -129,12 +137,12 @@ class ChatPrompts:
         videos = self.processor.video_processor
         # None: the checkpoint leaves it open, and the library does not yet do what qwen-vl-utils does.
         if getattr(videos, "cap_pixels_per_frame", False) is None:
-            given["cap_pixels_per_frame"] = True
+            arguments["cap_pixels_per_frame"] = True
         if type(videos).__name__ == QWEN_VIDEOS and _limits(videos) == IMAGE_PIXELS:
-            given["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
+            arguments["size"] = dict(zip(("shortest_edge", "longest_edge"), VIDEO_PIXELS, strict=True))
         if takes_rate(self.processor):
-            given["fps"] = metadata["fps"]
-        return given
+            arguments["fps"] = metadata["fps"]
+        return arguments
 
     def ids_of(self, prompt: Prompt, clip: ClipFrames | None, question: str) -> list[int]:
         """Token ids of the same prompt with another question, without handling the pixels again.
@@ -144,11 +152,11 @@ class ChatPrompts:
             clip: the clip that it is about.
             question: instead of its own.
         """
-        _, found, tail = prompt.text.rpartition(prompt.question)
-        if found:
+        _, question_is_there, tail = prompt.text.rpartition(prompt.question)
+        if question_is_there:
             old = self.tokenizer.encode(prompt.question + tail, add_special_tokens=False)
             if prompt.ids[-len(old) :] == old:
-                new = self.tokenizer.encode(question + tail, add_special_tokens=False)
+                new: list[int] = self.tokenizer.encode(question + tail, add_special_tokens=False)
                 return prompt.ids[: -len(old)] + new
         return self.prompt(clip, question).ids
 
@@ -156,7 +164,7 @@ class ChatPrompts:
         """The space that the template puts between the prompt and an answer ("Assistant: A" of SmolVLM), or ""."""
         import jinja2
 
-        answer = [{"role": "assistant", "content": [{"type": "text", "text": "ANSWER"}]}]
+        answer: list[Turn] = [{"role": "assistant", "content": [{"type": "text", "text": "ANSWER"}]}]
         try:
             whole = self._render([*self._chat(clip, prompt.question), *answer], add_generation_prompt=False)
         except (jinja2.TemplateError, TypeError, ValueError, KeyError):  # a template without answers: nothing between
@@ -184,14 +192,14 @@ class ChatPrompts:
             text = text.rstrip() + "\n\n</think>\n\n"
         return text
 
-    def _chat(self, clip: ClipFrames | None, question: str) -> list[dict[str, Any]]:
-        content: list[dict[str, Any]] = []
+    def _chat(self, clip: ClipFrames | None, question: str) -> list[Turn]:
+        content: list[dict[str, str]] = []
         if clip is not None:
             content = [{"type": "video"}] if self.takes_video else [{"type": "image"} for _ in clip.frames]
         content.append({"type": "text", "text": question})
         return [{"role": "user", "content": content}]
 
-    def _render(self, chat: list[dict[str, Any]], *, add_generation_prompt: bool) -> str:
+    def _render(self, chat: Sequence[Turn], *, add_generation_prompt: bool) -> str:
         return str(
             self.processor.apply_chat_template(
                 chat, add_generation_prompt=add_generation_prompt, tokenize=False, **self._switch
@@ -210,6 +218,5 @@ class ChatPrompts:
 
 def _limits(processor: Any) -> tuple[int | None, int | None]:
     """The smallest and the largest number of pixels of a frame, as a processor of Qwen keeps them."""
-    size = processor.size
-    named = size.get if isinstance(size, Mapping) else lambda name: getattr(size, name, None)
-    return named("shortest_edge"), named("longest_edge")
+    size = processor.size if isinstance(processor.size, Mapping) else vars(processor.size)
+    return size.get("shortest_edge"), size.get("longest_edge")

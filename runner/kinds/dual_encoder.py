@@ -27,6 +27,7 @@ from video_contrast.runner.kinds.base import (
     product,
 )
 from video_contrast.runner.kinds.loading import (
+    Arrays,
     Tokens,
     load_model,
     load_processor,
@@ -34,6 +35,7 @@ from video_contrast.runner.kinds.loading import (
     pixels_of,
     pixels_on_device,
     pooled,
+    to_numpy,
     unit,
 )
 
@@ -94,34 +96,34 @@ class ImageTextEncoder(DualEncoder):
             "text_limit": self.tokens.limit,
         }
 
-    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
+    def prepare(self, clip: ClipFrames) -> Arrays:
         """The processor's arrays for the clip's frames; the frames as they are where they are resized on the device."""
         if self.resize_on_device:
             return {"frames": clip.frames}
         return pixels_of(self.images, clip.frames)
 
-    def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[Arrays]) -> np.ndarray:
         """float32[N, D] for `mean`, float32[N, T*D] otherwise."""
         import torch
 
         if self.resize_on_device:
-            ready = [pixels_on_device(self.images, one["frames"], self.model.device) for one in prepared]
+            ready = [pixels_on_device(self.images, arrays["frames"], self.model.device) for arrays in prepared]
             stacked = {name: torch.cat([arrays[name] for arrays in ready]) for name in ready[0]}
         else:
             stacked = {name: np.concatenate([arrays[name] for arrays in prepared]) for name in prepared[0]}
         counts = [len(next(iter(arrays.values()))) for arrays in prepared]
-        found = []
+        rows = []
         with torch.inference_mode():
             for begin in range(0, sum(counts), self.batch_size):
                 part = {name: value[begin : begin + self.batch_size] for name, value in stacked.items()}
                 output = self.model.get_image_features(**on_device(part, self.model))
-                found.append(unit(pooled(output)).cpu())
-        frames = torch.cat(found).numpy()
+                rows.append(unit(pooled(output)).cpu())
+        frames = to_numpy(torch.cat(rows))
         if self.pooling == "mean":
             clips = np.split(frames, np.cumsum(counts)[:-1])
             # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
             means = np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips])
-            return (means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+            return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12), np.float32)
         if len(set(counts)) > 1:
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
         return frames.reshape(len(prepared), -1)
@@ -131,7 +133,7 @@ class ImageTextEncoder(DualEncoder):
         if self.pooling != "mean":
             return rows.reshape(-1)
         mean = rows.mean(axis=0, dtype=np.float64)
-        return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+        return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
@@ -139,7 +141,7 @@ class ImageTextEncoder(DualEncoder):
 
         with torch.inference_mode():
             output = self.model.get_text_features(**self.tokens(texts, self.model.device))
-            return unit(pooled(output)).cpu().numpy()
+            return to_numpy(unit(pooled(output)))
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines, pooled over frames where the rows are frames."""

@@ -15,15 +15,15 @@ import numpy as np
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import explained, load_model, load_processor
+from video_contrast.runner.kinds.loading import Tensors, explained, load_model, load_processor, to_numpy
 from video_contrast.runner.kinds.maxsim import maxsim, stacked
 from video_contrast.runner.kinds.sentence import (
     NO_PROMPT,
     PROMPT_TEXT,
     PROMPT_VIDEO,
     SentenceModel,
-    given_prompt,
     loading_arguments,
+    prompt_of,
     sampled,
 )
 from video_contrast.runner.kinds.video_metadata import metadata_of
@@ -58,14 +58,14 @@ class ColEncoder(LateJoinEncoder):
             "vector_length": self.vector_length,
         }
 
-    def prepare(self, clip: ClipFrames) -> dict[str, Any]:
+    def prepare(self, clip: ClipFrames) -> Tensors:
         """The processor's arrays for the frames, all of one size, so that no padding stands among their tokens."""
         from PIL import Image
 
         arrays = self.processor.process_images(images=[Image.fromarray(frame) for frame in clip.frames])
         return {name: value for name, value in arrays.items() if name != "labels"}
 
-    def encode_prepared(self, prepared: Sequence[dict[str, Any]]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[Tensors]) -> np.ndarray:
         """float32[N, V * D]: the vectors of all frames of a clip, one after the other."""
         return stacked([self._vectors(arrays).reshape(1, -1) for arrays in prepared])
 
@@ -98,7 +98,7 @@ class ColEncoder(LateJoinEncoder):
             "frame_decoded": decode(prepared["input_ids"][0][-16:]),
         }
 
-    def _vectors(self, arrays: dict[str, Any]) -> np.ndarray:
+    def _vectors(self, arrays: Tensors) -> np.ndarray:
         """float32[n, L, D] of inputs without padding."""
         import torch
 
@@ -106,13 +106,13 @@ class ColEncoder(LateJoinEncoder):
         parts = []
         with torch.inference_mode():
             for begin in range(0, count, FRAMES_AT_ONCE):
-                given = {name: value[begin : begin + FRAMES_AT_ONCE] for name, value in arrays.items()}
-                given = {
+                batch = {name: value[begin : begin + FRAMES_AT_ONCE] for name, value in arrays.items()}
+                batch = {
                     name: value.to(self.model.device, self.model.dtype if value.is_floating_point() else None)
-                    for name, value in given.items()
+                    for name, value in batch.items()
                 }
-                parts.append(self.model(**given).embeddings.float().cpu())
-        return torch.cat(parts).numpy()
+                parts.append(self.model(**batch).embeddings.float().cpu())
+        return to_numpy(torch.cat(parts))
 
 
 class MultiVectorSentence(SentenceModel, LateJoinEncoder):
@@ -161,7 +161,7 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
         arrays = encode(
             inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
         )
-        return [np.asarray(one, np.float32).reshape(1, -1) for one in arrays]
+        return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
 
 
 def _concatenated(tensors: Sequence[Any]) -> Any:
@@ -195,5 +195,5 @@ def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVector
         )
     name = source.architecture if source.architecture in ARCHITECTURES else None
     model = load_model(source, settings, name)
-    prompt = given_prompt(settings.options.get("prompt_text", ""))
+    prompt = prompt_of(settings.options.get("prompt_text", ""))
     return ColEncoder(model, load_processor(source, settings), prompt_text=prompt)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
 
+if TYPE_CHECKING:
+    import torch
+
+Arrays = dict[str, np.ndarray]  # what a processor makes of one clip, by the name under which the model takes it
+Tensors = dict[str, "torch.Tensor"]  # inputs of a model, by name
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
 SIGLIP = ("siglip", "siglip2")
 RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
@@ -44,8 +50,9 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
             **placed,
         )
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
-    model, found = loaded if isinstance(loaded, tuple) else (loaded, {})
-    _refuse_random_weights(source, model, found)
+    model, info = loaded if isinstance(loaded, tuple) else (loaded, {})
+    absent = {*info.get("missing_keys", ()), *(name for name, *_ in info.get("mismatched_keys", ()))}
+    _refuse_random_weights(source, model, absent)
     if source.adapter is not None:
         model = merged(model, source.adapter)
     if not settings.device_map:
@@ -53,9 +60,8 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     return model.eval()
 
 
-def _refuse_random_weights(source: ModelSource, model: Any, found: dict[str, Any]) -> None:
+def _refuse_random_weights(source: ModelSource, model: Any, absent: set[str]) -> None:
     """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
-    absent = {*found.get("missing_keys", ()), *(name for name, *_ in found.get("mismatched_keys", ()))}
     if absent:
         few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
         raise VideoContrastError(
@@ -72,12 +78,11 @@ def load_processor(source: ModelSource, settings: LoadOptions, backend: str | No
     """
     import transformers
 
-    chosen = {"backend": backend} if backend else {}
-
+    options = {"backend": backend} if backend else {}
     with explained(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return transformers.AutoProcessor.from_pretrained(
-            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **chosen
+            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **options
         )
 
 
@@ -115,16 +120,21 @@ def unit(rows: Any) -> Any:
     return rows / rows.norm(dim=-1, keepdim=True).clamp(min=1e-12)
 
 
-def pixels_of(image_processor: Any, frames: np.ndarray) -> dict[str, np.ndarray]:
+def to_numpy(rows: torch.Tensor) -> np.ndarray:
+    """A tensor of any device as an array."""
+    return np.asarray(rows.cpu())
+
+
+def pixels_of(image_processor: Any, frames: np.ndarray) -> Arrays:
     """One clip through an image processor: arrays with a first axis of T."""
     images = [np.ascontiguousarray(frame) for frame in frames]
     fits = type(image_processor).__name__ in RESIZE_THEN_CROP and _fits(image_processor, frames.shape[1:3])
     as_is = {"do_resize": False, "do_center_crop": False} if fits else {}
-    found = image_processor(images=images, return_tensors="np", input_data_format="channels_last", **as_is)
-    return {name: np.asarray(value) for name, value in found.items() if name.startswith(("pixel", "spatial"))}
+    batch = image_processor(images=images, return_tensors="np", input_data_format="channels_last", **as_is)
+    return {name: np.asarray(value) for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
 
-def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> dict[str, Any]:
+def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> Tensors:
     """One clip through an image processor of torchvision's backend, resized on a device.
 
     Args:
@@ -135,8 +145,8 @@ def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> d
     import torch
 
     planes = torch.from_numpy(np.ascontiguousarray(frames)).to(device).permute(0, 3, 1, 2)
-    found = image_processor(images=list(planes), return_tensors="pt", device=device)
-    return {name: value for name, value in found.items() if name.startswith(("pixel", "spatial"))}
+    batch = image_processor(images=list(planes), return_tensors="pt", device=device)
+    return {name: value for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
 
 def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
@@ -147,18 +157,18 @@ def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: dict[str, Any], model: Any) -> dict[str, Any]:
+def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: Any) -> Tensors:
     """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 
-    found = {}
+    tensors: Tensors = {}
     for name, value in arrays.items():
         tensor = torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
         if model.device.type == "cuda" and not tensor.is_cuda:
             tensor = tensor.pin_memory()
         tensor = tensor.to(model.device, non_blocking=True)
-        found[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
-    return found
+        tensors[name] = tensor.to(model.dtype) if tensor.is_floating_point() else tensor
+    return tensors
 
 
 class Tokens:
@@ -191,7 +201,7 @@ class Tokens:
         if not self.padded:
             self.names += ("token_type_ids",)
 
-    def __call__(self, texts: Sequence[str], device: Any) -> dict[str, Any]:
+    def __call__(self, texts: Sequence[str], device: Any) -> Tensors:
         """Tensors for a batch of texts."""
         tokens = self.tokenizer(
             self._cleaned(texts),
@@ -202,7 +212,7 @@ class Tokens:
         )
         return {name: tokens[name].to(device) for name in self.names if name in tokens}
 
-    def rendered(self, texts: Sequence[str]) -> dict[str, Any]:
+    def rendered(self, texts: Sequence[str]) -> JsonObject:
         """The first text as the tokenizer returns it, and how many tokens each text has after padding and cutting."""
         ids = self(texts, "cpu")["input_ids"]
         return {"prompt": self.tokenizer.decode(ids[0]), "tokens": [len(row) for row in ids]}

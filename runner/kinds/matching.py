@@ -25,7 +25,7 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, unit
+from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, to_numpy, unit
 
 Aggregate = Literal["mean", "max"]
 
@@ -80,8 +80,8 @@ class MatchingScorer(PairScorer):
         devices = [self.model.device] if self.model.device.type == "cuda" else []
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(0)
-            found = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
-        table = found.double().cpu().numpy()  # [T, k]
+            probabilities = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
+        table = to_numpy(probabilities.double())  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
 
@@ -124,7 +124,7 @@ def _blip(model: Any, processor: Any, frames: list[np.ndarray], captions: list[s
 
     images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
     text = _tokens(model, processor, captions)
-    found = []
+    matches = []
     for frame, caption in _pairs(len(frames), len(captions), batch_size):
         patches = images[frame]
         states = model.text_encoder(
@@ -133,8 +133,8 @@ def _blip(model: Any, processor: Any, frames: list[np.ndarray], captions: list[s
             encoder_hidden_states=patches,
             encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
         ).last_hidden_state
-        found.append(model.itm_head(states[:, 0]).float().softmax(-1)[:, 1])
-    return torch.cat(found).reshape(len(frames), len(captions))
+        matches.append(model.itm_head(states[:, 0]).float().softmax(-1)[:, 1])
+    return torch.cat(matches).reshape(len(frames), len(captions))
 
 
 def _blip2(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
@@ -143,22 +143,22 @@ def _blip2(model: Any, processor: Any, frames: list[np.ndarray], captions: list[
 
     images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
     text = _tokens(model, processor, captions)
-    found = []
+    matches = []
     for frame, caption in _pairs(len(frames), len(captions), batch_size):
         patches = images[frame]
         queries = model.query_tokens.expand(len(frame), -1, -1)
-        seen = torch.ones(queries.shape[:-1], dtype=torch.long, device=patches.device)
+        all_queries = torch.ones(queries.shape[:-1], dtype=torch.long, device=patches.device)
         embedded = model.embeddings(input_ids=text["input_ids"][caption], query_embeds=queries)
         states = model.qformer(
             query_embeds=embedded,
             query_length=queries.shape[1],
-            attention_mask=torch.cat([seen, text["attention_mask"][caption]], 1),
+            attention_mask=torch.cat([all_queries, text["attention_mask"][caption]], 1),
             encoder_hidden_states=patches,
             encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
         ).last_hidden_state
         logits = model.itm_head(states[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(1)
-        found.append(logits.float().softmax(-1)[:, 1])
-    return torch.cat(found).reshape(len(frames), len(captions))
+        matches.append(logits.float().softmax(-1)[:, 1])
+    return torch.cat(matches).reshape(len(frames), len(captions))
 
 
 def _single_stream(two_classes: bool) -> Callable[..., Any]:
@@ -169,14 +169,14 @@ def _single_stream(two_classes: bool) -> Callable[..., Any]:
 
         batch = processor.image_processor(images=frames, return_tensors="pt").to(model.device, dtype=model.dtype)
         text = _tokens(model, processor, captions)
-        found = []
+        matches = []
         for frame, caption in _pairs(len(frames), len(captions), batch_size):
             logits = model(
                 **{name: value[caption] for name, value in text.items()},
                 **{name: value[frame] for name, value in batch.items()},
             ).logits.float()
-            found.append(logits.softmax(-1)[:, 1] if two_classes else logits[:, 0].sigmoid())
-        return torch.cat(found).reshape(len(frames), len(captions))
+            matches.append(logits.softmax(-1)[:, 1] if two_classes else logits[:, 0].sigmoid())
+        return torch.cat(matches).reshape(len(frames), len(captions))
 
     return match
 
@@ -206,7 +206,7 @@ class _BlipCoarse(DualEncoder):
             for frames in prepared:
                 states = self.model.vision_model(pixel_values=_pixels(self.model, self.processor, list(frames)))
                 rows.append(unit(unit(self.model.vision_proj(states.last_hidden_state[:, 0])).mean(0, keepdim=True)))
-        return torch.cat(rows).cpu().numpy()
+        return to_numpy(torch.cat(rows))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
@@ -215,7 +215,7 @@ class _BlipCoarse(DualEncoder):
         with torch.inference_mode():
             text = _tokens(self.model, self.processor, list(texts))
             states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
-            return unit(self.model.text_proj(states.last_hidden_state[:, 0])).cpu().numpy()
+            return to_numpy(unit(self.model.text_proj(states.last_hidden_state[:, 0])))
 
 
 class _Blip2Coarse(DualEncoder):
@@ -238,7 +238,7 @@ class _Blip2Coarse(DualEncoder):
                 states = self.model.qformer(query_embeds=queries, encoder_hidden_states=patches).last_hidden_state
                 states = states.to(self.model.vision_projection.weight.dtype)
                 rows.append(unit(self.model.vision_projection(states)).mean(0).reshape(1, -1))
-        return torch.cat(rows).cpu().numpy()
+        return to_numpy(torch.cat(rows))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
@@ -250,7 +250,7 @@ class _Blip2Coarse(DualEncoder):
             states = self.model.qformer(
                 query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"]
             ).last_hidden_state[:, 0]
-            return unit(self.model.text_projection(states.to(self.model.text_projection.weight.dtype))).cpu().numpy()
+            return to_numpy(unit(self.model.text_projection(states.to(self.model.text_projection.weight.dtype))))
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M]: the maximum over queries."""

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,45 +102,45 @@ class Precomputed(TextScorer):
         rows = self._find(self.rows, video_ids, "video", "videos")
         columns = self._find(self.columns, texts if self.by_caption else text_ids, "text", "texts")
         if self.matrix is not None:
-            return self.matrix[np.ix_(rows, columns)].astype(np.float64)
-        return (self.videos[rows] @ self.texts[columns].T).astype(np.float64)
+            return np.asarray(self.matrix[np.ix_(rows, columns)], np.float64)
+        return np.asarray(self.videos[rows] @ self.texts[columns].T, np.float64)
 
-    def _find(self, known: dict[str, int], wanted: Sequence[str], what: str, field: str) -> list[int]:
-        missing = [name for name in wanted if name not in known]
+    def _find(self, known: dict[str, int], names: Sequence[str], what: str, field: str) -> list[int]:
+        missing = [name for name in names if name not in known]
         if missing:
             having = next(iter(known), "nothing")
             raise VideoContrastError(
-                f"{self.folder}: {len(missing)} of {len(wanted)} {what}s of the set are not in {field!r} (first: "
+                f"{self.folder}: {len(missing)} of {len(names)} {what}s of the set are not in {field!r} (first: "
                 f"{missing[0]!r}; it holds names like {having!r})"
             )
-        return [known[name] for name in wanted]
+        return [known[name] for name in names]
 
     def _names(self, field: str) -> dict[str, int]:
         if field not in self.manifest:
             raise UsageError(f"{self.folder / MANIFEST} does not name {field!r}")
-        given = self.manifest[field]
-        if isinstance(given, str):
-            path = resolve_under(self.folder, given)
+        names = self.manifest[field]
+        if isinstance(names, str):
+            path = resolve_under(self.folder, names)
             try:
                 text = path.read_text(encoding="utf-8")
             except OSError as error:
                 raise VideoContrastError(f"cannot read {path}: {error.strerror}") from error
             try:
-                given = json.loads(text) if path.suffix == ".json" else text.splitlines()
+                names = json.loads(text) if path.suffix == ".json" else text.splitlines()
             except ValueError as error:
                 raise VideoContrastError(f"{path} is not valid JSON: {error}") from error
-        if not isinstance(given, list):
+        if not isinstance(names, list):
             raise UsageError(f"{self.folder / MANIFEST}: {field!r} must be a list of names, or a file of one")
-        found = {str(name): n for n, name in enumerate(given)}
-        if len(found) != len(given):
-            raise VideoContrastError(f"{self.folder}: {len(given) - len(found)} names in {field!r} stand twice")
-        return found
+        places = {str(name): n for n, name in enumerate(names)}
+        if len(places) != len(names):
+            raise VideoContrastError(f"{self.folder}: {len(names) - len(places)} names in {field!r} stand twice")
+        return places
 
     def _array(self, field: str) -> np.ndarray:
-        given, _, tensor = str(self.manifest[field]).partition(":")
-        path = resolve_under(self.folder, given)
+        name, _, tensor = str(self.manifest[field]).partition(":")
+        path = resolve_under(self.folder, name)
         if not path.exists():
-            raise VideoContrastError(f"{self.folder / MANIFEST}: {field} {given!r} is not there")
+            raise VideoContrastError(f"{self.folder / MANIFEST}: {field} {name!r} is not there")
         if path.suffix not in READERS:
             raise UsageError(f"{path}: a matrix is .npy, .safetensors or .parquet")
         try:
@@ -156,9 +156,10 @@ class Precomputed(TextScorer):
         return np.asarray(array) if array.dtype != np.float16 else array.astype(np.float32)
 
 
-def _conditions(whole: Any) -> dict[str, Any]:
-    found = whole.get("conditions", {}) if isinstance(whole, dict) else {}
-    return found if isinstance(found, dict) else {"conditions": None}
+def _conditions(whole: Any) -> Mapping[str, Any]:
+    """The entries of the conditions, each an object in a well-formed file."""
+    entries = whole.get("conditions", {}) if isinstance(whole, dict) else {}
+    return entries if isinstance(entries, dict) else {"conditions": None}
 
 
 def _npy(path: Path, tensor: str) -> np.ndarray:
@@ -185,7 +186,7 @@ READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}
 
 def _unit(rows: np.ndarray) -> np.ndarray:
     wide = rows.astype(np.float64)
-    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12))
 
 
 @kind(

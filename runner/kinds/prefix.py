@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from video_contrast.runner.kinds.loading import Tensors
+
 if TYPE_CHECKING:
     import torch
 
@@ -51,20 +53,20 @@ class Prefix:
         CannotShare: the model's cache cannot be continued by several endings.
     """
 
-    def __init__(self, model: Any, inputs: dict[str, Any], length: int) -> None:
+    def __init__(self, model: Any, inputs: Tensors, length: int) -> None:
         import torch
 
         self.model = model
-        given = {name: value[:, :length] if name in PER_TOKEN else value for name, value in inputs.items()}
+        arguments = {name: value[:, :length] if name in PER_TOKEN else value for name, value in inputs.items()}
         with torch.inference_mode():
             positions = _positions(model, inputs)
             self._next: Any = None
             if positions is not None:
-                given["position_ids"] = positions[..., :length]
+                arguments["position_ids"] = positions[..., :length]
                 self._next = (
                     positions[..., length:][..., :1] if length < positions.shape[-1] else positions[..., -1:] + 1
                 )
-            output = model(**given, use_cache=True, logits_to_keep=1)
+            output = model(**arguments, use_cache=True, logits_to_keep=1)
         self.cache = getattr(output, "past_key_values", None)
         self.vocabulary = int(output.logits.shape[-1])
         if not hasattr(self.cache, "batch_repeat_interleave"):
@@ -93,20 +95,20 @@ class Prefix:
             for row, i in enumerate(rows):
                 ids[row, : lengths[row]] = torch.as_tensor(endings[i], device=device)
             places = sorted({length - 1 for length in lengths}) if only_last else list(range(lengths[-1]))
-            given: dict[str, Any] = {"logits_to_keep": torch.tensor(places, device=device)}
+            arguments: Tensors = {"logits_to_keep": torch.tensor(places, device=device)}
             if self._next is not None:
                 steps = torch.arange(lengths[-1], device=device)
-                given["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
+                arguments["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                logits = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **given).logits
+                logits = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **arguments).logits
             for row, i in enumerate(rows):
                 at = places.index(lengths[row] - 1)
                 results[i] = read(i, logits[row, at if only_last else 0 : at + 1].float())
         return [results[i] for i in range(len(endings))]
 
 
-def _positions(model: Any, inputs: dict[str, Any]) -> Any:
+def _positions(model: Any, inputs: Tensors) -> Any:
     """Positions of a whole prompt, int64[3 or 4, 1, P], of a model that computes its own; None for all others."""
     owner = next((module for module in model.modules() if hasattr(module, "compute_3d_position_ids")), None)
     for module in model.modules():  # they remember the offset of the last video, also for a prompt without one
@@ -164,7 +166,7 @@ def _state_size(cache: Any) -> int:
 
 
 def score_unshared(
-    model: Any, inputs: dict[str, Any], endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
+    model: Any, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
 ) -> list[T]:
     """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video.
 
@@ -181,16 +183,16 @@ def score_unshared(
     results = []
     for number, ending in enumerate(endings):
         tail = torch.as_tensor([list(ending)], device=inputs["input_ids"].device)
-        given = {}
+        arguments = {}
         for name, value in inputs.items():
             if name == "input_ids":
                 value = torch.cat([value[:, :length], tail], 1)
             elif name in PER_TOKEN:
                 fill = torch.full_like(tail, 1 if name == "attention_mask" else 0).to(value.dtype)
                 value = torch.cat([value[:, :length], fill], 1)
-            given[name] = value
+            arguments[name] = value
         with torch.inference_mode():
-            output = model(**given, use_cache=False, logits_to_keep=1 if only_last else len(ending))
+            output = model(**arguments, use_cache=False, logits_to_keep=1 if only_last else len(ending))
         results.append(read(number, output.logits[0].float()))
     return results
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder
-from video_contrast.runner.kinds.loading import on_device, pooled, unit
+from video_contrast.runner.kinds.loading import Arrays, on_device, pooled, to_numpy, unit
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
@@ -117,14 +117,14 @@ class RemoteEncoder(DualEncoder):
         """The class that ran, and the methods that it was asked with."""
         return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
 
-    def prepare(self, clip: ClipFrames) -> dict[str, np.ndarray]:
+    def prepare(self, clip: ClipFrames) -> Arrays:
         """The clip's pixels, by the name under which the model takes them."""
         if self.interface.prepare is not None:
             return {"pixels": self.interface.prepare(clip.frames, self.side)}
         batch = self.processor(videos=clip.frames.transpose(0, 3, 1, 2)[None])
         return {name: np.asarray(value)[0] for name, value in batch.items()}
 
-    def encode_prepared(self, prepared: Sequence[dict[str, np.ndarray]]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[Arrays]) -> np.ndarray:
         """float32[N, D], rows of length 1."""
         import torch
 
@@ -132,14 +132,14 @@ class RemoteEncoder(DualEncoder):
         encode = getattr(self.model, self.interface.methods[0])
         with torch.inference_mode():
             output = encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)
-            return unit(_projected(output)).cpu().numpy()
+            return to_numpy(unit(_projected(output)))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
         import torch
 
         with torch.inference_mode():
-            return unit(_projected(self._text_output(list(texts)))).cpu().numpy()
+            return to_numpy(unit(_projected(self._text_output(list(texts)))))
 
     def _text_output(self, texts: list[str]) -> Any:
         import torch

@@ -11,7 +11,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
-from video_contrast.runner.kinds.sentence import PROMPT_TEXT, given_prompt, loading_arguments, sampled, saved_prompt
+from video_contrast.runner.kinds.sentence import PROMPT_TEXT, loading_arguments, prompt_of, sampled, saved_prompt
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
 
@@ -33,8 +33,8 @@ class RerankerScorer(PairScorer):
             raise VideoContrastError(f"this reranker takes {', '.join(modalities)}, not video")
         self.encoder = encoder
         self.batch_size = batch_size
-        given = given_prompt(prompt_text)
-        self.prompt = saved_prompt(encoder, ()) if given is None else given
+        prompt = prompt_of(prompt_text)
+        self.prompt = saved_prompt(encoder, ()) if prompt is None else prompt
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """float64[k]: the reranker's own score of each (caption, clip) pair.

@@ -46,15 +46,15 @@ class SentenceModel(Encoder):
 
     def __init__(self, model: Any, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
         self.model = model
-        self.modalities = [str(one) for one in getattr(model, "modalities", ["text"])]
+        self.modalities = [str(modality) for modality in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
             raise UsageError(
                 f"{name} embeds {', '.join(self.modalities)} only, so it cannot be shown a video; as a language model "
                 "that never sees the video there is `--model blind`"
             )
         self.takes_video = "video" in self.modalities
-        self.prompt_text = given_prompt(prompt_text)
-        self.prompt_video = given_prompt(prompt_video)
+        self.prompt_text = prompt_of(prompt_text)
+        self.prompt_video = prompt_of(prompt_video)
 
     @property
     def facts(self) -> JsonObject:
@@ -119,14 +119,14 @@ class SentenceEncoder(SentenceModel, DualEncoder):
         return np.asarray(rows, np.float32)
 
 
-def sampled(model: Any, clip: ClipFrames) -> dict[str, Any]:
+def sampled(model: Any, clip: ClipFrames) -> JsonObject:
     """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
     inside = model[0] if hasattr(model, "__getitem__") else None
     rate = {"fps": metadata_of(clip)["fps"]} if takes_rate(getattr(inside, "processor", None)) else {}
     return {"do_sample_frames": False, **rate}
 
 
-def given_prompt(option: str) -> str | None:
+def prompt_of(option: str) -> str | None:
     """The prompt that an option names: None leaves it to the checkpoint, "" is none."""
     return None if option == "" else "" if option == NO_PROMPT else option
 
@@ -138,7 +138,7 @@ def saved_prompt(model: Any, names: Sequence[str]) -> str:
     return str(prompts.get(name) or "")
 
 
-def loading_arguments(settings: LoadOptions) -> dict[str, Any]:
+def loading_arguments(settings: LoadOptions) -> JsonObject:
     """What classes of sentence-transformers are given to load."""
     import torch
 
@@ -153,7 +153,7 @@ def loading_arguments(settings: LoadOptions) -> dict[str, Any]:
 
 def _unit(rows: np.ndarray) -> np.ndarray:
     wide = rows.astype(np.float64)
-    return (wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 @kind(

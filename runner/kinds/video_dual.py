@@ -15,7 +15,16 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, pooled, unit
+from video_contrast.runner.kinds.loading import (
+    Tokens,
+    load_model,
+    load_processor,
+    on_device,
+    pixels_of,
+    pooled,
+    to_numpy,
+    unit,
+)
 from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
@@ -49,7 +58,7 @@ class VideoTextEncoder(DualEncoder):
         if probed and not (hasattr(model, "get_video_features") and hasattr(model, "get_text_features")):
             raise UsageError(
                 f"{self.name} has neither get_video_features and get_text_features nor the methods of "
-                f"{', '.join(one.family for one in INTERFACES)}, so it is unknown how to encode with it; "
+                f"{', '.join(interface.family for interface in INTERFACES)}, so it is unknown how to encode with it; "
                 "add a kind for it (see CONTRIBUTING), or save its similarities and score them as precomputed"
             )
         self.pixels = "pixel_values_videos" if not probed else _pixels(model.get_video_features)
@@ -68,8 +77,8 @@ class VideoTextEncoder(DualEncoder):
         if self.videos is None:
             return pixels_of(self.images, clip.frames)["pixel_values"]
         # Through the whole processor, which has defaults of its own beside those of the video processor.
-        found = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
-        return found["pixel_values_videos"][0].numpy()
+        batch = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
+        return to_numpy(batch["pixel_values_videos"][0])
 
     def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
         """float32[N, D]; rows of length 1, except where the class's own logits are of plain products (PE)."""
@@ -82,7 +91,7 @@ class VideoTextEncoder(DualEncoder):
                 rows = part.video_head(part.video_encoder(**pixels).pooler_output).float()
             else:
                 rows = unit(pooled(self.model.get_video_features(**pixels)))
-        return rows.cpu().numpy()
+        return to_numpy(rows)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], of length 1 where those of the clips are."""
@@ -96,7 +105,7 @@ class VideoTextEncoder(DualEncoder):
                 rows = getattr(self.model, "video_model", self.model).text_video_head(states).float()
             else:
                 rows = unit(pooled(self.model.get_text_features(**tokens)))
-        return rows.cpu().numpy()
+        return to_numpy(rows)
 
 
 def canonical(text: str) -> str:
@@ -117,16 +126,18 @@ def _pixels(method: Any) -> str:
     return "pixel_values" if "pixel_values" in names and "pixel_values_videos" not in names else "pixel_values_videos"
 
 
+# Patterns of the weights that PE-AV ties: the first as the library writes it.
+POSITIONS, WITHOUT_BANDS = r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"
+
+
 def _leave_out_bands() -> None:
     """PE-AV ties weights by patterns that leave out position buffers, but not the one that timm has since."""
     from transformers import PeAudioVideoModel
 
     tied = PeAudioVideoModel._tied_weights_keys
     PeAudioVideoModel._tied_weights_keys = {
-        one.replace(r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"): other.replace(
-            r"rope\.pos_embed", r"rope\.(?:pos_embed|bands)"
-        )
-        for one, other in tied.items()
+        weight.replace(POSITIONS, WITHOUT_BANDS): twin.replace(POSITIONS, WITHOUT_BANDS)
+        for weight, twin in tied.items()
     }
 
 

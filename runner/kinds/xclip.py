@@ -13,7 +13,7 @@ import numpy as np
 
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
-from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, unit
+from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, to_numpy, unit
 
 PAIRS_AT_A_TIME = 4096
 
@@ -57,10 +57,10 @@ class XCLIPEncoder(LateJoinEncoder):
             embeds = model.visual_projection(vision[1]).view(batch, frames, -1)
             embeds = unit(model.mit(embeds)[1])
             if self.plain:
-                return embeds.cpu().numpy()
+                return to_numpy(embeds)
             patches = model.prompts_visual_layernorm(vision[0][:, 1:, :]) @ model.prompts_visual_projection
             patches = patches.view(batch, frames, -1, embeds.shape[-1]).mean(dim=1).float()
-            return torch.cat([embeds, patches.flatten(1)], dim=1).cpu().numpy()
+            return to_numpy(torch.cat([embeds, patches.flatten(1)], dim=1))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D]: of length 1 where the join is the product, as projected otherwise."""
@@ -70,7 +70,7 @@ class XCLIPEncoder(LateJoinEncoder):
         with torch.inference_mode():
             output = model.text_model(**self.tokens(texts, model.device))
             rows = model.text_projection(output[1])
-            return (unit(rows) if self.plain else rows.float()).cpu().numpy()
+            return to_numpy(unit(rows) if self.plain else rows.float())
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M] cosines of videos and captions, the captions prompted by each video."""
@@ -90,7 +90,7 @@ class XCLIPEncoder(LateJoinEncoder):
                 for begin in range(0, len(texts), step):
                     text = rows[begin : begin + step].unsqueeze(0)
                     prompted = text + model.prompts_generator(text.to(model.dtype), patches).float()
-                    out[n, begin : begin + step] = (unit(prompted[0]) @ embed).cpu().numpy()
+                    out[n, begin : begin + step] = to_numpy(unit(prompted[0]) @ embed)
         return out
 
 
