@@ -23,6 +23,7 @@ _GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
+_UNEVEN = 0.8  # how much less uneven the words become by leaving a step out; a set made even to the last tells again
 _PAIRS = 0.7  # weight of pairs of words against single words
 
 
@@ -75,7 +76,7 @@ def choose(
 
 
 def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
-    """Without those steps of recipes that make a verb replace others oftener, or more rarely, than it is replaced.
+    """Without those steps of recipes by which a word replaces others oftener, or more rarely, than it is replaced.
 
     Args:
         chosen: clip id -> its proposal; all but steps stay.
@@ -83,19 +84,33 @@ def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
     kept = dict(chosen)
     steps = sorted((p for p in chosen.values() if p.parts.get("step")), key=lambda p: (p.score, p.clip))
     net: Counter[str] = Counter()
+    size: Counter[str] = Counter()
     for step in steps:
-        net.update({step.other.split(" ")[0]: 1})
-        net.subtract({step.unit.split(" ")[0]: 1})
+        net.update(step.new.lower().split())
+        net.subtract(step.old.lower().split())
+        size.update((*step.new.lower().split(), *step.old.lower().split()))
     while steps:
-        gains = [net[step.other.split(" ")[0]] - net[step.unit.split(" ")[0]] for step in steps]
+        gains = [_less_uneven(net, size, step) for step in steps]
         most = max(gains)
-        if most <= 2:  # leaving one out would not make the sum of squares less
+        if most < _UNEVEN:
             break
         step = steps.pop(gains.index(most))
-        net.subtract({step.other.split(" ")[0]: 1})
-        net.update({step.unit.split(" ")[0]: 1})
+        net.subtract(step.new.lower().split())
+        net.update(step.old.lower().split())
+        size.subtract((*step.new.lower().split(), *step.old.lower().split()))
         del kept[step.clip]
     return kept
+
+
+def _less_uneven(net: Mapping[str, int], size: Mapping[str, int], step: Proposal) -> float:
+    """How much less uneven words are if a step is left out: squares of what each gains, over how often it stands."""
+    change = Counter(step.old.lower().split())
+    change.subtract(step.new.lower().split())
+    less = 0.0
+    for word, n in change.items():
+        now, left = size[word], size[word] - abs(n)
+        less += net[word] ** 2 / now - ((net[word] + n) ** 2 / left if left else 0.0)
+    return less
 
 
 class _Balance:

@@ -26,7 +26,7 @@ from video_contrast.perturbations.contrast.generators.frames.verbs import VerbCo
 
 Kind = Literal["verb", "object"]
 ClipCaptions = tuple[str, str | None, Sequence[str]]  # id, category if known, captions
-_UNEVEN = "left out, so that verbs of steps are replaced as often as they replace"
+_UNEVEN = "left out, so that words of steps are replaced as often as they replace"
 _PART = 500  # clips that are read at a time
 # Share of clips with a contrast under which the captions may be of another domain than the counts, and how many clips
 # it takes to say so.

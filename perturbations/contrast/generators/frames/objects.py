@@ -225,6 +225,7 @@ class ObjectContrasts:
             "place": float(thing.governor.startswith("@")),
             "agent": float(thing.governor.startswith("^")),
             "words": float(len(words)),
+            "step": float(any(act.step for act in reading.actions)),
         }
 
 

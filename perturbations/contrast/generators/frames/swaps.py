@@ -139,8 +139,8 @@ type on > close, drop, clean
 look at[phone] > drop, throw
 watch[television tv] > repair, turn off
 talk on[phone] > drop, break
-play[music song tune melody] > listen to
-play[music] > smash, repair, paint
+play[song tune melody] > listen to
+play[guitar piano violin drum flute trumpet cello saxophone harp accordion banjo keyboard] > smash, repair, paint
 play with[toy] > break, throw
 play with[animal] > wash, feed
 play with[person] > fight with, run from
