@@ -97,7 +97,12 @@
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
-      for (const link of links) link.classList.toggle("here", link.hash === `#${entry.target.id}`);
+      for (const link of links) {
+        const here = link.hash === `#${entry.target.id}`;
+        link.classList.toggle("here", here);
+        const nav = link.parentElement; // on a narrow screen the links scroll sideways
+        if (here) nav.scrollTo({ left: link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2 });
+      }
     }
   }, { rootMargin: "-15% 0px -75% 0px" });
   document.querySelectorAll("main > section").forEach((section) => watcher.observe(section));

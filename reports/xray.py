@@ -271,7 +271,7 @@ def _items_section(records: Records) -> Section:
     width = max(map(len, counts))
     counts = [row + [Cell("–", tone="quiet")] * (width - len(row)) for row in counts]
     examples = [
-        [Cell(text, note=name), Cell(example)]
+        [Cell(text, note=name if len(records) > 1 else ""), Cell(example)]
         for name, record in records.items()
         for text, finding in _findings(record)
         for example in finding["examples"]

@@ -39,6 +39,7 @@ def test_multiple_choice_names_the_item(scores: object, labels: object, message:
         ({"ks": (0,)}, "from 1 on, not 0"),
         ({"kinds": [["true", "gender", "random"]] * 3}, "4 items need 4 lists of kinds"),
         ({"kinds": [["true", "gender", "random"]] * 3 + [["true"]]}, "kinds: item 3 has 3 candidates"),
+        ({"kinds": [["true", "gender", "random"]] * 4}, "item 1 calls candidate 0 the true one, its label says 1"),
         ({"clusters": ["a", "b"], "interval": True}, "4 items need 4 clusters"),
         ({"clusters": ["a", None, "b", "c"], "interval": True}, "clusters: item 1 has none"),
     ],
