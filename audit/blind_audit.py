@@ -44,7 +44,7 @@ SCORERS: dict[ScorerKey, str] = {
 GRID = 10  # cells a side of zero and score
 
 
-class LanguageModel(Protocol):
+class PerplexityModel(Protocol):
     """A causal language model; `perturbations.contrast.constraints.perplexity.LanguageModel` is one."""
 
     name: str
@@ -107,7 +107,7 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
 
 
 def blind_results(
-    items: Sequence[AuditedItem], *, seed: int = 0, folds: int = FOLDS, language_model: LanguageModel | None = None
+    items: Sequence[AuditedItem], *, seed: int = 0, folds: int = FOLDS, language_model: PerplexityModel | None = None
 ) -> list[BlindResult]:
     """Scores every item by every blind model; those that learn are left out where there are too few items.
 
@@ -137,7 +137,7 @@ def blind_results(
 
 
 def audit(
-    rows: Sequence[Row], *, seed: int = 0, folds: int = FOLDS, language_model: LanguageModel | None = None
+    rows: Sequence[Row], *, seed: int = 0, folds: int = FOLDS, language_model: PerplexityModel | None = None
 ) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
@@ -273,7 +273,7 @@ def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:
     return [np.array([sign * len(text.split()) for text in item.texts]) for item in items]
 
 
-def _likelihoods(items: Sequence[AuditedItem], model: LanguageModel) -> Scores:
+def _likelihoods(items: Sequence[AuditedItem], model: PerplexityModel) -> Scores:
     scores = -np.log(np.array(model.perplexity([text for item in items for text in item.texts])))
     ends = np.cumsum([len(item.texts) for item in items])
     return np.split(scores, ends[:-1])

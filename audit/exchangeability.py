@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from video_contrast.audit.blind_audit import LanguageModel
+from video_contrast.audit.blind_audit import PerplexityModel
 from video_contrast.audit.records import OrderFacts, OrderTest
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import stream
@@ -22,7 +22,7 @@ LEAST = 10
 
 
 def exchangeability(
-    rows: Sequence[MultipleChoiceRow], model: LanguageModel, *, seed: int = 0, shuffles: int = SHUFFLES
+    rows: Sequence[MultipleChoiceRow], model: PerplexityModel, *, seed: int = 0, shuffles: int = SHUFFLES
 ) -> OrderFacts:
     """Tests whether a language model prefers the published order of items, and that of candidates.
 
@@ -56,7 +56,7 @@ def _lettered(candidates: Sequence[str]) -> str:
 
 def _tested(
     groups: Sequence[list[str]],
-    model: LanguageModel,
+    model: PerplexityModel,
     seed: int,
     shuffles: int,
     *,

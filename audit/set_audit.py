@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.audit.blind_audit import LanguageModel, audit_splits, refine
+from video_contrast.audit.blind_audit import PerplexityModel, audit_splits, refine
 from video_contrast.audit.records import ConfigAudit, RefinedCounts
 from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, unknown_name
@@ -21,7 +21,7 @@ def audit_set(
     *,
     split: str | None = None,
     refine: bool = False,
-    language_model: LanguageModel | None = None,
+    language_model: PerplexityModel | None = None,
     seed: int = 0,
 ) -> dict[str, ConfigAudit]:
     """Audits configs of a set on disk and writes the results into its record.

@@ -9,7 +9,7 @@ from video_contrast.runner.locate import locate
 DEFAULT_FRAMES = 8
 
 
-class Checkpoint(NamedTuple):
+class LoadedCheckpoint(NamedTuple):
     """A model to train; transformers' classes are many and have no types here.
 
     Attributes:
@@ -23,7 +23,7 @@ class Checkpoint(NamedTuple):
     revision: str
 
 
-def load_checkpoint(model: str | Path) -> Checkpoint:
+def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     """Loads a model in float32 with its processor.
 
     A checkpoint whose config names no class of transformers, as those of CLIP4Clip, is of the class that its
@@ -48,7 +48,7 @@ def load_checkpoint(model: str | Path) -> Checkpoint:
     net = load_model(source, loading, name)
     if source.adapter is not None:
         net.requires_grad_(True)  # the library freezes what it merges adapters into
-    return Checkpoint(net, load_processor(source, loading), source.revision)
+    return LoadedCheckpoint(net, load_processor(source, loading), source.revision)
 
 
 def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.store import FrameStore
+from video_contrast.teacher.store import StoredFrames
 
 Key = TypeVar("Key", int, str)  # a clip, or a text
 Device: TypeAlias = "str | torch.device"
@@ -25,7 +25,7 @@ class Part:
         groups: each caption's group (`batches`); None where captions meet at random.
     """
 
-    store: FrameStore
+    store: StoredFrames
     clips: list[int]
     rows: list[TaughtCaption]
     videos: tuple[np.ndarray, dict[int, int]] | None = None

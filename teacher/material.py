@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from video_contrast.rows import RetrievalRow
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.checkpoint import Checkpoint
+from video_contrast.teacher.checkpoint import LoadedCheckpoint
 from video_contrast.teacher.feed import Part, Tokenizer
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import SplitRows
-from video_contrast.teacher.store import FrameStore, open_store
+from video_contrast.teacher.store import StoredFrames, open_store
 
 UNREAD_SHOWN = 5  # clips left out that are named on the screen
 
 
 @dataclass(frozen=True)
-class Material:
+class TrainingMaterial:
     """What is learned from.
 
     Attributes:
@@ -40,14 +40,14 @@ class Material:
 
 def prepare(
     pairs: Pairs,
-    checkpoint: Checkpoint,
+    checkpoint: LoadedCheckpoint,
     rows: SplitRows,
     *,
     request: TeachOptions,
     recipe: NegativeRecipe,
     frames: int,
     say: Callable[[str], None] | None = print,
-) -> Material:
+) -> TrainingMaterial:
     """Stores frames first, so that no negative is made (or paid for) of a clip that cannot be read; then the captions.
 
     Args:
@@ -67,7 +67,7 @@ def prepare(
     say = say or _silent
     tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
     images = getattr(checkpoint.processor, "image_processor", None) or checkpoint.processor.video_processor
-    stores: dict[str, FrameStore] = {}
+    stores: dict[str, StoredFrames] = {}
     unread: dict[str, str] = {}
     for name, clips in rows.named():
         with here.main_process_first():  # the first process makes what is stored, the others read it
@@ -98,11 +98,11 @@ def prepare(
                 progress=progress,
             )  # fmt: skip
         encoded.update(now)
-    return Material(parts["train"], parts["validation"], tokens, counts, unread=unread, encoded=dict(encoded))
+    return TrainingMaterial(parts["train"], parts["validation"], tokens, counts, unread=unread, encoded=dict(encoded))
 
 
 def _part(
-    store: FrameStore, rows: Sequence[RetrievalRow], captions: Sequence[TaughtCaption], groups: list[str] | None
+    store: StoredFrames, rows: Sequence[RetrievalRow], captions: Sequence[TaughtCaption], groups: list[str] | None
 ) -> Part:
     """The captions whose clip could be read."""
     number = {row["id"]: n for n, row in enumerate(rows)}

@@ -57,14 +57,14 @@ class Preference(NamedTuple):
     kind: str  # of contrast
 
 
-class ClipColumns(TypedDict):
+class ClipFrames(TypedDict):
     """The frames of a clip, and its path."""
 
     images: list[dict[str, str | None]]
     videos: list[str]
 
 
-class PreferenceRow(ClipColumns):
+class PreferenceRow(ClipFrames):
     """A line of the folder: `chosen` and `rejected` of a pair, `solution` of a question."""
 
     id: str
@@ -192,6 +192,7 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
     """
     from importlib.metadata import PackageNotFoundError, version
 
+    from packaging.version import Version
     from transformers import AutoProcessor
 
     from video_contrast.runner.kinds.chat_prompts import template_of
@@ -200,7 +201,7 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
         installed = version("trl")
     except PackageNotFoundError as error:
         raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
-    if tuple(int(part) for part in installed.split(".")[:2]) < TRL:
+    if Version(installed).release < TRL:
         raise UsageError(f"TRL {installed} cannot train on pictures as here: `pip install -U video-contrast[trl]`")
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
@@ -223,7 +224,7 @@ def _configs(folder: SetFolder, request: PreferenceOptions) -> list[str]:
     if not of_choice:
         raise UsageError(
             f"{folder.path}: {', '.join(having)} holds captions without contrasts; make some with "
-            "`video-contrast negatives`"
+            "`video-contrast generate`"
         )
     return of_choice
 
@@ -280,7 +281,7 @@ def _letters(
         yield Preference(prompt, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n])
 
 
-def _row(row_id: str, preference: Preference, clip: ClipColumns, request: PreferenceOptions) -> PreferenceRow:
+def _row(row_id: str, preference: Preference, clip: ClipFrames, request: PreferenceOptions) -> PreferenceRow:
     prompt = [{"role": "user", "content": preference.prompt}]
     row: PreferenceRow = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
     if request.format_ == "grpo":
@@ -291,7 +292,7 @@ def _row(row_id: str, preference: Preference, clip: ClipColumns, request: Prefer
     return row
 
 
-def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> ClipColumns:
+def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> ClipFrames:
     """The clip's path and its frames, written once a clip as the runner samples them."""
     from PIL import Image
 

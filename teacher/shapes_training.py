@@ -7,6 +7,10 @@
    - `bag-of-frames`: a CLIP over single frames, averaged; hard negative captions as well. What it lacks is time.
    - `temporal-plain`: an X-CLIP, trained by contrast alone.
 2. `temporal`: the same X-CLIP after the product's own training, `teach`, with the options in `TAUGHT`.
+
+The first stage has a loop of its own: `teach` goes through a stored set several times, while here no scene is shown
+twice, and clips are rendered as they are needed. Nothing of the library's trainer (evaluation, resuming, processes) is
+used in a run of minutes.
 """
 
 import argparse
@@ -42,7 +46,7 @@ WARM_UP = 60
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ShapesRecipe:
     """How a checkpoint is trained by contrast in the batch.
 
     Attributes:
@@ -58,7 +62,7 @@ class Recipe:
     peak: float = 2e-3
 
 
-RECIPES = {"bag-of-frames": Recipe("clip", 300, 5), "temporal-plain": Recipe("xclip", 400, 0)}
+RECIPES = {"bag-of-frames": ShapesRecipe("clip", 300, 5), "temporal-plain": ShapesRecipe("xclip", 400, 0)}
 NAMES = (*RECIPES, "temporal")
 # The clips that `temporal` learns from, and the options of its training, stage by stage: labels, and a batch holds each
 # clip beside its reversal. The last stage learns from other clips, drawn by another seed: the first ones are known by
@@ -76,7 +80,7 @@ TAUGHT: tuple[tuple[int, dict[str, object]], ...] = (
 
 
 @dataclass
-class Batch:
+class ShapesBatch:
     """Clips uint8[B, T, H, W, 3], their captions, and per clip the hard negatives (the empty string where too few)."""
 
     clips: np.ndarray
@@ -84,7 +88,7 @@ class Batch:
     hard: list[list[str]]
 
 
-def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
+def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatch]:
     """Yields freshly drawn batches without end, the same for the same seed.
 
     Args:
@@ -107,7 +111,7 @@ def batches(recipe: Recipe, seed: int, frames: int) -> Iterator[Batch]:
                 if recipe.hard
                 else []
             )
-        yield Batch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
+        yield ShapesBatch(np.stack([render(scene)[where] for scene in shown]), captions, hard)
 
 
 def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -> list[str]:
@@ -189,7 +193,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
     return load_checkpoint(model)[0]
 
 
-def losses(model: Any, words: Any, batch: Batch) -> dict[str, torch.Tensor]:
+def losses(model: Any, words: Any, batch: ShapesBatch) -> dict[str, torch.Tensor]:
     """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
 
     Args:

@@ -14,7 +14,7 @@ from video_contrast.teacher.caption_rows import CaptionNegatives
 DIMENSIONS = 64
 
 
-class Encoder(Protocol):
+class TeacherEncoder(Protocol):
     """Texts in, one vector a text out."""
 
     name: str
@@ -67,7 +67,7 @@ class LatentSemantics:
 
 
 @dataclass
-class SentenceEncoder:
+class SentenceTeacher:
     """A sentence-transformers model."""
 
     model: Any  # a `SentenceTransformer`, imported only where one is loaded
@@ -78,7 +78,7 @@ class SentenceEncoder:
         return np.asarray(self.model.encode(list(texts), batch_size=64, show_progress_bar=False), np.float32)
 
 
-def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
+def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> TeacherEncoder:
     """The encoder called `name`: "lsa", fitted on `documents` (the captions of each clip), or a model.
 
     Raises:
@@ -92,7 +92,7 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> Encoder:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceEncoder(SentenceTransformer(name), name)
+        return SentenceTeacher(SentenceTransformer(name), name)
     except (OSError, ValueError, RuntimeError) as error:
         raise VideoContrastError(f"--encoder {name} cannot be loaded as a sentence encoder: {error}") from error
 
@@ -104,7 +104,7 @@ def content(model: str | None) -> str | None:
     return f"{model}@{digest_of(Path(model))[:12]}" if model and Path(model).is_dir() else model
 
 
-def cosines(encoder: Encoder, rows: Sequence[CaptionNegatives]) -> list[list[float]]:
+def cosines(encoder: TeacherEncoder, rows: Sequence[CaptionNegatives]) -> list[list[float]]:
     """Returns those of each row's caption with itself (1) and with each of its negatives.
 
     Every distinct text is encoded once.

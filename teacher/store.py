@@ -19,7 +19,7 @@ from video_contrast.video import decode, index_of
 
 
 @dataclass
-class FrameStore:
+class StoredFrames:
     """Clips as uint8[N, T, 3, H, W], and how their numbers become what the model sees.
 
     Attributes:
@@ -49,7 +49,7 @@ def open_store(
     *,
     accept_damaged: bool = False,
     progress: bool = True,
-) -> FrameStore:
+) -> StoredFrames:
     """The store of these rows, made on first use; videos that were replaced under the same name are another store.
 
     Args:
@@ -80,7 +80,7 @@ def open_store(
         write_json(record, {"key": key, "unread": missing, "clips": len(rows)})
     store = np.load(path, mmap_mode="r")
     missing = {int(number): why for number, why in read_json(record)["unread"].items()}
-    return FrameStore(store, missing, key, scale=scale, offset=offset)
+    return StoredFrames(store, missing, key, scale=scale, offset=offset)
 
 
 def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:

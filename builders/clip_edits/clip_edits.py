@@ -15,7 +15,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
-from video_contrast.builders.clip_edits.material import EditOptions, Material
+from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_clips
 from video_contrast.errors import UsageError, VideoContrastError
@@ -47,7 +47,7 @@ def clip_edits(
     configs: list[str],
     *,
     table: ClipTable,
-    how: EditOptions = EditOptions(),  # noqa: B008  frozen
+    how: ClipEditOptions = ClipEditOptions(),  # noqa: B008  frozen
     seed: Annotated[int, "of pairs, forms and transitions"] = 0,
     write_videos: Annotated[bool, "write the edited clips as files, for tools that do not know recipes"] = False,
 ) -> BuiltSet:
@@ -80,9 +80,9 @@ def clip_edits(
     return built
 
 
-def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[Material], Facts]:
+def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[SourceClip], Facts]:
     """The clips whose videos can be read, and facts of them."""
-    materials: list[Material] = []
+    materials: list[SourceClip] = []
     failed: list[str] = []
     counts: Counter[str] = Counter()
     sizes = set()
@@ -97,7 +97,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
             continue
         begin = float(clip.start or 0.0)
         end = index.end if clip.end is None else min(clip.end, index.end)
-        materials.append(Material(clip, root, begin, end=float(end), seed=seed))
+        materials.append(SourceClip(clip, root, begin, end=float(end), seed=seed))
         counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
         sizes.add((index.width, index.height))
     if not materials:

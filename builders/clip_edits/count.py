@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
 from video_contrast.builders.clip_edits.parts import HOW_OFTEN, length, plain_caption
 
 TIMES = ("once", "twice", "three times")
@@ -11,7 +11,7 @@ FORMS = ("{caption}, {times}", "{times}: {caption}", "what is shown {times}: {ca
 
 
 @edit_kind("count", clips=1, negatives="the same caption with another number of times")
-def count(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def count(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip repeated; a gap or a cut stands between, so that a repetition shows as one."""
     clip = clips[0]
     caption = plain_caption(clip, HOW_OFTEN, "says_how_often")
@@ -27,4 +27,4 @@ def count(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
         )
         for number, times in enumerate(TIMES)
     )
-    return Group(members, {"form": form, "transition": joint.name})
+    return EditedGroup(members, {"form": form, "transition": joint.name})

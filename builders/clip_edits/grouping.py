@@ -11,16 +11,16 @@ from typing import cast
 from video_contrast import seeds
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.clip_edits.kinds import EditKind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, LeftOut, Material
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, SourceClip
 from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choice_row
 from video_contrast.video import BrokenVideo
 
 TRIED = 16  # partners of a clip that are tried before it is left out
-Made = list[tuple[tuple[Material, ...], Group]]
+Made = list[tuple[tuple[SourceClip, ...], EditedGroup]]
 
 
 def groups_of(
-    kind: EditKind, clips: Sequence[Material], options: EditOptions, *, seed: int
+    kind: EditKind, clips: Sequence[SourceClip], options: ClipEditOptions, *, seed: int
 ) -> tuple[Made, Counter[str]]:
     """Makes the groups of a kind.
 
@@ -44,8 +44,8 @@ def groups_of(
 
 def _one_turn(
     kind: EditKind,
-    clips: Sequence[Material],
-    options: EditOptions,
+    clips: Sequence[SourceClip],
+    options: ClipEditOptions,
     *,
     made: Made,
     counts: Counter[str],
@@ -75,11 +75,11 @@ def _one_turn(
 
 def _try(
     kind: EditKind,
-    clips: tuple[Material, ...],
-    options: EditOptions,
+    clips: tuple[SourceClip, ...],
+    options: ClipEditOptions,
     *,
     made: Made,
-    free: dict[str, Material],
+    free: dict[str, SourceClip],
     name: tuple[int, str, str, int],
 ) -> str | None:
     """Makes a group of these clips, which are then used; the reason where it cannot be made."""
@@ -95,7 +95,7 @@ def _try(
     return None
 
 
-def _partners(kind: EditKind, first: Material, others: Sequence[Material]) -> Iterator[tuple[Material, ...]]:
+def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, ...]]:
     """What a clip may be joined with: clips of other videos of its pool, a few of them."""
     if kind.clips == 1:
         yield ()
@@ -109,13 +109,13 @@ def _partners(kind: EditKind, first: Material, others: Sequence[Material]) -> It
             yield from ((one, other) for other in rest)
 
 
-def _apart(one: Material, other: Material) -> bool:
+def _apart(one: SourceClip, other: SourceClip) -> bool:
     return one.source.cluster != other.source.cluster
 
 
-def _neighbours(clips: Sequence[Material]) -> Iterator[tuple[Material, Material]]:
+def _neighbours(clips: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, SourceClip]]:
     """Spans of one video that follow each other, in the order of the video."""
-    videos: dict[str, list[Material]] = {}
+    videos: dict[str, list[SourceClip]] = {}
     for clip in clips:
         videos.setdefault(clip.source.video_path, []).append(clip)
     for spans in videos.values():
@@ -123,7 +123,7 @@ def _neighbours(clips: Sequence[Material]) -> Iterator[tuple[Material, Material]
         yield from ((one, next_one) for one, next_one in pairwise(spans) if one.end <= next_one.start + 1e-3)
 
 
-def _shuffled(clips: Sequence[Material], *name: seeds.Part) -> list[Material]:
+def _shuffled(clips: Sequence[SourceClip], *name: seeds.Part) -> list[SourceClip]:
     ordered = sorted(clips, key=lambda clip: clip.id)
     return [ordered[int(n)] for n in seeds.stream(*name).permutation(len(ordered))]
 

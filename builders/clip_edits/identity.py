@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
 from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
 FORMS = (
@@ -13,7 +13,7 @@ FORMS = (
 
 
 @edit_kind("identity", clips=2, negatives="the caption that says the opposite of what follows the cut")
-def identity(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The two halves of a clip, and its first half with a part of another clip."""
     caption, _ = distinct_captions(clips)
     clip, other = clips
@@ -23,7 +23,7 @@ def identity(clips: tuple[Material, ...], options: EditOptions, rng: Generator) 
     first, second = clip.part(half, begin), clip.part(half, begin + half)
     joint = choose_joint(options, rng, (first, second), fades=False)
     form, same, another = FORMS[int(rng.integers(len(FORMS)))]
-    return Group(
+    return EditedGroup(
         (
             Member(joint.join(first, second), form.format(caption=caption, what=same),
                    shown=f"{clip.id}, {joint.words}, the rest of it", claim=same),

@@ -3,7 +3,7 @@
 A kind is a function that makes one group of edited clips of one, two or three clips, or says why not (`LeftOut`):
 
     @edit_kind("order", clips=2, negatives="...")
-    def order(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group: ...
+    def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup: ...
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import import_module
 
 from numpy.random import Generator
 
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, SourceClip
 
 # One file a line; in this order they are built.
 MODULES = (
@@ -27,7 +27,7 @@ MODULES = (
     "identity",
     "needle",
 )
-Make = Callable[[tuple[Material, ...], EditOptions, Generator], Group]
+Make = Callable[[tuple[SourceClip, ...], ClipEditOptions, Generator], EditedGroup]
 
 
 @dataclass(frozen=True)

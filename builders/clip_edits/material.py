@@ -25,7 +25,7 @@ _FADE = 0.5  # seconds at most
 
 
 @dataclass(frozen=True, kw_only=True)
-class EditOptions:
+class ClipEditOptions:
     """How clips are edited."""
 
     PANEL: ClassVar[str] = "How clips are edited"
@@ -54,7 +54,7 @@ class LeftOut(Exception):
 
 
 @dataclass(frozen=True)
-class Material:
+class SourceClip:
     """A clip that can be edited.
 
     Attributes:
@@ -120,7 +120,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Group:
+class EditedGroup:
     """Edited clips of each of which one of the group's captions is true, and no other.
 
     Attributes:
@@ -174,7 +174,7 @@ class Joint:
         return tuple(out)
 
 
-def choose_joint(options: EditOptions, rng: Generator, parts: Sequence[Segment], *, fades: bool = True) -> Joint:
+def choose_joint(options: ClipEditOptions, rng: Generator, parts: Sequence[Segment], *, fades: bool = True) -> Joint:
     """How parts are joined, in whatever order; drawn where the transition varies.
 
     Args:

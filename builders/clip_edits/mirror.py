@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip
 from video_contrast.builders.clip_edits.parts import first_that, length
 from video_contrast.builders.clip_edits.rewriting import mirrored
 
@@ -12,12 +12,12 @@ TEXT = "not looked for: mirrored letters would show the edit"
 
 
 @edit_kind("mirror", clips=1, negatives="the caption with left and right exchanged")
-def mirror(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its mirror image."""
     clip = clips[0]
     caption, changed = first_that(mirrored, clip)
     seconds = length(clip, options)
-    return Group(
+    return EditedGroup(
         (
             Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
             Member((clip.part(seconds, mirrored=True),), changed.caption, f"{clip.id} mirrored", claim=changed.new),

@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
 from video_contrast.builders.clip_edits.parts import distinct_captions, length
 
 FORMS = (
@@ -14,7 +14,7 @@ FORMS = (
 
 
 @edit_kind("needle", clips=3, negatives="the caption of a span that is not there")
-def needle(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def needle(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The first clip with a span of the second inserted, and with one of the third, at the same place."""
     captions = distinct_captions(clips)
     host, *others = clips
@@ -35,4 +35,4 @@ def needle(clips: tuple[Material, ...], options: EditOptions, rng: Generator) ->
         )
         for span, other, caption in zip(spans, others, captions[1:], strict=True)
     )
-    return Group(members, {"form": form, "transition": joint.name, "share": options.needle})
+    return EditedGroup(members, {"form": form, "transition": joint.name, "share": options.needle})

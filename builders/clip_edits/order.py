@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
 from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
 # Both captions of a group have one form, so neither is likelier by its words.
@@ -17,7 +17,7 @@ FORMS = (
 
 
 @edit_kind("order", clips=2, same_video=True, negatives="the same two captions in the other order")
-def order(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """Two clips one after the other, and the other way round."""
     a, b = distinct_captions(clips)
     first, second = (clip.part(seconds) for clip, seconds in zip(clips, balanced(clips, options), strict=True))
@@ -35,4 +35,4 @@ def order(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
             ((second, first), (b, a), (clips[1].id, clips[0].id)),
         )
     )
-    return Group(members, {"form": form, "transition": joint.name})
+    return EditedGroup(members, {"form": form, "transition": joint.name})

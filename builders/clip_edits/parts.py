@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from video_contrast.builders.assembly.captioned_clip import normal
-from video_contrast.builders.clip_edits.material import EditOptions, LeftOut, Material
+from video_contrast.builders.clip_edits.material import ClipEditOptions, LeftOut, SourceClip
 from video_contrast.builders.clip_edits.rewriting import Rewritten
 from video_contrast.perturbations.language import tag
 
@@ -29,7 +29,7 @@ HOW_FAST = re.compile(
 _LIGHT = frozenset(("be", "have", "do"))
 
 
-def length(clip: Material, options: EditOptions) -> float:
+def length(clip: SourceClip, options: ClipEditOptions) -> float:
     """Seconds of a clip that are used.
 
     Raises:
@@ -40,13 +40,13 @@ def length(clip: Material, options: EditOptions) -> float:
     return min(clip.seconds, options.seconds)
 
 
-def balanced(clips: Sequence[Material], options: EditOptions) -> list[float]:
+def balanced(clips: Sequence[SourceClip], options: ClipEditOptions) -> list[float]:
     """Seconds of each clip that are used; none lasts more than twice as long as another, so that all are seen."""
     lengths = [length(clip, options) for clip in clips]
     return [min(one, _LONGER * min(lengths)) for one in lengths]
 
 
-def plain_caption(clip: Material, reserved: re.Pattern[str], reason: str) -> str:
+def plain_caption(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> str:
     """The caption of a clip that is put into a form: short and of one sentence where there is one.
 
     Args:
@@ -66,7 +66,7 @@ def plain_caption(clip: Material, reserved: re.Pattern[str], reason: str) -> str
     return next((one for one in whole if "," not in one and len(one.split()) <= _SHORT), whole[0])
 
 
-def distinct_captions(clips: Sequence[Material]) -> list[str]:
+def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
     """A caption of each clip, none of which can be true of another.
 
     Raises:
@@ -95,7 +95,7 @@ def content(caption: str) -> frozenset[str]:
     return frozenset(token.lemma for token in kept)
 
 
-def first_that(rewrite: Callable[[str], Rewritten], clip: Material) -> tuple[str, Rewritten]:
+def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:
     """The first of a clip's captions that can be rewritten, and what it becomes.
 
     Args:

@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, Material, Member, choose_joint
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
 from video_contrast.builders.clip_edits.parts import distinct_captions, length
 
 FORMS = (
@@ -15,7 +15,7 @@ SHARE = 0.4  # of the host's length: the span is seen twice in eight frames
 
 
 @edit_kind("place", clips=2, negatives="the caption with beginning and end exchanged")
-def place(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def place(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A span of the first clip before the second, and behind it."""
     caption, _ = distinct_captions(clips)
     short, host = clips
@@ -33,4 +33,4 @@ def place(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
         )
         for where, parts in (("beginning", (span, inside)), ("end", (inside, span)))
     )
-    return Group(members, {"form": form, "transition": joint.name})
+    return EditedGroup(members, {"form": form, "transition": joint.name})

@@ -3,13 +3,13 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, LeftOut, Material, Member
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, Member, SourceClip
 from video_contrast.builders.clip_edits.parts import first_that, length
 from video_contrast.builders.clip_edits.rewriting import backwards
 
 
 @edit_kind("reversal", clips=1, negatives="the caption of the clip played the other way")
-def reversal(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def reversal(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its reversal. Clips that look the same backwards are left out, by their measured motion."""
     clip = clips[0]
     caption, changed = first_that(backwards, clip)
@@ -18,7 +18,7 @@ def reversal(clips: tuple[Material, ...], options: EditOptions, rng: Generator) 
         raise LeftOut("stands_still")
     if clip.motion.asymmetry < options.asymmetry:
         raise LeftOut("looks_the_same_backwards")
-    return Group(
+    return EditedGroup(
         (
             Member((clip.part(seconds),), caption, shown=f"{clip.id} forwards", claim=changed.old),
             Member((clip.part(seconds, reversed=True),), changed.caption, f"{clip.id} backwards", claim=changed.new),

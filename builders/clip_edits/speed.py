@@ -3,7 +3,7 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import EditOptions, Group, LeftOut, Material, Member
+from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, LeftOut, Member, SourceClip
 from video_contrast.builders.clip_edits.parts import HOW_FAST, plain_caption
 
 SPEEDS = {"slow": 0.5, "fast": 2.0}
@@ -11,7 +11,7 @@ FORMS = ("{caption}, in {speed} motion", "in {speed} motion, {caption}", "{speed
 
 
 @edit_kind("speed", clips=1, negatives="the caption with slow and fast exchanged")
-def speed(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> Group:
+def speed(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """The middle of a clip at half its speed, and more of the clip at twice its speed, over the same time."""
     clip = clips[0]
     seconds = min(clip.seconds / 2, options.seconds)
@@ -30,4 +30,4 @@ def speed(clips: tuple[Material, ...], options: EditOptions, rng: Generator) -> 
         )
         for name, rate in SPEEDS.items()
     )
-    return Group(members, {"form": form, "motion": clip.motion.amount})
+    return EditedGroup(members, {"form": form, "motion": clip.motion.amount})

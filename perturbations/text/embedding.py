@@ -72,7 +72,7 @@ def _swap(caption: str, options: list[tuple[Token, tuple[str, ...]]], count: int
 
 
 @dataclass(frozen=True)
-class Vectors:
+class SynonymVectors:
     """Word vectors: `table` float32 [words, dimensions], rows of length 1."""
 
     words: tuple[str, ...]
@@ -95,7 +95,7 @@ class Vectors:
 
 
 @lru_cache(2)
-def load(source: str) -> Vectors:
+def load(source: str) -> SynonymVectors:
     """Word vectors from a text file (one word and its numbers a line), a sentence-transformers checkpoint of averaged
     word embeddings, or the input embeddings of any transformers checkpoint.
 
@@ -111,7 +111,7 @@ def load(source: str) -> Vectors:
         raise checkpoints.missing([source], "swap_syn_word_embedding") from error
 
 
-def _vectors(words: Sequence[str], table: Any) -> Vectors:
+def _vectors(words: Sequence[str], table: Any) -> SynonymVectors:
     """The first vector of every lower-case word, scaled to length 1."""
     rows: dict[str, int] = {}
     keep: list[int] = []
@@ -121,17 +121,17 @@ def _vectors(words: Sequence[str], table: Any) -> Vectors:
             keep.append(place)
     vectors = np.asarray(table, dtype=np.float32)[keep]
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Vectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
+    return SynonymVectors(tuple(rows), rows, vectors / np.maximum(length, 1e-12))
 
 
-def _from_text(path: Path) -> Vectors:
+def _from_text(path: Path) -> SynonymVectors:
     lines = list(vector_lines(path))
     if not lines:
         raise VideoContrastError(f"{path} holds no word vectors")
     return _vectors([word for word, _ in lines], np.stack([row for _, row in lines]))
 
 
-def _from_word_embeddings(source: str) -> Vectors:
+def _from_word_embeddings(source: str) -> SynonymVectors:
     from transformers.utils import cached_file
 
     if cached_file(source, "modules.json", _raise_exceptions_for_missing_entries=False) is None:
@@ -145,7 +145,7 @@ def _from_word_embeddings(source: str) -> Vectors:
     return _vectors(list(words), first.emb_layer.weight.detach().numpy())
 
 
-def _from_transformers(source: str) -> Vectors:
+def _from_transformers(source: str) -> SynonymVectors:
     tokenizer, model = checkpoints.pretrained("AutoModel", source, "swap_syn_word_embedding")
     ids = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     whole = [(word.lstrip("▁Ġ"), n) for word, n in ids if word not in tokenizer.all_special_tokens]

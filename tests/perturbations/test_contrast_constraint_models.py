@@ -10,7 +10,7 @@ from contrast_models import CAPTIONS, IDS, RULES, TRAIN, bert_folder, contrasts_
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import verb
 from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel, is_fluent
-from video_contrast.perturbations.contrast.constraints.word_cosine import Vectors, shrink
+from video_contrast.perturbations.contrast.constraints.word_cosine import VerbVectors, shrink
 
 
 def test_perplexity_is_that_of_the_model_whatever_the_batch(gpt2_folder):
@@ -72,7 +72,7 @@ def test_word_vectors_reject_near_verbs_but_not_antonyms(counts, tmp_path):
     found = {(edit.old, edit.new) for edits in lists for edit in edits}
     assert ("sitting", "standing") in found and ("running", "singing") not in found
     assert reasons["candidates:rejected:word_vectors"] > 0
-    cosine = Vectors.read(tmp_path / "v.txt").cosine("sit", "run")
+    cosine = VerbVectors.read(tmp_path / "v.txt").cosine("sit", "run")
     a, b = rows["sit"], rows["run"]
     assert cosine == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b), abs=1e-4)
 
@@ -82,15 +82,15 @@ def test_shrunk_vectors_hold_the_verbs_and_give_the_same_cosines(tmp_path):
     assert shrink(tmp_path / "v.txt", tmp_path / "v.npz") == (5, 5)  # "to table" is a verb
     (tmp_path / "w.txt").write_text("running 1 2\nrun 1 2\nkitchen 3 4\nstand 0.5 -1\n", encoding="utf-8")
     assert shrink(tmp_path / "w.txt", tmp_path / "w.npz") == (4, 2)
-    small = Vectors.read(tmp_path / "w.npz")
+    small = VerbVectors.read(tmp_path / "w.npz")
     assert set(small.words) == {"run", "stand"}
-    whole = Vectors.read(tmp_path / "v.txt")
-    assert Vectors.read(tmp_path / "v.npz").cosine("sit", "sing") == pytest.approx(
+    whole = VerbVectors.read(tmp_path / "v.txt")
+    assert VerbVectors.read(tmp_path / "v.npz").cosine("sit", "sing") == pytest.approx(
         whole.cosine("sit", "sing"), abs=1e-3
     )
     (tmp_path / "bad.txt").write_text("run 1 2\nwalk 1\n", encoding="utf-8")
     with pytest.raises(VideoContrastError, match="line 2 is not a word and 2 numbers"):
-        Vectors.read(tmp_path / "bad.txt")
+        VerbVectors.read(tmp_path / "bad.txt")
     with pytest.raises(UsageError, match=r"\.npz"):
         shrink(tmp_path / "w.txt", tmp_path / "w.txt2")
 

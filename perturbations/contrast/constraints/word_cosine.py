@@ -17,7 +17,7 @@ from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.language.vector_file import vector_lines
 
 
-class Vectors:
+class VerbVectors:
     """Words and their unit vectors."""
 
     def __init__(self, words: Sequence[str], matrix: np.ndarray) -> None:
@@ -26,7 +26,7 @@ class Vectors:
         self.matrix = matrix.astype(np.float32) / np.maximum(lengths, 1e-12)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Vectors:
+    def read(cls, path: str | os.PathLike[str]) -> VerbVectors:
         """A text file with a word and its numbers a line (word2vec's header line is allowed), or a shrunk `.npz`.
 
         Raises:
@@ -110,7 +110,7 @@ class WordVectors(Constraint):
                 "`video-contrast vectors shrink`), or ask for constraints without it"
             )
         self._path = Path(self.vectors)
-        self._vectors = Vectors.read(self._path)
+        self._vectors = VerbVectors.read(self._path)
 
     def accepts(self, original: Original, candidate: Candidate) -> Verdict:
         """The score is the highest cosine of a verb in the replacement to the original's verb."""
