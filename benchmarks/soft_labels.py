@@ -9,6 +9,10 @@ with paraphrases one of the five says the same in other words; the truth checker
 once through the frozen vision tower; text tower and heads learn. Each arm's temperatures and weight of the in-batch
 term are chosen on validation clips, one after the other, with seeds of their own; three seeds are then tested, and
 each trained model's answers are kept in OUTPUT, so that an interrupted run goes on.
+
+The losses, the model and the frozen towers are the product's; the loop is not. `teach` validates and saves checkpoints
+as it goes and reads its teacher from a store; the many short trainings here need neither, take teachers that are no
+encoders ("truth"), and are compared at the same last step, so that no choice of a checkpoint enters the differences.
 """
 
 import argparse

@@ -26,11 +26,13 @@ def check_peft(why: str) -> None:
     Args:
         why: what needs it, for the message.
     """
+    from packaging.version import Version
+
     try:
         found = version("peft")
     except PackageNotFoundError:
         raise UsageError(f"{why} needs peft; get it with `pip install video-contrast[lora]`") from None
-    if tuple(int(part) for part in found.split(".")[:2]) < OLDEST_PEFT:
+    if Version(found).release < OLDEST_PEFT:
         oldest = ".".join(map(str, OLDEST_PEFT))
         raise UsageError(f"{why} needs peft {oldest} or later, not {found}; `pip install -U video-contrast[lora]`")
 

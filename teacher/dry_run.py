@@ -15,6 +15,8 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.rows import RetrievalRow
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
+from video_contrast.teacher.model_files import check_encoder
+from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negatives import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
@@ -43,7 +45,8 @@ def dry_run(
         prices: of a million tokens sent, and of a million received; None: no price.
 
     Returns:
-        "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason);
+        "clips" and "captions" by split; "left out" (clips whose file cannot be opened, each with the reason); "not at
+        hand" (models of the negatives and of the teacher that the training would stop for, each with the reason);
         "questions", "tokens sent", "tokens received" and "price", at most, of a generator that is a chat model;
         "steps", "seconds a step" (measured on frames of noise) and "hours" (of the steps alone).
 
@@ -68,7 +71,7 @@ def dry_run(
         readable.append([row for row in of_split if row["id"] not in reasons])
         captions.append(sum(len(row["captions"]) for row in readable[-1]))
         facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
-    facts["left out"] = left_out
+    facts |= {"left out": left_out, "not at hand": _absent_models(recipe, request)}
     if not readable[0] or not readable[1]:
         raise VideoContrastError(f"no video of a split can be opened; the first: {next(iter(left_out.items()), None)}")
     if recipe.generator == "llm":
@@ -85,6 +88,20 @@ def dry_run(
         recipe=recipe,
     )
     return {**facts, "steps": steps, "seconds a step": round(seconds, 3), "hours": round(steps * seconds / 3600, 2)}
+
+
+def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
+    """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
+    absent = {}
+    for what, check in (
+        ("teacher", lambda: check_encoder(request.encoder)),
+        ("negatives", lambda: check_generator(recipe)),
+    ):
+        try:
+            check()
+        except VideoContrastError as error:
+            absent[what] = str(error)
+    return absent
 
 
 def _unopened(rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:

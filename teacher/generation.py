@@ -352,7 +352,7 @@ class _Maker:
                     caption["kinds"] += [source.kind] * len(edits)
                 if isinstance(source, FrameNegatives):
                     for text, why in source.explained.items():
-                        self._note(text, "", why, None)
+                        self._note(text, why, _rule(why), None)
                     continue
                 unreadable = getattr(source.pipeline.generator, "unreadable", [])
                 for text, answer in unreadable:
@@ -366,6 +366,18 @@ class _Maker:
     def _note(self, caption: str, text: str, reason: str, score: float | None) -> None:
         entry: RejectedCandidate = {"caption": caption, "text": text, "reason": reason, "score": score}
         self._rejected.setdefault(json.dumps(entry, sort_keys=True), entry)
+
+
+def _rule(why: str) -> str:
+    """What frames says of a clip without a contrast, as one reason to count by.
+
+    >>> _rule("not seen with this noun (2); no verb (1)")
+    'not seen with this noun'
+    >>> _rule("the best contrast ('rises' -> 'falls') scores -1.57, too little for balanced")
+    'the best contrast scores too little'
+    """
+    first = why.partition(" (")[0]
+    return f"{first} scores too little" if first == "the best contrast" else first
 
 
 def _write(

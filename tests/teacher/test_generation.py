@@ -13,7 +13,7 @@ from video_contrast.perturbations.contrast.generators.llm import SCHEMA
 from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
 from video_contrast.teacher.generation import GenerateOptions, generate
-from video_contrast.teacher.negatives import NegativeRecipe, negatives
+from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives
 
 RULES = "has_verb,lemma,inflection"
 CLIPS = 12
@@ -114,6 +114,40 @@ def test_training_reads_what_was_generated(corpus, tmp_path):
     captions, counts = negatives(rows, recipe, Path(tmp_path / "store"), corpus={})
     assert captions[0]["negatives"] and captions[1]["negatives"] == [] and counts["captions with none"] == 1
     assert result["estimate"] is None
+
+
+def test_counted_frames_make_negatives_of_actions_and_things_without_a_model(tmp_path):
+    said = ("a man rides a horse on the beach", "a dog is running in the street", "a woman is blorking a frobnitz")
+    rows = [
+        retrieval_row(id=f"v{n}", video_id=f"v{n}", video_path=f"{n}.mp4", captions=[text])
+        for n, text in enumerate(said)
+    ]
+    draft = SetDraft(tmp_path / "corpus", "captions")
+    draft.add("retrieval", {"train": rows}, {})
+    draft.save()
+    given = {"generator": "frames", "parser": "shallow", "negatives": "3-action-2-object"}
+    result = generate(tmp_path / "corpus", request=GenerateOptions(output=tmp_path / "n", **given))
+    assert result["captions with none"] == 1 and result["estimate"] is None
+    items = datasets.load_dataset(str(tmp_path / "n"), "negatives_mc", split="train")
+    assert {kind for item in items for kind in item["kinds"]} == {"true", "verb_frames", "object"}
+    for item in items:
+        true = item["candidates"][item["label"]]
+        verbs = [
+            edit["new"].split()[0] for edit, kind in zip(item["edits"], item["kinds"], strict=True) if "verb" in kind
+        ]
+        assert len(set(verbs)) == len(verbs) <= 3 and item["candidates"].count(true) == 1
+    [left_out] = [json.loads(line) for line in (tmp_path / "n" / "rejected.jsonl").read_text().splitlines()][:1]
+    assert left_out["caption"] == said[2] and "(" not in left_out["reason"] in left_out["text"]
+    recipe = NegativeRecipe(3, 2, generator="frames", parser="shallow")
+    captions, _ = negatives(rows, recipe, tmp_path / "store", corpus=corpus_of(rows), say=lambda _: None)
+    texts = {item["candidates"][item["label"]]: set(item["candidates"]) for item in items}
+    for row in captions:  # what teach makes itself is what generate wrote
+        assert {row["caption"], *row["negatives"]} == texts.get(row["caption"], {row["caption"]})
+
+
+def test_counted_frames_take_no_constraints(tmp_path):
+    with pytest.raises(UsageError, match="frames has rules of its own"):
+        GenerateOptions(output=tmp_path, generator="frames", constraints="lemma").check()
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,7 @@ def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pyt
     assert int(facts["questions"]) > 0 and int(facts["tokens sent"]) > 1000 and float(facts["seconds a step"]) > 0
     assert float(facts["price"]) >= 0
     assert facts["left out"] == "0 clips" and not (place / "dry").exists()
+    assert facts["not at hand"] == "2 models" and "encoder 'sentence-transformers/bert-base-nli-mean" in printed
 
 
 def test_a_set_that_is_too_small_to_set_clips_aside_says_what_to_add(tmp_path: Path) -> None:

@@ -113,10 +113,12 @@ def _tests(dataset: str) -> list[str]:
 
 
 def _planned(facts: dict[str, Fact]) -> list[str]:
-    left_out = cast(dict[str, str], facts["left out"])
-    lines = [f"{name:18} {value}" for name, value in facts.items() if name != "left out"]
-    lines.append(f"{'left out':18} {len(left_out)} clips")
-    return lines + [f"  {name}: {reason}" for name, reason in left_out.items()]
+    lines = [f"{name:18} {value}" for name, value in facts.items() if not isinstance(value, dict)]
+    for name, unit in (("left out", "clips"), ("not at hand", "models")):
+        reasons = cast(dict[str, str], facts[name])
+        lines.append(f"{name:18} {len(reasons)} {unit}")
+        lines += [f"  {what}: {reason}" for what, reason in reasons.items()]
+    return lines
 
 
 def _summary(result: TeachResult, output: Path) -> str:
