@@ -195,19 +195,20 @@ def explained(repo: str, *, resumable: bool = False) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = _told(error, repo, "; run the same command again, what was sent is not sent again" if resumable else "")
-        if told is None:
+        again = "; run the same command again, what was sent is not sent again" if resumable else ""
+        explanation = _explanation(error, repo, again)
+        if explanation is None:
             raise
-        raise told from error
+        raise explanation from error
 
 
-def _told(error: BaseException, repo: str, again: str) -> VideoContrastError | None:
+def _explanation(error: BaseException, repo: str, again: str) -> VideoContrastError | None:
     """What an error of the Hub's client means for the user; None for any other error."""
     from huggingface_hub import errors
 
     if type(error) is RuntimeError and error.__cause__ is not None:
         # a file that could not be uploaded: the client says which, and has the reason as the cause
-        return _told(error.__cause__, repo, again)
+        return _explanation(error.__cause__, repo, again)
     if isinstance(error, errors.LocalTokenNotFoundError):
         return VideoContrastError(f"{repo}: not logged in; run `hf auth login` or set HF_TOKEN")
     if isinstance(error, errors.HFValidationError):

@@ -115,6 +115,6 @@ class _Nearly:
             flags[0, i, j], flags[1, i, j] = products > true_index, products >= true_index
 
 
-def _products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """The inner product of each row on the left with that on the right."""
-    return np.asarray(np.einsum("ij,ij->i", left, right), np.float64)
+    return np.asarray(np.einsum("ij,ij->i", first, second), np.float64)

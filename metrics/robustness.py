@@ -75,9 +75,9 @@ def robustness(
     """
     before, after = vector(clean, "clean"), vector(perturbed, "perturbed")
     rows = len(before)
-    given: dict[str, Names] = {"perturbations": perturbations, "severities": severities, "categories": categories}
-    given |= {"origins": origins, "modalities": modalities}
-    columns = {name: listed(column) for name, column in given.items() if column is not None}
+    optional: dict[str, Names] = {"perturbations": perturbations, "severities": severities, "categories": categories}
+    optional |= {"origins": origins, "modalities": modalities}
+    columns = {name: listed(column) for name, column in optional.items() if column is not None}
     for name, column in {"perturbed": list(after), **columns}.items():
         if len(column) != rows:
             raise ValueError(f"{rows} clean scores need {rows} {name}, not {len(column)}")

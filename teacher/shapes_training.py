@@ -96,11 +96,11 @@ def batches(recipe: ShapesRecipe, seed: int, frames: int) -> Iterator[ShapesBatc
         seed: of the scenes and captions.
         frames: frames a clip.
     """
-    drawn = scenes(seed, "train", 10**9)
+    fresh = scenes(seed, "train", 10**9)
     where = frame_indices(12, frames)
     rng = stream("shapes training", seed)
     while True:
-        shown: list[Scene] = [next(drawn) for _ in range(BATCH)]
+        shown: list[Scene] = [next(fresh) for _ in range(BATCH)]
         captions, hard = [], []
         for scene in shown:
             caption_claim = claim(scene, place=rng.random() < 0.9, setting=rng.random() < 0.9)
@@ -249,14 +249,14 @@ def main() -> None:
             print(f"written to {arguments.output / name}", flush=True)
 
 
-def _start(words: Any, seed: int, kept: Path) -> Any:
+def _start(words: Any, seed: int, stored: Path) -> Any:
     """The warmed-up start, made once."""
     model = tiny_models.clip(words, seed)
-    if kept.exists():
-        model.load_state_dict(torch.load(kept, weights_only=True))
+    if stored.exists():
+        model.load_state_dict(torch.load(stored, weights_only=True))
         return model
     model = warm_up(words, seed)
-    with atomic_path(kept) as temporary:
+    with atomic_path(stored) as temporary:
         torch.save(model.state_dict(), temporary)
     return model
 

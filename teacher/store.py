@@ -89,9 +89,9 @@ def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str,
 
     at = str(root.resolve())
     everything = read_json(path) if path.exists() else {}
-    found = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, everything.get(at, {}))
-    write_json(path, everything | {at: {**everything.get(at, {}), **found}})
-    return {name: str(known.get("sha256") or known["error"]) for name, known in found.items()}
+    of_videos = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, everything.get(at, {}))
+    write_json(path, everything | {at: {**everything.get(at, {}), **of_videos}})
+    return {name: str(known.get("sha256") or known["error"]) for name, known in of_videos.items()}
 
 
 def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -153,8 +153,8 @@ def _clips(
 def _clip(row: RetrievalRow, root: Path, images: Any, frames: int, *, accept_damaged: bool) -> np.ndarray:
     video = resolve_under(root, row["video_path"])
     index = index_of(video)
-    wanted = index.sample(index.span(row["start"], row["end"]), frames).tolist()
-    pictures = decode(video, wanted, accept_damaged=accept_damaged)
+    numbers = index.sample(index.span(row["start"], row["end"]), frames).tolist()
+    pictures = decode(video, numbers, accept_damaged=accept_damaged)
     plain = {name: False for name in ("do_rescale", "do_normalize", "include_top") if hasattr(images, name)}
     values = images(images=list(pictures), return_tensors="np", **plain)
     pixels = np.asarray(values["pixel_values"])

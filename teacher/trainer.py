@@ -132,10 +132,10 @@ class TeachTrainer(Trainer):
             self.sums, self._logged = {}, self.state.global_step
         super().log(logs, start_time)
 
-    def train(self, resume_from_checkpoint: Any = None, **given: Any) -> Any:
+    def train(self, resume_from_checkpoint: Any = None, **others: Any) -> Any:
         """The library's."""
         self._logged = saving.step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
-        return super().train(resume_from_checkpoint=resume_from_checkpoint, **given)
+        return super().train(resume_from_checkpoint=resume_from_checkpoint, **others)
 
     def measure(self) -> Measured:
         """The model, as it is now, on the validation clips."""
@@ -173,7 +173,7 @@ class TeachTrainer(Trainer):
         from safetensors.torch import load_file
 
         result = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
-        absent = sorted(set(result.missing_keys) & {name for name, _ in _kept(self.model)})
+        absent = sorted(set(result.missing_keys) & {name for name, _ in _saved_tensors(self.model)})
         if absent or result.unexpected_keys:
             raise VideoContrastError(
                 f"{folder} is not a checkpoint of this run ({(absent or result.unexpected_keys)[0]}); give another "
@@ -186,7 +186,7 @@ class TeachTrainer(Trainer):
         if self.args.should_save:
             folder = Path(output_dir or self.args.output_dir)
             folder.mkdir(parents=True, exist_ok=True)
-            tensors = {name: value.detach().contiguous() for name, value in _kept(self.model)}
+            tensors = {name: value.detach().contiguous() for name, value in _saved_tensors(self.model)}
             save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
@@ -206,10 +206,10 @@ class TeachTrainer(Trainer):
 
     def _no_number(self, what: str, batch: Batch | None) -> VideoContrastError:
         saved = saving.newest(Path(self.args.output_dir).parent)
-        kept = f"the last good state is in {saved}" if saved else "nothing was saved yet"
+        state = f"the last good state is in {saved}" if saved else "nothing was saved yet"
         clips = f", clips {', '.join(batch.names[:5])} ..." if batch else ""
         return VideoContrastError(
-            f"the {what} is not a number after step {self.state.global_step}{clips}; {kept}; try a lower "
+            f"the {what} is not a number after step {self.state.global_step}{clips}; {state}; try a lower "
             "--learning-rate or --dtype float32"
         )
 
@@ -227,7 +227,7 @@ class _Numbers(torch.utils.data.Dataset):
         return number
 
 
-def _kept(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
+def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:
     """What a checkpoint holds: the parameters that learn, and the buffers that are saved with a model."""
     for name, parameter in pairs.named_parameters():
         if parameter.requires_grad:

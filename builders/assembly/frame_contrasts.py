@@ -92,14 +92,14 @@ class FrameContrasts:
         streams = Streams()
         base = {clip.id: caption_order(clip, seed, streams)[0] for clip in clips}
         proposed = self._proposed(clips, base if caption == "base" else None, num_proc)
-        chosen = choose_balanced(proposed)
+        proposal_of = choose_balanced(proposed)
         if self.target == "verb":
-            self.record["opposites"] = sum(proposal.antonym for proposal in chosen.values())
+            self.record["opposites"] = sum(proposal.antonym for proposal in proposal_of.values())
         reasons = Counter({f"candidates:{reason}": count for reason, count in proposed.reasons.items()})
         contrasts = ClipContrasts(clips=len(clips), tried=reasons)
         for clip in clips:
-            if clip.id in chosen:
-                proposal = chosen[clip.id]
+            if clip.id in proposal_of:
+                proposal = proposal_of[clip.id]
                 index = base[clip.id] if caption == "base" else proposal.index
                 contrasts.edits[clip.id] = (index, [edit_of(proposal)])
         contrasts.base = sum(
@@ -152,14 +152,16 @@ def _propose(
     clips: Sequence[CaptionedClip],
 ) -> Found:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
-    asked, siblings = [], {}
+    captioned, siblings = [], {}
     for clip in clips:
         only = None if base is None else base[clip.id]
         captions = clip.captions if only is None else (clip.captions[only],)
         others = () if only is None else tuple(text for n, text in enumerate(clip.captions) if n != only)
-        asked.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
+        captioned.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
         siblings[clip.id] = (*others, *clip.siblings)
-    return propose(asked, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=stored_parses())
+    return propose(
+        captioned, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=stored_parses()
+    )
 
 
 def edit_of(proposal: Proposal) -> Edit:

@@ -13,6 +13,7 @@ from typing import Annotated
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
+from video_contrast.builders.clip_edits.copies import merged_copies
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
 from video_contrast.builders.clip_edits.material import ClipEditOptions, SourceClip
@@ -55,24 +56,25 @@ def clip_edits(
     if not table.video_root.is_dir():
         raise UsageError(f"--video-root {table.video_root}: no such folder")
     clips, counts = read_clips(table)
+    clips, n_copies = merged_copies(clips, table.video_root)
     materials, facts = _materials(clips, table.video_root, seed)
     built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
     built.facts["sources"] = [table.source_name()]
-    built.facts["counts"] = counts | facts["counts"]
+    built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
     kinds = edit_kinds()
     for name in configs:
-        made, reasons = groups_of(kinds[name], materials, how, seed=seed)
-        if not made:
+        groups, reasons = groups_of(kinds[name], materials, how, seed=seed)
+        if not groups:
             words = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
             leave_out(built, name, f"no clip suits it ({words})")
             continue
-        rows = rows_of(kinds[name], made, seed=seed)
+        rows = rows_of(kinds[name], groups, seed=seed)
         if write_videos:
             rows = [_written(row, table.video_root, built) for row in rows]
         built.tables[name] = {table.split: list(rows)}
         built.facts["configs"][name] = {
             "negatives": kinds[name].negatives,
-            "splits": {table.split: {"groups": len(made), "counts": dict(sorted(reasons.items()))}},
+            "splits": {table.split: {"groups": len(groups), "counts": dict(sorted(reasons.items()))}},
             "audit": audit_splits({table.split: rows}, seed),
         }
     if not built.tables:

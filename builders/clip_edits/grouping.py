@@ -16,12 +16,12 @@ from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choi
 from video_contrast.video import BrokenVideo
 
 TRIED = 16  # partners of a clip that are tried before it is left out
-Made = list[tuple[tuple[SourceClip, ...], EditedGroup]]
+GroupsOfClips = list[tuple[tuple[SourceClip, ...], EditedGroup]]
 
 
 def groups_of(
     kind: EditKind, clips: Sequence[SourceClip], options: ClipEditOptions, *, seed: int
-) -> tuple[Made, Counter[str]]:
+) -> tuple[GroupsOfClips, Counter[str]]:
     """Makes the groups of a kind.
 
     Args:
@@ -33,13 +33,15 @@ def groups_of(
     Returns:
         The groups with their clips, and how many clips fell out, by reason.
     """
-    made: Made = []
+    groups: GroupsOfClips = []
     counts: Counter[str] = Counter()
     for turn in range(options.partners if kind.clips > 1 else 1):
-        _one_turn(kind, clips, options, made=made, counts=counts, name=(seed, "clip_edits", kind.name, turn))
-    made.sort(key=lambda group: [clip.id for clip in group[0]])
-    limit = options.items if options.items is not None else len(made)
-    return made[:limit], counts
+        _one_turn(kind, clips, options, groups=groups, counts=counts, name=(seed, "clip_edits", kind.name, turn))
+    groups.sort(key=lambda group: [clip.id for clip in group[0]])
+    if options.items is not None and options.items < len(groups):
+        drawn = seeds.stream(seed, "clip_edits", "items", kind.name).permutation(len(groups))[: options.items]
+        groups = [groups[int(n)] for n in sorted(drawn)]
+    return groups, counts
 
 
 def _one_turn(
@@ -47,17 +49,17 @@ def _one_turn(
     clips: Sequence[SourceClip],
     options: ClipEditOptions,
     *,
-    made: Made,
+    groups: GroupsOfClips,
     counts: Counter[str],
     name: tuple[int, str, str, int],
 ) -> None:
     """Uses every clip once, if it can be: joined with the first of some others that suit it."""
-    former = {frozenset(clip.id for clip in members) for members, _ in made}
+    former = {frozenset(clip.id for clip in members) for members, _ in groups}
     free = {clip.id: clip for clip in _shuffled(clips, *name)}
     if kind.same_video and name[-1] == 0:
         for pair in _neighbours(clips):
             if all(clip.id in free for clip in pair):
-                _try(kind, pair, options, made=made, free=free, name=name)
+                _try(kind, pair, options, groups=groups, free=free, name=name)
     while free:
         first, *others = free.values()
         reason = None
@@ -65,7 +67,7 @@ def _one_turn(
             tried = (first, *partners)
             if frozenset(clip.id for clip in tried) in former:
                 continue
-            reason = _try(kind, tried, options, made=made, free=free, name=name)
+            reason = _try(kind, tried, options, groups=groups, free=free, name=name)
             if reason is None:
                 break
         else:
@@ -78,14 +80,14 @@ def _try(
     clips: tuple[SourceClip, ...],
     options: ClipEditOptions,
     *,
-    made: Made,
+    groups: GroupsOfClips,
     free: dict[str, SourceClip],
     name: tuple[int, str, str, int],
 ) -> str | None:
     """Makes a group of these clips, which are then used; the reason where it cannot be made."""
     rng = seeds.stream(*name, *(clip.id for clip in clips))
     try:
-        made.append((clips, kind.make(clips, options, rng)))
+        groups.append((clips, kind.make(clips, options, rng)))
     except LeftOut as why:
         return str(why)
     except BrokenVideo:
@@ -100,17 +102,17 @@ def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -
     if kind.clips == 1:
         yield ()
         return
-    fitting = [one for one in others if _apart(first, one) and one.source.pool == first.source.pool]
-    for at, one in enumerate(fitting[:TRIED]):
+    fitting = [clip for clip in others if _apart(first, clip) and clip.source.pool == first.source.pool]
+    for at, clip in enumerate(fitting[:TRIED]):
         if kind.clips == 2:
-            yield (one,)
+            yield (clip,)
         else:
-            rest = (other for other in fitting[at + 1 : at + 1 + TRIED] if _apart(one, other))
-            yield from ((one, other) for other in rest)
+            rest = (other for other in fitting[at + 1 : at + 1 + TRIED] if _apart(clip, other))
+            yield from ((clip, other) for other in rest)
 
 
-def _apart(one: SourceClip, other: SourceClip) -> bool:
-    return one.source.cluster != other.source.cluster
+def _apart(clip: SourceClip, other: SourceClip) -> bool:
+    return clip.source.cluster != other.source.cluster
 
 
 def _neighbours(clips: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, SourceClip]]:
@@ -120,7 +122,7 @@ def _neighbours(clips: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, Sourc
         videos.setdefault(clip.source.video_path, []).append(clip)
     for spans in videos.values():
         spans.sort(key=lambda clip: (clip.start, clip.end))
-        yield from ((one, next_one) for one, next_one in pairwise(spans) if one.end <= next_one.start + 1e-3)
+        yield from ((clip, following) for clip, following in pairwise(spans) if clip.end <= following.start + 1e-3)
 
 
 def _shuffled(clips: Sequence[SourceClip], *name: seeds.Part) -> list[SourceClip]:
@@ -128,19 +130,19 @@ def _shuffled(clips: Sequence[SourceClip], *name: seeds.Part) -> list[SourceClip
     return [ordered[int(n)] for n in seeds.stream(*name).permutation(len(ordered))]
 
 
-def rows_of(kind: EditKind, made: Made, *, seed: int) -> list[MultipleChoiceRow]:
+def rows_of(kind: EditKind, groups: GroupsOfClips, *, seed: int) -> list[MultipleChoiceRow]:
     """The rows of groups, each member a row.
 
     Groups that share a video, directly or through others, are one cluster.
 
     Args:
         kind: which edit.
-        made: the groups and their clips.
+        groups: the groups and their clips.
         seed: of the places of the candidates.
     """
-    clusters = _clusters([[clip.source.cluster for clip in clips] for clips, _ in made])
+    clusters = _clusters([[clip.source.cluster for clip in clips] for clips, _ in groups])
     rows = []
-    for (clips, group), cluster in zip(made, clusters, strict=True):
+    for (clips, group), cluster in zip(groups, clusters, strict=True):
         name = f"{kind.name}-{'+'.join(clip.id for clip in clips)}"
         size = len(group.members)
         places = seeds.stream(seed, "clip_edits", "candidates", name).permutation(size).tolist()

@@ -63,7 +63,7 @@ def plain_caption(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> s
     whole = [caption for caption in free if not _SENTENCES.search(caption)]
     if not whole:
         raise LeftOut("captions_of_several_sentences")
-    return next((one for one in whole if "," not in one and len(one.split()) <= _SHORT), whole[0])
+    return next((caption for caption in whole if "," not in caption and len(caption.split()) <= _SHORT), whole[0])
 
 
 def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
@@ -74,10 +74,10 @@ def distinct_captions(clips: Sequence[SourceClip]) -> list[str]:
             says by itself when something happens.
     """
     captions = [plain_caption(clip, WHEN, "says_when_it_happens") for clip in clips]
-    for (one, said), (other, also) in combinations(zip(clips, captions, strict=True), 2):
-        if one.source.truths() & other.source.truths():
+    for (clip, caption), (other, other_caption) in combinations(zip(clips, captions, strict=True), 2):
+        if clip.source.truths() & other.source.truths():
             raise LeftOut("captions_say_the_same")
-        words, others = content(normal(said)), content(normal(also))
+        words, others = content(normal(caption)), content(normal(other_caption))
         if words <= others or others <= words:
             raise LeftOut("captions_may_both_be_true")
     return captions
@@ -91,8 +91,8 @@ def content(caption: str) -> frozenset[str]:
     ['door', 'man', 'open', 'red', 'two']
     """
     tokens = tag([caption])[0]
-    kept = (token for token in tokens if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT)
-    return frozenset(token.lemma for token in kept)
+    telling = (token for token in tokens if token.tag[:2] in ("NN", "VB", "JJ", "CD") and token.lemma not in _LIGHT)
+    return frozenset(token.lemma for token in telling)
 
 
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:

@@ -61,14 +61,14 @@ def gallery_row(clip: SceneClip, **meta: str) -> RetrievalRow:
 
 
 def unambiguous(pool: Sequence[SceneClip], counts: Counter[str]) -> Iterator[SceneClip]:
-    """Clips none of whose captions may be true of another that was kept, nor theirs of it."""
-    kept: list[SceneClip] = []
+    """Yields the clips none of whose captions may be true of one before it, nor theirs of it."""
+    clips: list[SceneClip] = []
     for clip in pool:
         own = write(claim(clip.scene))
         if all(
-            verdict(other.scene, own) == verdict(clip.scene, write(claim(other.scene))) == "false" for other in kept
+            verdict(other.scene, own) == verdict(clip.scene, write(claim(other.scene))) == "false" for other in clips
         ):
-            kept.append(clip)
+            clips.append(clip)
             yield clip
         else:
             counts["caption may be true of another clip"] += 1
@@ -135,7 +135,7 @@ def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Co
         replaced = None
         if how.random:
             distractors = _distractors(
-                clip, pool, rng=shared, names=how.names, taken={true, *(edit.text for edit in edits)}
+                clip, pool, rng=shared, names=how.names, truths={true, *(edit.text for edit in edits)}
             )
             replaced = distractors.pop(0) if edits else None
             negatives += [(text, "random", None) for text in distractors]
@@ -145,14 +145,16 @@ def contrast_items(config: str, pool: Sequence[SceneClip], seed: int, counts: Co
         yield clip, _row(config, clip, candidates, replaced)
 
 
-def _distractors(clip: SceneClip, pool: Sequence[SceneClip], rng: Generator, names: bool, taken: set[str]) -> list[str]:
+def _distractors(
+    clip: SceneClip, pool: Sequence[SceneClip], rng: Generator, names: bool, truths: set[str]
+) -> list[str]:
     """Four captions of other clips that are false of this one."""
     distractors: list[str] = []
     for number in rng.permutation(len(pool)):
         other = pool[int(number)]
         text = write(claim(other.scene), names=names, phrase=int(rng.integers(2)))
-        taken_already = other is clip or text in taken or text in distractors
-        if not taken_already and verdict(clip.scene, text) == "false":
+        unusable = other is clip or text in truths or text in distractors
+        if not unusable and verdict(clip.scene, text) == "false":
             distractors.append(text)
         if len(distractors) == CANDIDATES - 1:
             return distractors

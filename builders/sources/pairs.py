@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.configs import add_config
@@ -19,6 +19,15 @@ from video_contrast.storage.set_records import Facts
 
 CONFIG = "pairs_mc"
 KIND = "contrast"
+
+
+class _Pair(NamedTuple):
+    """A true caption of a clip, and the edit that makes it false."""
+
+    clip: CaptionedClip
+    truth: str
+    edit: Edit
+    kind: str
 
 
 @builder("pairs", configs=(CONFIG,), requirements="a table of videos, true captions and false captions")
@@ -75,11 +84,11 @@ def read_pairs(
         VideoContrastError: a row with more than one true caption, a bad path or time, a kind that is reserved, or one
             id for two clips; the message names the line.
     """
-    found: list[tuple[CaptionedClip, str, Edit, str]] = []
+    pairs: list[_Pair] = []
     counts = Counter({"rows": 0, "built": 0})
     of_clip: Counter[str] = Counter()
     spans: dict[str, Span] = {}
-    seen: set[tuple[str, str, str]] = set()
+    built_texts: set[tuple[str, str, str]] = set()
     for place, cells in read_table(table.captions, split=table.source_split):
         counts["rows"] += 1
         span = table.span(cells, place)
@@ -93,19 +102,20 @@ def read_pairs(
             continue
         name = _kind(column(cells, kind, place, "--kind"), place) if kind else KIND
         for negative in negatives:
-            pair = (span.id, truths[0], negative)
+            pair_texts = (span.id, truths[0], negative)
             if normal(negative) == normal(truths[0]):
                 counts["negative_equals_truth"] += 1
-            elif pair in seen:
+            elif pair_texts in built_texts:
                 counts["repeated_pairs"] += 1
             else:
-                seen.add(pair)
-                found.append((_clip(span, of_clip[span.id]), truths[0], difference(truths[0], negative, "table"), name))
+                built_texts.add(pair_texts)
+                edit = difference(truths[0], negative, "table")
+                pairs.append(_Pair(_clip(span, of_clip[span.id]), truths[0], edit, name))
                 of_clip[span.id] += 1
-    edits, doubtful = with_lifts([truth for _, truth, _, _ in found], [edit for _, _, edit, _ in found])
+    edits, doubtful = with_lifts([pair.truth for pair in pairs], [pair.edit for pair in pairs])
     rows = [
-        contrasts_only_row(clip, truth, [edit], name, seed=seed)
-        for (clip, truth, _, name), edit in zip(found, edits, strict=True)
+        contrasts_only_row(pair.clip, pair.truth, [edit], pair.kind, seed=seed)
+        for pair, edit in zip(pairs, edits, strict=True)
     ]
     counts["built"] = len(rows)
     if any(doubtful):

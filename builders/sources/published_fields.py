@@ -181,15 +181,15 @@ def lettered(row: Entry) -> tuple[str, list[str], int, str]:
     ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
     """
     text, key = row.text("question"), row.text("GT").strip().upper()
-    found = list(re.finditer(r"^([A-Z])\. ?(.*)$", text, re.M))
-    letters = [match[1] for match in found]
-    if len(found) < 2 or letters != [chr(ord("A") + n) for n in range(len(found))]:
+    choices = list(re.finditer(r"^([A-Z])\. ?(.*)$", text, re.M))
+    letters = [match[1] for match in choices]
+    if len(choices) < 2 or letters != [chr(ord("A") + n) for n in range(len(choices))]:
         raise row.error(f"the question holds no options A., B. ... a line each: {text!r}")
     if key not in letters:
-        raise row.error(f"the key {key!r} is outside the {len(found)} options")
-    rest = text[found[-1].end() :].strip("\n")
+        raise row.error(f"the key {key!r} is outside the {len(choices)} options")
+    rest = text[choices[-1].end() :].strip("\n")
     prompt = "{question}\n{options}" + (f"\n{rest}" if rest else "")
-    return text[: found[0].start()].rstrip("\n"), [match[2] for match in found], letters.index(key), prompt
+    return text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt
 
 
 def as_kind(name: str, place: str) -> str:
@@ -224,8 +224,8 @@ def chosen_splits(names: str, known: Mapping[str, str], builder: str) -> dict[st
     Raises:
         UsageError: a split that there is not.
     """
-    chosen = [name.strip() for name in names.split(",")]
-    for name in chosen:
+    selected = [name.strip() for name in names.split(",")]
+    for name in selected:
         if name not in known:
             raise unknown_name(f"split of {builder}", name, list(known))
-    return {name: known[name] for name in chosen}
+    return {name: known[name] for name in selected}

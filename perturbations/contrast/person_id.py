@@ -93,26 +93,28 @@ def _swap(caption: str, cast: Cast, rng: Generator) -> tuple[Edit | None, str]:
     if not matches:
         return None, "no_id"
     present = list(dict.fromkeys(match.group() for match in matches))
-    taken = list(present)
+    names_in_use = list(present)
     renamed: dict[str, str] = {}
     for name in present:
         # The coin is tossed also where nobody can take the part, so that one draw does not shift the others.
         keep = name != present[0] and bool(rng.integers(2))
         gender = cast[name]
-        others = [other for other in sorted(cast) if gender and cast[other] == gender and not _alike(other, taken)]
+        others = [
+            other for other in sorted(cast) if gender and cast[other] == gender and not _alike(other, names_in_use)
+        ]
         if others and not keep:
             renamed[name] = others[int(rng.integers(len(others)))]
-            taken.append(renamed[name])
+            names_in_use.append(renamed[name])
         elif name == present[0]:
             return None, "no_other_character" if gender else "unknown_gender"
     changes = [(*match.span(), renamed[match.group()]) for match in matches if match.group() in renamed]
     return replace_spans(caption, changes, 0, generator="cast"), "edited"
 
 
-def _alike(name: str, taken: list[str]) -> bool:
+def _alike(name: str, names_in_use: list[str]) -> bool:
     """Whether `name` is, contains or is part of one of the names, word by word."""
     words = set(name.split())
-    return any(words <= set(other.split()) or words >= set(other.split()) for other in taken)
+    return any(words <= set(other.split()) or words >= set(other.split()) for other in names_in_use)
 
 
 def _matches(caption: str, cast: Cast) -> list[re.Match[str]]:

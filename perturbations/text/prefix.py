@@ -29,13 +29,13 @@ def prefix_swap(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     options = []
     for token in tokens:
         if token.text.isascii() and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS:
-            found = swaps(token.text.lower(), token.tag)
-            if found:
-                options.append((token, found))
+            swapped = swaps(token.text.lower(), token.tag)
+            if swapped:
+                options.append((token, swapped))
     if not options:
         return caption
-    token, found = options[int(rng.random() * len(options))]
-    new = like_case(pick(found, rng), token.text)
+    token, swapped = options[int(rng.random() * len(options))]
+    new = like_case(pick(swapped, rng), token.text)
     before = caption[: token.start]
     return (before if profile == "released" else fix_article(before, new)) + new + caption[token.end :]
 
@@ -47,13 +47,13 @@ def swaps(word: str, tag: str) -> tuple[str, ...]:
     >>> "football" in swaps("basketball", "NN"), swaps("girl", "NN")
     (True, ())
     """
-    found = set()
+    words = set()
     for old in _sorted_prefixes():
         rest = word[len(old) :]
         if not word.startswith(old) or len(rest) < _SHORTEST_REST or rest in _ENDINGS:
             continue
-        found |= {new + rest for new in _sorted_prefixes() if new != old and _is_word(new + rest, tag)}
-    return tuple(sorted(found - {word}))
+        words |= {new + rest for new in _sorted_prefixes() if new != old and _is_word(new + rest, tag)}
+    return tuple(sorted(words - {word}))
 
 
 @cache

@@ -131,12 +131,12 @@ def translate(frames: Tensor, severity: int, rngs: Rngs, reach: Sequence[int] | 
     vertical = (height / tall, (height / tall - 1) / 2)
     across = (width / wide, (width / wide - 1) / 2)
     scaled = _resampled(planes, vertical, across, sizes=(tall, wide)).round().clamp(0, 255).to(torch.uint8)
-    found = []
+    cropped = []
     for plane, rng in zip(scaled, rngs, strict=True):
         down, right = camera.crop_offset(severity, rng, reach)
         top, left = min(down, tall - camera.CROP), min(right, wide - camera.CROP)
-        found.append(plane[:, top : top + camera.CROP, left : left + camera.CROP])
-    return torch.stack(found).permute(0, 2, 3, 1).contiguous()
+        cropped.append(plane[:, top : top + camera.CROP, left : left + camera.CROP])
+    return torch.stack(cropped).permute(0, 2, 3, 1).contiguous()
 
 
 # name of a perturbation -> its kernel: (uint8[T, H, W, 3], severity, generators, **constants) -> uint8[T, H', W', 3]
@@ -163,8 +163,8 @@ def _turned(frames: Tensor, degrees: Sequence[float]) -> Tensor:
     count, height, width, channels = frames.shape
     maps = np.stack([_turning_map(height, width, angle) for angle in degrees])
     places = torch.from_numpy(maps).to(frames.device).view(count, -1, 1).long()
-    taken = frames.view(count, -1, channels).gather(1, places.clamp(min=0).expand(-1, -1, channels))
-    return torch.where(places >= 0, taken, torch.zeros_like(taken)).view(frames.shape)
+    pixels = frames.view(count, -1, channels).gather(1, places.clamp(min=0).expand(-1, -1, channels))
+    return torch.where(places >= 0, pixels, torch.zeros_like(pixels)).view(frames.shape)
 
 
 @cache
@@ -174,10 +174,10 @@ def _turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int3
     if degrees == 0:
         return numbers
     parts = numbers.astype("<u4").view(np.uint8).reshape(height, width, 4)[..., :3]  # a number as a picture's colours
-    one = np.full((height, width), 255, np.uint8)
+    white = np.full((height, width), 255, np.uint8)
     size, flags = (width, height), cv2.INTER_NEAREST
     matrix = camera.turning(height, width, degrees)
-    inside = cv2.warpAffine(one, matrix, size, flags=flags) > 0
+    inside = cv2.warpAffine(white, matrix, size, flags=flags) > 0
     turned = cv2.warpAffine(np.ascontiguousarray(parts), matrix, size, flags=flags).astype(np.int32)
     places: npt.NDArray[np.int32] = turned[..., 0] + 256 * turned[..., 1] + 65536 * turned[..., 2]
     return np.where(inside, places, -1).astype(np.int32)
@@ -198,13 +198,13 @@ def _resampled(
 
 
 @cache
-def _weights(size: int, wanted: int, step: float, offset: float, *, device: torch.device) -> Tensor:
+def _weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
     """The matrix of a bilinear resampling of a row of `size` pixels: float32[wanted, size]."""
-    at = step * np.arange(wanted) + offset
+    at = step * np.arange(resampled) + offset
     low = np.floor(at)
     share = at - low
-    matrix = np.zeros((wanted, size), np.float32)
-    every = np.arange(wanted)
+    matrix = np.zeros((resampled, size), np.float32)
+    every = np.arange(resampled)
     np.add.at(matrix, (every, np.clip(low, 0, size - 1).astype(int)), 1 - share)
     np.add.at(matrix, (every, np.clip(low + 1, 0, size - 1).astype(int)), share)
     return torch.from_numpy(matrix).to(device)
