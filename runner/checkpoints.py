@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,14 +46,19 @@ def checkpoints_in(folder: Path) -> list[Checkpoint]:
 def is_whole(folder: Path) -> bool:
     """Whether a checkpoint is saved whole: its weights are complete, and the trainer is done with it.
 
-    A trainer ends with `trainer_state.json`; a checkpoint without it must have been left alone for `AT_REST` seconds.
+    A trainer ends with `trainer_state.json`; a checkpoint without it, or with newer weights, must have been left alone
+    for `AT_REST` seconds.
     """
     try:
-        files = [path for path in folder.iterdir() if path.is_file()]
-        config = any(path.name in ("config.json", "adapter_config.json", "modules.json") for path in files)
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        config = any((folder / name).is_file() for name in ("config.json", "adapter_config.json", "modules.json"))
         weights = [path for path in files if path.suffix in (".safetensors", ".bin")]
-        done = _is_json(folder / STATE) or time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
-        return config and bool(weights) and done and _has_shards(folder) and all(map(_is_whole_file, weights))
+        if not config or not weights:
+            return False
+        written = max(path.stat().st_mtime for path in weights)
+        ended = _is_json(folder / STATE) and (folder / STATE).stat().st_mtime >= written
+        done = ended or time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
+        return done and _has_shards(folder) and all(map(_is_whole_file, weights))
     except (OSError, ValueError):  # it is being written, or has just been removed
         return False
 
@@ -67,17 +73,20 @@ def _is_json(path: Path) -> bool:
 
 def _has_shards(folder: Path) -> bool:
     """Whether every file is there that an index of weights names."""
-    for index in folder.glob("*.index.json"):
+    for index in folder.rglob("*.index.json"):
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        if not all((folder / name).is_file() for name in names):
+        if not all((index.parent / name).is_file() for name in names):
             return False
     return True
 
 
 def _is_whole_file(path: Path) -> bool:
-    """Whether a file of weights is as long as its header says (8 bytes of length, JSON, then the numbers)."""
+    """Whether a file of weights is as long as its header says (8 bytes of length, JSON, then the numbers).
+
+    A file of torch is an archive, whose list of contents is written last; one of before 2020 must have been left alone.
+    """
     if path.suffix != ".safetensors":
-        return path.stat().st_size > 0
+        return zipfile.is_zipfile(path) or time.time() - path.stat().st_mtime >= AT_REST
     with open(path, "rb") as handle:
         length = int.from_bytes(handle.read(8), "little")
         header = json.loads(handle.read(length))

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from video_contrast.checkpoints import NAMES as PACKAGED
 from video_contrast.checkpoints import checkpoint_path
@@ -22,6 +21,9 @@ from video_contrast.files import read_json
 from video_contrast.runner import adapters
 from video_contrast.runner.kinds.base import ModelSource
 
+OF_TRAINER = (
+    "trainer_state.json", "training_args.bin", "optimizer.*", "scheduler.pt", "scaler.pt", "rng_state*.pth",
+)  # fmt: skip
 WEIGHTS = (".safetensors", ".bin", ".pt", ".npz", ".npy", ".parquet")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NOT_NEEDED = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*", "*.gguf"]
@@ -65,8 +67,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
         raise UsageError(f"{option} {name}: no such folder")
     if adapters.is_adapter(path):
         return _adapted(name, path, revision, option)
-    config: dict[str, Any] = {}
-    modules = None
+    config, modules = {}, None
     if (path / "modules.json").exists():
         modules = read_json(path / "modules.json")
     if (path / "config.json").exists():
@@ -145,9 +146,8 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
 
 def signature(path: Path) -> dict[str, list[int]]:
     """Size and time of change of a model's files: what tells cheaply whether they changed."""
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     found = {}
-    for file in files:
+    for file in _files(path):
         stat = file.stat()
         found[file.relative_to(path).as_posix() if path.is_dir() else file.name] = [stat.st_size, stat.st_mtime_ns]
     return found
@@ -159,11 +159,17 @@ def files_of(source: ModelSource) -> dict[str, list[int]]:
     return (signature(source.path) if source.path else {}) | {f"adapter/{name}": size for name, size in adapter.items()}
 
 
+def _files(path: Path) -> list[Path]:
+    """The files of a model, without what a trainer keeps beside them to go on from there."""
+    if path.is_file():
+        return [path]
+    return sorted(p for p in path.rglob("*") if p.is_file() and not any(map(p.match, OF_TRAINER)))
+
+
 def digest_of(path: Path) -> str:
     """A digest of a model's files; the same files elsewhere have the same one."""
     whole = hashlib.sha256()
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    for file in files:
+    for file in _files(path):
         if path.is_dir() and (file.suffix == ".md" or file.name.startswith(".")):
             continue  # a card is not the model
         with open(file, "rb") as handle:

@@ -3,8 +3,11 @@
 import json
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import runner_set
 import tiny_models
@@ -56,6 +59,7 @@ def test_checkpoints_are_scored_once_and_shown_by_step(
     second = video_contrast.open_run(tmp_path / "runs" / "checkpoint-100").record
     assert second["counters"]["frames_decoded"] == 0 and second["request"]["limit"] == 100
     weights.write_bytes(whole)
+    (broken / "trainer_state.json").write_text("{}")
     calls: list[object] = []
     score_job = watching.score_job
     monkeypatch.setattr(watching, "score_job", lambda job: calls.append(job) or score_job(job))
@@ -117,6 +121,126 @@ def test_a_checkpoint_without_a_trainer_must_have_been_left_alone(place: Path, t
     assert is_whole(folder)
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-2-of-2.safetensors"}}')
     os.utime(folder / "model.safetensors.index.json", (0, 0))
+    assert not is_whole(folder)
+
+
+def watched(place: Path, training: Path, stages: list[Callable[[], object]]) -> list[list[tuple[int, str]]]:
+    """What was scored by each stage of a training run: (step, error), before the first one and after each."""
+    told: list[list[tuple[int, str]]] = [[]]
+    left = list(stages)
+
+    def wait(seconds: float) -> None:
+        if not left:
+            raise KeyboardInterrupt
+        left.pop(0)()
+        told.append([])
+
+    with pytest.raises(KeyboardInterrupt):
+        watching.watch(
+            training,
+            str(place / "set"),
+            ["verb_mc"],
+            find_set=lambda name, configs: None,
+            request=WatchOptions(output=training / "../runs", store=place / "store", accept="all"),
+            done=lambda checkpoint, outcome: told[-1].append((checkpoint.step, outcome.error)),
+            wait=wait,
+        )
+    return told
+
+
+def test_shards_that_come_one_after_the_other_are_waited_for(place: Path, tmp_path: Path) -> None:
+    from transformers import CLIPModel, CLIPProcessor
+
+    whole, folder = tmp_path / "whole", tmp_path / "training" / "checkpoint-8"
+    CLIPModel.from_pretrained(place / "clip0").save_pretrained(whole, max_shard_size="60KB")
+    CLIPProcessor.from_pretrained(place / "clip0").save_pretrained(whole)
+    first, second, *rest = sorted(whole.glob("model-*.safetensors"))
+    folder.mkdir(parents=True)
+    told = watched(
+        place,
+        folder.parent,
+        [
+            lambda: shutil.copy(first, folder),
+            lambda: shutil.copy(whole / "config.json", folder),
+            lambda: (folder / second.name).write_bytes(second.read_bytes()[:1000]),
+            lambda: [shutil.copy(path, folder) for path in (second, *rest)],
+            lambda: shutil.copytree(whole, folder, dirs_exist_ok=True),
+            lambda: (folder / "trainer_state.json").write_text('{"global_'),
+            lambda: (folder / "trainer_state.json").write_text("{}"),
+            lambda: None,
+        ],
+    )
+    assert told == [[], [], [], [], [], [], [], [(8, "")], []]
+
+
+def test_a_checkpoint_that_is_written_anew_is_waited_for_and_not_mixed_with_the_former(
+    place: Path, tmp_path: Path
+) -> None:
+    folder = saved(place, tmp_path / "training", 10)
+    weights = (place / "clip1" / "model.safetensors").read_bytes()
+
+    def later(path: Path, seconds: float) -> None:
+        os.utime(path, (time.time() + seconds, time.time() + seconds))
+
+    def weights_anew() -> None:
+        (folder / "model.safetensors").write_bytes(weights)
+        later(folder / "model.safetensors", 5)
+
+    told = watched(place, folder.parent, [weights_anew, lambda: later(folder / "trainer_state.json", 6)])
+    assert told[:2] == [[(10, "")], []]
+    [(step, error)] = told[2]
+    assert step == 10 and "was made for revision" in error and "remove this one" in error
+
+
+def test_adapters_are_scored_on_their_base_once_they_are_whole(place: Path, tmp_path: Path) -> None:
+    peft = pytest.importorskip("peft")
+    from transformers import CLIPModel
+
+    base = CLIPModel.from_pretrained(place / "clip0")
+    lora = peft.get_peft_model(base, peft.LoraConfig(target_modules=["q_proj", "v_proj"], init_lora_weights=False))
+    whole, folder = tmp_path / "whole", tmp_path / "training" / "checkpoint-6"
+    lora.save_pretrained(whole)
+    weights = whole / "adapter_model.safetensors"
+    folder.mkdir(parents=True)
+    told = watched(
+        place,
+        folder.parent,
+        [
+            lambda: (folder / weights.name).write_bytes(weights.read_bytes()[:-20]),
+            lambda: shutil.copy(whole / "adapter_config.json", folder),
+            lambda: (folder / "trainer_state.json").write_text("{}"),
+            lambda: (folder / weights.name).write_bytes(weights.read_bytes()),
+            lambda: (folder / "trainer_state.json").write_text('{"global_step": 6}'),
+        ],
+    )
+    assert told == [[], [], [], [], told[4], told[5]] and [*told[4], *told[5]] == [(6, "")]
+    scores = video_contrast.open_run(tmp_path / "runs" / "checkpoint-6").scores().scores
+    video_contrast.score(
+        place / "clip0", place / "set", "verb_mc", output=tmp_path / "base", store=place / "store", accept="all",
+        progress=False,
+    )  # fmt: skip
+    plain = video_contrast.open_run(tmp_path / "base").scores().scores
+    assert max(abs(np.array(list(scores)) - np.array(list(plain))).ravel()) > 1e-4
+
+
+def test_weights_of_torch_and_of_modules_in_folders_are_looked_into(place: Path, tmp_path: Path) -> None:
+    import torch
+
+    folder = saved(place, tmp_path, 5)
+    (folder / "model.safetensors").unlink()
+    torch.save({"a": torch.zeros(999)}, folder / "pytorch_model.bin")
+    late = time.time() + 1
+    os.utime(folder / "trainer_state.json", (late, late))
+    assert is_whole(folder)
+    data = (folder / "pytorch_model.bin").read_bytes()
+    (folder / "pytorch_model.bin").write_bytes(data[: len(data) // 2])
+    assert not is_whole(folder)
+    (folder / "pytorch_model.bin").unlink()
+    (folder / "0_Transformer").mkdir()
+    shutil.copy(place / "clip0" / "model.safetensors", folder / "0_Transformer")
+    assert is_whole(folder)
+    (folder / "2_Dense").mkdir()
+    (folder / "2_Dense" / "model.safetensors").write_bytes(b"half")
     assert not is_whole(folder)
 
 
