@@ -80,7 +80,7 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seed: int, 
     import video_contrast
     from video_contrast.reports.compare import compare_runs, lines
     from video_contrast.runner.kinds import prompts
-    from video_contrast.teacher.preferences import export_preferences
+    from video_contrast.teacher.preferences import check_trainable, export_preferences
 
     torch.set_num_threads(1)
     datasets.disable_progress_bars()
@@ -92,7 +92,7 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seed: int, 
     rows = datasets.load_dataset(str(pairs), split="train")
     folders = {name: output / f"{name}-{seed}" for name in ("random", "described", "preferred")}
     texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(chosen[0]["content"] for chosen in rows["chosen"])]
-    tiny_llava(folders["random"], texts, seed=seed)
+    check_trainable(tiny_llava(folders["random"], texts, seed=seed), pairs)
     spent = [
         train(
             folders["random"], folders["described"], described(rows), seed=seed, settings=SFTConfig,

@@ -53,7 +53,7 @@ class LatentSemantics:
             ) from error
         size = min(DIMENSIONS, min(table.shape) - 1)
         if size < 1:
-            raise UsageError("--encoder lsa needs at least two clips with words; give a sentence encoder")
+            raise UsageError("--encoder lsa needs words that captions of several clips share; give a sentence encoder")
         from sklearn.decomposition import TruncatedSVD
 
         svd = TruncatedSVD(size, random_state=0).fit(table)

@@ -16,7 +16,8 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.cli import main
 from video_contrast.errors import UsageError
-from video_contrast.rows import retrieval_row
+from video_contrast.rows import multiple_choice_row, retrieval_row
+from video_contrast.storage import SetDraft
 from video_contrast.teacher import gate, material, teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits
@@ -221,6 +222,40 @@ def test_unreadable_videos_are_named_before_negatives_are_made(
         teach(place / "clip", tmp_path / "set", output=tmp_path / "run", **settings)
     assert "clip2: " in capsys.readouterr().out
     assert "clip2" not in asked and "clip3" in asked
+
+
+def test_odd_captions_one_validation_clip_and_an_unreadable_video_in_the_middle(place: Path, tmp_path: Path) -> None:
+    said = [
+        ["a man sings", 'he says "sing"\nand\tsings', "someone's dog, the old one, sings  "],
+        ["a woman runs"],
+        ["a boy sings"],
+        ["a girl runs"],
+        ["the end, un été"],
+    ]
+    rows: list[Any] = []
+    items: list[Any] = []
+    for n, captions in enumerate(said):
+        columns: dict[str, Any] = {"video_id": f"v{n}", "video_path": f"clips/{n:02d}.mp4"}
+        rows.append(retrieval_row(id=f"c{n}", captions=captions, **columns))
+        others = [said[(n + 1) % len(said)][0], "no one does anything"]  # one is the caption of another clip
+        items += [
+            multiple_choice_row(
+                id=f"c{n}-{k}", candidates=[text, *others], label=0, kinds=["true", "verb", "verb"], **columns
+            )
+            for k, text in enumerate(captions) if n != 3
+        ]  # fmt: skip
+    shutil.copytree(place / "set" / "clips", tmp_path / "set" / "clips")
+    (tmp_path / "set" / "clips" / "02.mp4").write_bytes(b"no video" * 99)
+    splits = {"train": rows[:4], "validation": rows[4:]}
+    write_set(BuiltSet("captions", {"retrieval": splits}, {"summary": "odd"}), tmp_path / "set")
+    draft = SetDraft(tmp_path / "negatives", "captions")
+    draft.add("negatives_mc", {"train": items}, {})
+    draft.save()
+    settings = SETTINGS | {"generator": "set", "generator_model": str(tmp_path / "negatives"), "batch_size": 2}
+    result = teach(place / "clip", tmp_path / "set", output=tmp_path / "run", **settings)
+    assert result["finished"] and list(result["unread"]) == ["c2"]
+    assert result["negatives"]["train"]["captions"] == 5 and result["negatives"]["train"]["negatives"] == 8
+    assert {row["figure"]: row["n"] for row in result["validation"]} == {"RCAD R@1": 1, "action": 1}
 
 
 def test_a_tracker_writes_what_the_library_writes(place: Path) -> None:

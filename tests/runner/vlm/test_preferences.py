@@ -82,6 +82,18 @@ def test_the_trained_prompt_is_the_scored_one_where_frames_are_pictures(
     assert np.allclose(batch["pixel_values"][:FRAMES].numpy(), scored.inputs["pixel_values"].numpy(), atol=1e-6)
 
 
+def test_the_benchmark_describes_prefers_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import import_module
+
+    monkeypatch.syspath_prepend(str(PAGE.parents[1] / "benchmarks"))
+    text = import_module("preferences").run(tmp_path, clips=8, items=5, sft=1, dpo=1, seed=0, frames=FRAMES)
+    assert "verb_mc" in text and "antonym_mc" in text
+    models = [
+        (tmp_path / name / "model.safetensors").read_bytes() for name in ("random-0", "described-0", "preferred-0")
+    ]
+    assert len(set(models)) == 3
+
+
 def test_checkable_answers_train_with_trl_s_grpo(
     contrasts: Path, tiny_vlm: Callable[[str], Path], tmp_path: Path
 ) -> None:
