@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.errors import UsageError
+from video_contrast.perturbations.pretrained import MissingCheckpoint, device_of, load
 from video_contrast.perturbations.text.requirements import download_command
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
@@ -26,35 +27,31 @@ WITH_RULES = ("active_to_passive",)
 _Item = TypeVar("_Item")
 
 
-class MissingCheckpoint(VideoContrastError):
-    """A checkpoint is neither a folder nor in the cache, and could not be downloaded."""
-
-
 def requirements(name: str) -> tuple[str, ...]:
     """The registry's `requirements` of the default checkpoints of a perturbation."""
     return tuple(f"model:{checkpoint}" for checkpoint in DEFAULTS[name])
 
 
-def chosen(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+def names_of(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
     """The checkpoints to use: those given in order, then the default ones."""
     default = DEFAULTS[name]
-    names = () if given is None else (given,) if isinstance(given, str) else tuple(given)
+    names = () if models is None else (models,) if isinstance(models, str) else tuple(models)
     if len(names) > len(default):
         raise UsageError(f"{name} takes {len(default)} checkpoint(s), but {len(names)} were given: {', '.join(names)}")
     return names + default[len(names) :]
 
 
-def available(name: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The checkpoints to use (`chosen`), after a look at the cache and, for those absent, one question to the Hub.
+def available(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The checkpoints to use (`names_of`), after a look at the cache and, for those absent, one question to the Hub.
 
     Args:
         name: a perturbation with checkpoints.
-        given: checkpoints in place of the default ones, as of `perturb_captions`.
+        models: checkpoints in place of the default ones, as of `perturb_captions`.
 
     Raises:
         MissingCheckpoint: some are absent and the Hub cannot be reached; the message names all of them.
     """
-    names = chosen(name, given)
+    names = names_of(name, models)
     absent = [checkpoint for checkpoint in names if stored_revision(checkpoint) is None]
     if absent and not _hub_answers(absent[0]):
         raise missing(absent, name)
@@ -95,7 +92,7 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
         name: a perturbation with checkpoints.
         models: checkpoints in place of the default ones, as of `perturb_captions`.
     """
-    names = () if models in (RULES, (RULES,)) else chosen(name, models)
+    names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):
         return RULES
@@ -117,41 +114,25 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, 
     """
     import transformers
 
+    here = {"local_files_only": stored_revision(checkpoint) is not None}
     try:
-        here = {"local_files_only": stored_revision(checkpoint) is not None}
-        tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint, **here)
-        model = getattr(transformers, model_class).from_pretrained(checkpoint, dtype="float32", **here)
-    except OSError as error:
-        if Path(checkpoint).is_dir():
-            raise VideoContrastError(f"{wanted_by}: the folder {checkpoint} is no whole checkpoint: {error}") from error
+        tokenizer = load(checkpoint, transformers.AutoTokenizer, wanted_by, **here)
+        model = load(checkpoint, getattr(transformers, model_class), wanted_by, dtype="float32", **here)
+    except MissingCheckpoint as error:
         raise missing([checkpoint], wanted_by) from error
-    except ImportError as error:
-        reason = " ".join(str(error).split())
-        raise VideoContrastError(
-            f"{wanted_by}: {checkpoint} asks for a package that is not here ({reason}): "
-            f"run {download_command(checkpoint)}"
-        ) from error
-    except (ValueError, KeyError) as error:
-        raise VideoContrastError(f"{wanted_by}: {checkpoint} does not load as {model_class}: {error}") from error
-    return tokenizer, model.to(device()).eval()
+    return tokenizer, model.to(device_of()).eval()
 
 
 def missing(checkpoints: Sequence[str], wanted_by: str) -> MissingCheckpoint:
     """The error for checkpoints that are not there."""
-    one = len(checkpoints) == 1
+    single = len(checkpoints) == 1
+    place = "is neither a folder" if single else "are neither folders"
     return MissingCheckpoint(
-        f"{wanted_by} needs the checkpoint{'' if one else 's'} {' and '.join(checkpoints)}, which "
-        f"{'is neither a folder' if one else 'are neither folders'} nor in the Hub cache and could not be downloaded: "
+        f"{wanted_by} needs the checkpoint{'' if single else 's'} {' and '.join(checkpoints)}, which "
+        f"{place} nor in the Hub cache and could not be downloaded: "
         f"run {download_command(*checkpoints)}, or name another checkpoint "
         f"(--model, or models={{'{wanted_by}': ...}})"
     )
-
-
-def device() -> Any:
-    """The GPU where there is one, else the CPU."""
-    import torch
-
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[list[int]]:

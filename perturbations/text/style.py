@@ -11,6 +11,7 @@ from typing import Any
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import tag
+from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
@@ -71,7 +72,7 @@ def active_to_passive(
     if models != checkpoints.RULES and models != (checkpoints.RULES,):
         try:
             return _transfer("active_to_passive", captions, rngs, models)
-        except checkpoints.MissingCheckpoint as error:
+        except MissingCheckpoint as error:
             if models is not None:
                 raise
             command = download_command(*checkpoints.DEFAULTS["active_to_passive"])

@@ -1,20 +1,23 @@
 """How far two contrast sets, an automatic and a human one say, agree on the clips that both have."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 from video_contrast.builders.assembly.captioned_clip import normal
-from video_contrast.rows import MultipleChoiceRow
+from video_contrast.rows import EditRecord, MultipleChoiceRow
 
 
-def edit_agreement(first: Sequence[MultipleChoiceRow], second: Sequence[MultipleChoiceRow]) -> dict[str, Any]:
-    """Compares the contrasts of two sets on the clips that both have.
+class EditAgreement(TypedDict):
+    """How far the contrasts of two sets agree; shares are None where there is nothing to share."""
 
-    Returns:
-        `shared_clips`; of them the shares with the same true caption (`same_caption`), with the same words replaced
-        (`same_words`, of those with the same caption) and with the same contrast (`same_contrast`, of the same).
-        Shares are None where there is nothing to share.
-    """
+    shared_clips: int
+    same_caption: float | None  # of the shared clips: the same true caption
+    same_words: float | None  # of those with the same caption: the same words replaced
+    same_contrast: float | None  # of those with the same caption
+
+
+def edit_agreement(first: Sequence[MultipleChoiceRow], second: Sequence[MultipleChoiceRow]) -> EditAgreement:
+    """Compares the contrasts of two sets on the clips that both have."""
     others = {row["video_id"]: row for row in second}
     shared = captions = replaced = contrasts = 0
     for row in first:
@@ -37,7 +40,7 @@ def edit_agreement(first: Sequence[MultipleChoiceRow], second: Sequence[Multiple
     }
 
 
-def _contrast(row: MultipleChoiceRow) -> tuple[str, Mapping[str, Any]] | None:
+def _contrast(row: MultipleChoiceRow) -> tuple[str, EditRecord] | None:
     """The text and the edit of a row's first contrast."""
     for text, edit in zip(row["candidates"], row["edits"], strict=True):
         if edit:

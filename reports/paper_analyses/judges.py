@@ -1,7 +1,7 @@
 """Accuracy and agreement of the people who judged a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,7 +10,18 @@ from video_contrast.metrics import agreement, majority_vote
 from video_contrast.rows import MultipleChoiceRow
 
 
-def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+class JudgesResult(TypedDict):
+    """Accuracy and agreement of judges."""
+
+    accuracy: float | None  # of the majority
+    individual_accuracy: float | None
+    n: int  # items
+    n_ties: int
+    judges: float  # an item, mean
+    agreement: dict[str, float | None] | None  # of `metrics.agreement`; None where no item has two votes
+
+
+def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping[str, object]]]) -> JudgesResult:
     """Accuracy of judges by majority vote, and how far they agree.
 
     Args:
@@ -19,15 +30,11 @@ def judges(rows: Sequence[MultipleChoiceRow], votes: Iterable[tuple[str, Mapping
             that is not a number, such as "not clear", is a vote for none). A later answer of the same annotator to the
             same item replaces the earlier one.
 
-    Returns:
-        `accuracy` of the majority, `individual_accuracy`, `n` items, `n_ties`, `judges` an item (mean), and the
-        agreement (`metrics.agreement`; None where no item has two votes).
-
     Raises:
         VideoContrastError: a vote for an item or a candidate that the set does not have; names the line.
     """
     labels = {row["id"]: (row["label"], len(row["candidates"])) for row in rows}
-    answers: dict[str, dict[str, Any]] = {}
+    answers: dict[str, dict[str, int | str]] = {}
     for place, vote in votes:
         item = str(vote.get("item", vote.get("id", "")))
         if item not in labels:

@@ -1,12 +1,12 @@
 """Semantic proximity (contrast-set paper, table 5): accuracy by the similarity of caption and contrast."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError
+from video_contrast.files import JsonObject
 from video_contrast.metrics import proximity as accuracy_by_proximity
 from video_contrast.reports.paper_analyses.stored_hits import scored_contrasts
 from video_contrast.rows import MultipleChoiceRow
@@ -20,7 +20,7 @@ def proximity(
     encoders: Mapping[str, TextEncoder],
     *,
     share: float = 0.15,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Table 5: accuracy on antonyms, and on the highest and lowest 15 % of the others by sentence similarity.
 
     Args:
@@ -38,7 +38,7 @@ def proximity(
     pairs = scored_contrasts(rows, hits)
     right = [hits[row["id"]] for row, _ in pairs]
     antonym = [bool(edit["antonym"]) for row, n in pairs if (edit := row["edits"][n])]
-    table: dict[str, Any] = {"overall": float(np.mean(right)), "n": len(pairs)}
+    table: JsonObject = {"overall": float(np.mean(right)), "n": len(pairs)}
     for name, encode in encoders.items():
         similarity = cosines(
             [row["candidates"][row["label"]] for row, _ in pairs], [row["candidates"][n] for row, n in pairs], encode
@@ -58,7 +58,10 @@ def cosines(first: Sequence[str], second: Sequence[str], encode: TextEncoder) ->
     vectors = np.asarray(encode(unique), np.float64)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     row = {text: number for number, text in enumerate(unique)}
-    return np.einsum("nd,nd->n", vectors[[row[text] for text in first]], vectors[[row[text] for text in second]])
+    cosine: NDArray[np.float64] = np.einsum(
+        "nd,nd->n", vectors[[row[text] for text in first]], vectors[[row[text] for text in second]]
+    )
+    return cosine
 
 
 def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
@@ -72,7 +75,7 @@ def sentence_encoder(model: str, device: str = "auto") -> TextEncoder:
         UsageError: the model has no text encoder of its own.
         VideoContrastError: it cannot be loaded.
     """
-    from video_contrast.perturbations.contrast.batches import device_of
+    from video_contrast.perturbations.pretrained import device_of
     from video_contrast.runner.kinds import choose, options_for
     from video_contrast.runner.kinds.base import Encoder as Dual
     from video_contrast.runner.kinds.base import LoadOptions

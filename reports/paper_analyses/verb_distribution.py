@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,23 @@ def verb_counts(rows: Sequence[MultipleChoiceRow], *, tagger: str = "auto") -> C
     return counts
 
 
-def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, Any]:
+class VerbComparison(TypedDict):
+    """How far the verb distributions of two sets are apart; pairs are of the first and the second set."""
+
+    total_variation: float  # 0 equal to 1 disjoint
+    jensen_shannon: float  # bits, 0 to 1
+    entropy: list[float]  # bits
+    verbs: list[int]
+    shared: int
+    more_in_first: list[str]  # the verbs whose shares differ most
+    more_in_second: list[str]
+
+
+def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbComparison:
     """Figure 3 in numbers: how far the verb distributions of two sets are apart.
 
     Args:
         first, second: lemma -> count (`verb_counts`).
-
-    Returns:
-        `total_variation` (0 equal to 1 disjoint), `jensen_shannon` (bits, 0..1), `entropy` of each (bits), `verbs` of
-        each and `shared`, and the verbs whose shares differ most, `more_in_first` and `more_in_second`.
 
     Raises:
         UsageError: a set has no verbs.

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.batches import by_length, device_of, load, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
+from video_contrast.perturbations.pretrained import device_of, load
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.contrast.batches import device_of
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
+from video_contrast.perturbations.pretrained import device_of
 
 _BATCH = 128
 

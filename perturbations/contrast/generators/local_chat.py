@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.batches import by_length
+from video_contrast.perturbations.pretrained import device_of, load
 
 
 class Chat(Protocol):

@@ -6,8 +6,9 @@ from typing import Any
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length, device_of, load, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.pretrained import device_of, load
 
 
 class MaskedGenerator:

@@ -7,8 +7,9 @@ from typing import Any
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length, device_of, load
+from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
+from video_contrast.perturbations.pretrained import device_of, load
 
 SENTINEL, END = "<extra_id_0>", "<extra_id_1>"
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")

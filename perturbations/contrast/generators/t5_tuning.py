@@ -16,10 +16,10 @@ from typing import Annotated, Any
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
 from video_contrast.options import Seed, Tagger
-from video_contrast.perturbations.contrast.batches import load
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import tag, tagger_name
+from video_contrast.perturbations.pretrained import load
 from video_contrast.seeds import digest, stream
 
 RECORD = "tuning.json"

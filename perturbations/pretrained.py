@@ -1,0 +1,54 @@
+"""Pretrained models of transformers: how they are loaded, where they run, and what is said if they are not there."""
+
+from pathlib import Path
+from typing import Any
+
+from video_contrast.errors import VideoContrastError
+
+
+class MissingCheckpoint(VideoContrastError):
+    """A checkpoint is neither a folder nor in the cache, and could not be downloaded."""
+
+
+def device_of(device: str = "auto") -> str:
+    """The device that `device` stands for on this machine: "auto" is the GPU where there is one, else the CPU."""
+    if device != "auto":
+        return device
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def load(model: str, automatic: Any, option: str, **arguments: Any) -> Any:
+    """A model or tokenizer from a folder, the cache or the Hub.
+
+    Args:
+        model: a Hub id or folder.
+        automatic: an auto class of transformers.
+        option: the option or perturbation that asks for the model, for messages.
+        arguments: of `from_pretrained`.
+
+    Raises:
+        MissingCheckpoint: it cannot be had; the message names the model and what asks for it.
+        VideoContrastError: it is there, but is not whole or of another kind, or a package is not there.
+    """
+    from video_contrast.perturbations.text.requirements import download_command
+
+    try:
+        return automatic.from_pretrained(model, **arguments)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, ImportError):
+            raise VideoContrastError(
+                f"{option}: {model} asks for a package that is not here ({first_line}): run {download_command(model)}"
+            ) from error
+        if not isinstance(error, OSError):
+            raise VideoContrastError(
+                f"{option}: {model} does not load as {automatic.__name__}: {first_line}"
+            ) from error
+        if Path(model).is_dir():
+            raise VideoContrastError(f"{option}: the folder {model} is no whole checkpoint: {first_line}") from error
+        raise MissingCheckpoint(
+            f"{option}: the model {model!r} cannot be loaded ({first_line}). Download it on a machine with a network "
+            f"({download_command(model)}) or give the folder of another one"
+        ) from error
