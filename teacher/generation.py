@@ -332,8 +332,9 @@ class _Maker:
         for source, _ in self._sources:
             if isinstance(source, VerbContrasts):
                 source.on_reject = self._reject
-        if chat is not None:
-            self._sources[0][0].chat = chat
+        verbs = self._sources[0][0]
+        if isinstance(verbs, VerbContrasts):
+            verbs.chat = chat
 
     def part(self, rows: Sequence[RetrievalRow]) -> CorpusPart:
         """Returns the edits of some clips' captions, and what was rejected."""
