@@ -59,6 +59,38 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+def test_some_groups_are_a_seeded_sample_of_all(edits: Path, world: Path, tmp_path: Path) -> None:
+    groups = [row["group"] for row in rows_of(edits, "order")][::2]
+    few = [row["group"] for row in rows_of(build(world, tmp_path / "few", ["order"], items=4), "order")][::2]
+    assert len(few) == 4 < len(groups) and set(few) < set(groups)
+    assert few != groups[:4]
+
+
+def test_parts_of_a_clip_are_the_same_whatever_is_put_in_between(world: Path, tmp_path: Path) -> None:
+    rows = rows_of(build(world, tmp_path / "set", ["needle"], partners=6), "needle")
+    parts: dict[str, set[tuple[float, float]]] = {}
+    for row in rows:
+        files = [part for part in row["segments"] if part["video_path"]]
+        for name, part in zip(("before", "span", "behind"), files, strict=True):
+            parts.setdefault(f"{part['video_path']} {name}", set()).add((part["start"], part["end"]))
+    assert len(rows) > 3 * CLIPS / 3 and max(map(len, parts.values())) == 1
+
+
+def test_a_file_under_two_names_is_one_clip(world: Path, tmp_path: Path) -> None:
+    with (world / "clips.csv").open(encoding="utf-8") as file:
+        first, second = list(csv.reader(file))[1:3]
+    for name in ("copy.mp4", "other.mp4"):
+        (tmp_path / name).write_bytes((world / first[0]).read_bytes())
+    (tmp_path / "second.mp4").write_bytes((world / second[0]).read_bytes())
+    names = [("copy.mp4", first[1]), ("other.mp4", "somebody does something else"), ("second.mp4", second[1])]
+    table(tmp_path / "clips.csv", [(name, text, name) for name, text in names])
+    folder = build(tmp_path, tmp_path / "set", ["order", "count"], partners=4)
+    facts = json.loads((folder / "set.json").read_text())
+    assert facts["counts"]["copies_of_another_clip"] == 1
+    assert len(rows_of(folder, "count")) == 2 * 3
+    assert len(rows_of(folder, "order")) == 2
+
+
 # --- what is said is true, and what is false is false, by the shapes world's own checker ---
 
 
