@@ -15,6 +15,7 @@ from typing import NamedTuple
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.senses import OPENS, other_sense
 from video_contrast.perturbations.language import Token, inflect, lemma, tag, verb_tags
+from video_contrast.perturbations.text.imperative import imperatives
 
 _ANY = "..."
 _FARTHEST = 6  # words that may stand for "..."
@@ -127,7 +128,13 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     >>> backwards("a dog runs towards the sea", "hanta").caption
     'a dog runs away from the sea'
     """
-    tokens = _with_verb(tag([caption], tagger=tagger)[0])
+    tokens = tag([caption], tagger=tagger)[0]
+    orders = imperatives(tokens)
+    if len(orders) > 1:  # "put the chicken into a bowl and mix"
+        raise LeftOut("more_than_one_action")
+    tokens = _with_verb(tokens)
+    if orders:
+        tokens[orders[0]] = tokens[orders[0]]._replace(tag="VB", lemma=tokens[orders[0]].text.lower())
     verbs = [
         n for n, token in enumerate(tokens)
         if token.tag.startswith("VB") and token.lemma not in _HELPERS | _BEGINNERS

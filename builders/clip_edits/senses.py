@@ -75,6 +75,17 @@ def other_sense(tokens: Sequence[Token], at: int, exchanged: set[int], *, dangle
         or (at > 1 and tokens[at - 1].tag == "TO" and tokens[at - 2].tag.startswith("NN"))  # "ways to approach"
         or (words == ["up"] and verb.lemma in ("jump", "climb", "step") and following and following.text == "on")
         or (verb.lemma == "enter" and following is not None and following.text.lower() in ("in", "into", "to"))
+        or (
+            verb.lemma == "appear"
+            and following is not None
+            and following.text.lower() in ("with", "in", "on", "as", "at")
+        )
+        or (verb.lemma == "turn" and words == ["into"])  # "turns into a monster"
+        or (verb.lemma == "roll" and words == ["into"] and any(t.lemma in ("ball", "cylinder", "log") for t in rest))
+        or (verb.lemma == "ride" and head in ("distance", "sunset"))
+        or (verb.lemma == "pour" and words == ["into"] and _any_vessel(tokens, behind))
+        or (verb.lemma in ("cover", "uncover") and "veil" in nouns)
+        or (verb.lemma in ("assemble", "fold", "wrap", "cover") and _says_opposite(rest))
         or (verb.lemma in _INTRANSITIVE and following is not None and following.tag in (*OPENS, "TO", "VBG"))
         or (dangles and not takes_object)
         or (words[-1:] in (["up"], ["down"]) and verb.lemma in _GOING and takes_object and head not in _STEEP)
@@ -82,6 +93,20 @@ def other_sense(tokens: Sequence[Token], at: int, exchanged: set[int], *, dangle
         or (words == ["in"] and behind > at + 2 and _no_container(tokens, at, behind - 1))
         or (words[-1:] in (["up"], ["down"]) and following is not None and following.text.lower() in ("for", "to"))
     )
+
+
+_POURED_FROM = frozenset("container bowl glass cup jar pitcher jug bottle can bucket".split())  # noqa: SIM905
+
+
+def _any_vessel(tokens: Sequence[Token], begin: int) -> bool:
+    """Whether "a bowl" begins at a place: what is poured into a bowl may be poured out of a bowl, too."""
+    indefinite = begin < len(tokens) and tokens[begin].text.lower() in ("a", "an", "another", "one")
+    return indefinite and _head(tokens, begin) in _POURED_FROM
+
+
+def _says_opposite(rest: Sequence[Token]) -> bool:
+    """Whether the counterpart stands in the caption as well: "assembles a disassembled gun"."""
+    return any(token.text.lower().startswith(("disassembl", "unfold", "unwrap", "uncover")) for token in rest)
 
 
 _GOING = frozenset(
