@@ -27,7 +27,7 @@ class DataOptions:
     validation: Annotated[str, "split to stop by; if absent, a tenth of the clips"] = "validation"
     video_root: VideoRoot = None
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
-    accept_damaged: Annotated[bool, "learn from damaged videos all the same"] = False
+    accept_damaged: Annotated[bool, "learn from damaged videos all the same", Flag(hidden=True)] = False
     store: Annotated[Path | None, "what is made once; default: OUTPUT/store. Runs may share it"] = None
 
 
@@ -40,7 +40,7 @@ class NegativeOptions(FramesOptions, EditOptions):
     negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
     generator: Annotated[
         Literal["auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set"],
-        "auto: fits the set; frames, lexical: no model; set: of `generate`",
+        "auto: fits the set; set: of `generate`",
     ] = "auto"
     encoder: Annotated[str, "the teacher: lsa, or a sentence encoder"] = "lsa"
 
@@ -67,7 +67,7 @@ class TrainingOptions:
     logit_scale: Annotated[
         Literal["frozen", "learned"], "whether the model's own temperature learns", Flag(hidden=True)
     ] = "frozen"
-    teacher_temperature: Annotated[float, "of the teacher's (lgt)"] = 0.01
+    teacher_temperature: Annotated[float, "of the teacher's (lgt)", Flag(hidden=True)] = 0.01
     contrast: Annotated[float, "weight of the in-batch term; 0: none", Flag(hidden=True)] = 1.0
     freeze: Annotated[Literal["none", "vision", "text", "both"], "frozen towers"] = "none"
     epochs: Annotated[int, "passes over the captions"] = 5
@@ -78,7 +78,7 @@ class TrainingOptions:
     head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times", Flag(hidden=True)] = None
     warm_up: Annotated[float, "share of the steps until it is reached", Flag(hidden=True)] = 0.1
     weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.05
-    gradient_checkpointing: Annotated[bool, "less memory, more time"] = False
+    gradient_checkpointing: Annotated[bool, "less memory, more time", Flag(hidden=True)] = False
     evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
     patience: Annotated[int, "validations without gain; 0: any"] = 5
     dtype: Annotated[
@@ -125,7 +125,9 @@ class TrainingOptions:
 class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     """All options of `teach`."""
 
-    group: Annotated[str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW)] = None
+    group: Annotated[
+        str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW, hidden=True)
+    ] = None
     report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "log", Flag(panel=HOW)] = "none"
 
     def check(self) -> None:

@@ -32,10 +32,8 @@ GENERATOR = "frames"
 class FramesOptions:
     """What the generator frames is asked for."""
 
-    quality: Annotated[
-        Quality, "frames: how good a contrast must be, against how many clips get one (high: about half of them)"
-    ] = "balanced"
-    parser: Annotated[str, "frames: auto (spaCy's English model if installed), shallow, or a spaCy model"] = "auto"
+    quality: Annotated[Quality, "frames: how good a contrast must be; high: about half of the clips"] = "balanced"
+    parser: Annotated[str, "frames: auto (spaCy if installed), shallow, or its model"] = "auto"
 
 
 @dataclass(kw_only=True)
