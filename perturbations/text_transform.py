@@ -118,8 +118,7 @@ class TextPerturbation:
                 )
         if "edits" in rows:
             done["edits"] = [
-                edits
-                and [edit and edit | _difference(texts[label], text) for edit, text in zip(edits, texts, strict=True)]
+                edits and _renewed(edits, texts, label)
                 for edits, texts, label in zip(rows["edits"], done["candidates"], rows["label"], strict=True)
             ]
 

@@ -7,37 +7,34 @@ text_spec(name)                             what a perturbation is: category, ve
 names(bias=True)                            the 35 names, or the 31 without the gender ones
 """
 
-# The order of these imports is the order of the registry: the categories of the paper.
-# ruff: noqa: I001
+from importlib import import_module
+
 from video_contrast.perturbations.registry import TEXT, text_spec
-from video_contrast.perturbations.text import added
-from video_contrast.perturbations.text import bias, gender_swap
-from video_contrast.perturbations.text import characters, prefix, punctuation
-from video_contrast.perturbations.text import negation, style, tense
-from video_contrast.perturbations.text import embedding, masked, synonyms, translation
-from video_contrast.perturbations.text import dropped
-from video_contrast.perturbations.text import positional
 from video_contrast.perturbations.text.apply import PROFILES, perturb_captions, shift
 from video_contrast.perturbations.text.requirements import how_to_get
 
-FAMILIES = (
-    added,
-    bias,
-    gender_swap,
-    characters,
-    prefix,
-    punctuation,
-    negation,
-    style,
-    tense,
-    embedding,
-    masked,
-    synonyms,
-    translation,
-    dropped,
-    positional,
+# One file a line. The order is that of the registry: the categories of the paper.
+MODULES = (
+    "added",
+    "bias",
+    "gender_swap",
+    "characters",
+    "prefix",
+    "punctuation",
+    "negation",
+    "style",
+    "tense",
+    "embedding",
+    "masked",
+    "synonyms",
+    "translation",
+    "dropped",
+    "positional",
 )
-__all__ = ["FAMILIES", "PROFILES", "how_to_get", "names", "perturb_captions", "shift", "text_spec"]
+for _module in MODULES:
+    import_module(f"{__name__}.{_module}")
+
+__all__ = ["PROFILES", "how_to_get", "names", "perturb_captions", "shift", "text_spec"]
 
 
 def names(bias: bool = True) -> list[str]:

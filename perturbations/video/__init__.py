@@ -8,12 +8,24 @@
 Importing this package fills the registry (`video_contrast.perturbations.registry.VIDEO`), in the order of `NAMES`.
 """
 
-# The order of these imports is the order of the registry.
-from video_contrast.perturbations.video import noise, blur, digital, codecs, temporal, camera  # noqa: F401, I001
-from video_contrast.perturbations.registry import VIDEO, video_spec
-from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames
-from video_contrast.perturbations.video.condition import VideoCondition
-from video_contrast.perturbations.video.pairs import PAIR_SEVERITY, PAIRS
+from importlib import import_module
+
+# One file a line. The order is that of the registry, so this comes before the imports below, which load some of them.
+MODULES = (
+    "noise",
+    "blur",
+    "digital",
+    "codecs",
+    "temporal",
+    "camera",
+)
+for _module in MODULES:
+    import_module(f"{__name__}.{_module}")
+
+from video_contrast.perturbations.registry import VIDEO, video_spec  # noqa: E402
+from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames  # noqa: E402
+from video_contrast.perturbations.video.condition import VideoCondition  # noqa: E402
+from video_contrast.perturbations.video.pairs import PAIR_SEVERITY, PAIRS  # noqa: E402
 
 NAMES = tuple(VIDEO)
 SEVERITIES = (1, 2, 3, 4, 5)
