@@ -149,10 +149,14 @@ class Probe:
         return self.model.rendered_input(self.clips[0], self.captions_of(0))
 
     def other(self, n: int) -> ClipFrames:
-        """Another clip; the negative of this one where there is no other."""
-        if len(self.clips) > 1:
-            return self.clips[(n + 1) % len(self.clips)]
-        return replace(self.clips[n], frames=255 - self.clips[n].frames)
+        """A clip of other pictures, not these in another order (its reversal); this one's negative if there is none."""
+        clip = self.clips[n]
+        for other in (*self.clips[n + 1 :], *self.clips[:n]):
+            if other.frames.shape[1:] != clip.frames.shape[1:]:
+                return other
+            if np.abs(other.frames.mean(axis=0) - clip.frames.mean(axis=0)).mean() > 1:
+                return other
+        return replace(clip, frames=255 - clip.frames)
 
     def reaction(self, changed: ClipFrames, n: int = 0) -> float:
         """By how much the scores of clip `n` change when the model is given `changed` in its place."""

@@ -15,6 +15,7 @@ import video_contrast
 from video_contrast.checkpoints import NAMES
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.verdict import SelfTest
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind, product
@@ -207,6 +208,14 @@ def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapte
     says = {verdict.check: verdict.says for verdict in test.verdicts}
     assert "order-blind" in says["reversal"] and test.items == 8
     assert next(v for v in test.verdicts if v.check == "cost").numbers["seconds_an_item"] > 0
+
+
+def test_a_clip_and_its_reversal_are_no_two_clips_to_a_bag_of_frames() -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (4, 8, 8, 3)).astype(np.uint8)
+    clip = ClipFrames(frames, (0.0, 1.0, 2.0, 3.0))
+    reversal, other = replace(clip, frames=frames[::-1].copy()), replace(clip, frames=np.zeros_like(frames))
+    assert Probe(Timed(True), [clip, reversal, other], ["a", "b", "c"]).other(0) is other
+    assert (Probe(Timed(True), [clip, reversal], ["a", "b"]).other(0).frames == 255 - frames).all()
 
 
 class Timed(PairScorer):
