@@ -39,7 +39,7 @@ _VARIABLES = {
 }
 _SHADE = (31, 126, 158)
 WIDTH = 5.4  # inches of a plot that fills half of the page: its letters can still be read on a phone
-_STYLE: dict[str, Any] = {
+_STYLE: dict[str, Any] = {  # matplotlib's rcParams, each of its own type
     "svg.fonttype": "none",
     "text.parse_math": False,  # a name may hold dollar signs
     "svg.hashsalt": "video-contrast",

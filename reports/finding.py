@@ -8,8 +8,9 @@ be better than another only where the sign-flip test on their common items says 
 from collections.abc import Sequence
 
 from video_contrast.reports.hits import choice_hits, is_better
-from video_contrast.reports.runs import Numbers, Run
+from video_contrast.reports.runs import Run
 from video_contrast.reports.summary import above_chance
+from video_contrast.storage.run_records import Numbers
 
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import Run, SetKey
+
+if TYPE_CHECKING:
+    from matplotlib.container import BarContainer
 
 # The paper's score is R@5; plots show R@1, which is further from 100 %.
 SCORES = {
@@ -87,7 +90,7 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
     groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
-    bars: dict[str, Any] = {}
+    bars: dict[str, BarContainer] = {}
     with drawing(height=0.9 + len(groups) * max(0.3, 0.13 * len(runs))) as (canvas, axes):
         for number, run in enumerate(runs):
             for place, group in enumerate(groups):

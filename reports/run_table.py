@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from video_contrast.runner.job import RunResult
-from video_contrast.storage.run_records import Numbers
+from video_contrast.storage.run_records import Gammas, Numbers
 from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _interval(numbers: Numbers, key: str) -> str:
     return f"{numbers[key]:.3f}{interval}"
 
 
-def _gammas(means: dict[str, Any]) -> str:
+def _gammas(means: Gammas) -> str:
     def shown(name: str) -> str:
         value, spread = means[name], means[f"{name}_sd"]
         return "undefined" if value is None else f"{value:.3f} (sd {spread:.3f})"

@@ -8,7 +8,8 @@ from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, f
 from video_contrast.reports.hits import best_of, choice_hits, differing
 from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
 from video_contrast.reports.reference import human, published
-from video_contrast.reports.runs import Numbers, Run, SetKey
+from video_contrast.reports.runs import Run, SetKey
+from video_contrast.storage.run_records import Numbers
 
 _WAYS = (("t2v", "text to video"), ("v2t", "video to text"))
 _BASELINE_MARKERS = ("s", "D", "^")
@@ -227,4 +228,4 @@ def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], wi
 
 def above_chance(numbers: Numbers) -> float:
     """Accuracy from 0 (chance) to 1, so that configs with different numbers of candidates can be compared."""
-    return (numbers["accuracy"] - numbers["chance"]) / (1 - numbers["chance"])
+    return float((numbers["accuracy"] - numbers["chance"]) / (1 - numbers["chance"]))

@@ -1,8 +1,9 @@
 """`video-contrast analyse rarity|proximity|verbs|judges`: the analyses of the contrast-set paper."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.commands.command import Command, Group
 from video_contrast.options import Config, Device, SetPath, Split, Tagger
@@ -110,5 +111,5 @@ def judges(
     _print(analyses.judges(open_set(dataset).choice_rows(config, split), read_table(votes)))
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: Mapping[str, object]) -> None:
     print(json.dumps(result, indent=2, default=float))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,7 +54,7 @@ def _command(builder: Builder) -> Command:
         output: Annotated[Path, "folder to write the set into"],
         quiet: Quiet = False,
         as_json: AsJson = False,
-        options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
+        options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
     ) -> None:
         from video_contrast import builders
         from video_contrast.builders.assembly.sharding import is_writer

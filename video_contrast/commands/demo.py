@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ from video_contrast.files import write_json, write_text
 
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import Line
+    from video_contrast.storage.run_records import ConfigMetrics
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
 # The visual and textual halves of the paper's pairs that need neither a download nor WordNet data.
@@ -81,13 +82,16 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     config = json.loads((video_contrast.checkpoint_path("temporal") / "config.json").read_text(encoding="utf-8"))
     frames = config["vision_config"]["num_frames"]
     contrasts = [name for name in get_builder("shapes").configs if name not in ("retrieval", "reversal_pairs")]
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, ConfigMetrics]] = {}
     runs = []
     for model in MODELS:
         say(f"scoring {model}")
         source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
-        metrics: dict[str, Any] = {}
-        for name, configs, wanted in (("contrasts", contrasts, ["clean"]), ("retrieval", ["retrieval"], conditions())):
+        metrics: dict[str, ConfigMetrics] = {}
+        for name, configs, scored_under in (
+            ("contrasts", contrasts, ["clean"]),
+            ("retrieval", ["retrieval"], conditions()),
+        ):
             folder = output / "runs" / model / name
             result = video_contrast.score(
                 source,
@@ -95,7 +99,7 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
                 configs,
                 output=folder,
                 frames=frames,
-                conditions=wanted,
+                conditions=scored_under,
                 store=output / "embeddings",
                 progress=progress,
             )
@@ -117,7 +121,7 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     return rows
 
 
-def table(results: dict[str, dict[str, Any]]) -> list[Line]:
+def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[Line]:
     """The lines of the demo's table from the metrics of each model."""
     from video_contrast.reports.terminal import Line, contrast_kind, interval
 
@@ -151,7 +155,7 @@ LABELS = {
 }
 
 
-def _gamma(retrieval: dict[str, Any], group: str) -> str:
+def _gamma(retrieval: ConfigMetrics, group: str) -> str:
     """Mean relative robustness of text-to-video R@1 over the group's conditions, with its standard deviation.
 
     A model that is at chance on clean videos keeps all of it: that says nothing, so it is not shown as a number.

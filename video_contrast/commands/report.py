@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ def report(
     ),
     quiet: Quiet = False,
     as_json: AsJson = False,
-    options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
+    options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
 ) -> None:
     """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
     from video_contrast.reports import write_report

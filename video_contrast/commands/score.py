@@ -67,7 +67,7 @@ def score(
     elif as_json:
         print_json(result.record if request.dry_run else summary(result))
     elif request.dry_run:
-        print_plan(dict(result.record))
+        print_plan(result)
     elif not quiet:
         from video_contrast.reports.run_table import remarks, table
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+from video_contrast.files import JsonObject
+
+if TYPE_CHECKING:
+    from video_contrast.runner.job import RunResult
 
 
-def summary(result: Any) -> dict[str, Any]:
+def summary(result: RunResult) -> JsonObject:
     """What `--json` prints: the metrics, and what has to be known about them."""
-    record = {name: result.record[name] for name in ("model", "missing", "n_missing", "skipped", "notes", "counters")}
+    shown = ("model", "missing", "n_missing", "skipped", "notes", "counters")
+    record = {name: value for name, value in result.record.items() if name in shown}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}
 
 
-def print_plan(plan: dict[str, Any]) -> None:
+def print_plan(result: RunResult) -> None:
     """Prints what a dry run returns."""
-    skipped = plan.pop("skipped")
-    for name, value in plan.items():
+    skipped = result.record["skipped"]
+    for name, value in result.record.items():
+        if name == "skipped":
+            continue
         shown = value
         if isinstance(value, list):
             first = ", ".join(value[:3])

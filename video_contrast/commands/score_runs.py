@@ -20,7 +20,7 @@ from video_contrast.runner.run_list import read_run_list, run_requests
 def score_runs(
     models: Sequence[str],
     path: Path | None,
-    given: Mapping[str, Any],
+    usual: Mapping[str, Any],
     *,
     request: ScoreOptions,
     quiet: bool = False,
@@ -31,7 +31,7 @@ def score_runs(
     Args:
         models: of `--model`: a run each.
         path: of `--runs`: a YAML file of further runs.
-        given: `dataset` and `config` of the command line, for runs that do not say their own.
+        usual: `dataset` and `config` of the command line, for runs that do not say their own.
         request: the options of the command line, likewise.
         quiet: print nothing but errors.
         as_json: print JSON and nothing else.
@@ -40,7 +40,7 @@ def score_runs(
         UsageError: the call or an entry of the file is wrong.
         VideoContrastError: a run failed; the others are done.
     """
-    usual = {name: value for name, value in given.items() if value is not None}
+    usual = {name: value for name, value in usual.items() if value is not None}
     runs = [{**usual, "model": model} for model in models]
     runs += [{**usual, **entry} for entry in (read_run_list(path) if path is not None else [])]
     where = str(path) if path is not None and not models else "the runs"
@@ -54,12 +54,9 @@ def score_runs(
     from video_contrast import api
 
     if request.dry_run:
-        plans = {
-            one.name: dict(api.score(one.model, one.dataset, one.configs, request=one.options).record)
-            for one in requests
-        }
+        plans = {run.name: api.score(run.model, run.dataset, run.configs, request=run.options) for run in requests}
         if as_json:
-            print_json(plans)
+            print_json({name: plan.record for name, plan in plans.items()})
         for name, plan in plans.items() if not as_json else ():
             print(f"{name}:")
             print_plan(plan)
@@ -68,8 +65,8 @@ def score_runs(
 
     def done(outcome: RunOutcome) -> None:
         if first and not quiet and not as_json:
-            said = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
-            print(f"{outcome.name}: {said}", file=sys.stderr if outcome.error else sys.stdout)
+            ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
+            print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
 
     from video_contrast.runner.many import score_each
 
@@ -77,7 +74,7 @@ def score_runs(
     if not first:
         return
     if as_json:
-        print_json({one.name: {"error": one.error} if one.result is None else summary(one.result) for one in outcomes})
+        print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
     elif not quiet:
         print_outcomes(outcomes)
     failed = [outcome for outcome in outcomes if outcome.error]

@@ -1,7 +1,7 @@
 """`video-contrast table RUN ...`: the numbers of several runs side by side, those of other harnesses among them."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, print_json
@@ -24,7 +24,7 @@ def table(
     from video_contrast.reports.foreign_logs.statistics import best_logs, log_metrics, notes_of
 
     own = [folder for run in runs if not is_foreign(run) for folder in run_folders(run)]
-    metrics: dict[str, Any] = dict(terminal.read_metrics(own))
+    metrics = terminal.read_metrics(own)
     logs = [log for run in runs if is_foreign(run) for log in read_logs(run, metric)]
     foreign = log_metrics(logs)
     for model, tasks in foreign.items():

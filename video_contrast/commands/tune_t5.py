@@ -1,7 +1,7 @@
 """`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ def tune_t5(
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
     save_every: Annotated[int, "steps between checkpoints"] = 500,
     num_proc: Annotated[int, "processes for tagging"] = 1,
-    options: Annotated[dict[str, Any] | None, Flag(python_only=True)] = None,
+    options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
 
