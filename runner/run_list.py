@@ -73,10 +73,10 @@ def run_requests(
     for number, (entry, name) in enumerate(zip(runs, names, strict=True), 1):
         place = f"run {number} of {where}"
         given = {str(key).replace("-", "_"): value for key, value in entry.items()}
+        own = _own_options({key: value for key, value in given.items() if key not in OWN}, options, place)
         missing = [key for key in ("model", "dataset") if not given.get(key)]
         if missing:
             raise UsageError(f"{place} has no {missing[0]}")
-        own = _own_options({key: value for key, value in given.items() if key not in OWN}, options, place)
         requests.append(
             RunRequest(
                 name,

@@ -108,6 +108,7 @@ def test_a_file_of_runs_has_options_of_its_own(place: Path, tmp_path: Path, caps
         ("model: random", "must be a list of runs"),
         ("- [1", "is no YAML file"),
         ("- {dataset: shapes}", "run 1 of .* has no model"),
+        ("- {modell: random, dataset: shapes}", "unknown option of run 1 .*'modell'.*did you mean 'model'"),
         ("- {model: random}", "run 1 of .* has no dataset"),
         (
             "- {model: random, dataset: shapes, framse: 4}",
