@@ -67,7 +67,7 @@ test: lint typecheck $(DEVELOP) $(VLM)/.installed
 ifneq ($(filter-out runner,$(ROOM)),)
 	$(PYTEST) -n 2 --dist loadscope tests/$(ROOM)
 else
-	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) tests/runner/vlm
+	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) -n 2 --dist loadscope tests/runner/vlm
 	$(PYTEST) -n 2 --dist loadscope --ignore tests/runner/vlm tests/$(ROOM)
 endif
 

@@ -18,6 +18,15 @@ os.environ["HF_MODULES_CACHE"] = _MODULES.name
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+# The longest files, first: a file is one worker's (--dist loadscope), and the last should not be a long one.
+LONGEST = ("project/test_docs.py", "commands/test_demo.py", "teacher/test_teacher.py", "reports/test_report_page.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {REPOSITORY / "tests" / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
@@ -47,6 +56,20 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["VIDEO_CONTRAST_CACHE"] = str(tmp_path_factory.getbasetemp() / "video-contrast-cache")
 
 
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of the test run see."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clips_drawn_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    import drawn_once
+
+    os.environ[drawn_once.FOLDER] = str(shared_folder(tmp_path_factory) / "drawn-clips")
+    drawn_once.keep(Path(os.environ[drawn_once.FOLDER]))
+
+
 @pytest.fixture(scope="session")
 def demo_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `video-contrast demo` writes: made once, by the first of the test processes that needs it."""
@@ -54,8 +77,7 @@ def demo_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     from video_contrast import cli
 
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "demo"
+    folder = shared_folder(tmp_path_factory) / "demo"
     with FileLock(f"{folder}.lock"):
         if not (folder / "report.html").exists():  # written last
             assert cli.main(["demo", "--output", str(folder), "--quiet"]) == 0

@@ -223,8 +223,13 @@ def test_the_command_writes_page_json_certificate_and_a_refined_set(tmp_path, ca
     assert record["items"] < 300 and record["blind"]["models"][0]["accuracy"] < 0.65
 
 
-def test_several_sets_stand_side_by_side_and_scores_join(tmp_path, capsys):
-    sets = build("shapes", ["antonym_mc"], output=tmp_path / "shapes", seed=0)
+@pytest.fixture(scope="module")
+def antonyms(tmp_path_factory):
+    return build("shapes", ["antonym_mc"], output=tmp_path_factory.mktemp("sets") / "shapes", seed=0)
+
+
+def test_several_sets_stand_side_by_side_and_scores_join(antonyms, tmp_path, capsys):
+    sets = antonyms
     table = tmp_path / "t.jsonl"
     table.write_text(
         "\n".join(json.dumps({"candidates": r["candidates"], "label": r["label"]}) for r in random_rows(40))
@@ -244,10 +249,9 @@ def test_several_sets_stand_side_by_side_and_scores_join(tmp_path, capsys):
     assert main(["xray", "nowhere"]) == 2 and "no such file, folder or data set" in capsys.readouterr().err
 
 
-def test_the_xray_of_the_shapes_sets_finds_chance(tmp_path):
+def test_the_xray_of_the_shapes_sets_finds_chance(antonyms, tmp_path):
     """A clip and its reversal have the same texts: nothing is there to win."""
-    root = build("shapes", ["antonym_mc"], output=tmp_path / "shapes", seed=0)
-    assert main(["xray", str(root), "--output", str(tmp_path / "x"), "--quiet"]) == 0
+    assert main(["xray", str(antonyms), "--output", str(tmp_path / "x"), "--quiet"]) == 0
     (record,) = json.loads((tmp_path / "x" / "xray.json").read_text()).values()
     best = record["blind"]["best"]
     assert record["blind"]["solvable"] is False and best["low"] <= record["blind"]["chance"] <= best["high"]

@@ -47,7 +47,7 @@ def test_stored_captions_are_those_of_the_perturbation(clean: Path, tmp_path: Pa
 
 
 def test_all_options_are_perturbed_and_equal_ones_are_counted(tmp_path: Path) -> None:
-    clean = build("shapes", ["verb_mc"], output=tmp_path / "s")
+    clean = build("shapes", ["verb_mc"], output=tmp_path / "s", items=60)
     before = {row["id"]: row for row in rows_of(clean, "verb_mc")}
     root = build("perturbed", ["drop_first", "only_nouns"], output=tmp_path / "p", dataset=clean)
     rows = rows_of(root, "drop_first")
@@ -59,7 +59,7 @@ def test_all_options_are_perturbed_and_equal_ones_are_counted(tmp_path: Path) ->
 
 
 def test_a_config_without_an_item_left_is_an_error(tmp_path: Path) -> None:
-    clean = build("shapes", ["gender_mc"], output=tmp_path / "s")
+    clean = build("shapes", ["gender_mc"], output=tmp_path / "s", items=20)
     with pytest.raises(VideoContrastError, match="no item has different options left under gender_neutral"):
         build("perturbed", ["gender_neutral"], output=tmp_path / "p", dataset=clean)
 

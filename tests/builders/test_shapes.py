@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import datasets
+import drawn_once
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ import video_contrast
 from video_contrast.builders.shapes.captions import Claim, claim, read, write
 from video_contrast.builders.shapes.contrasts import negatives
 from video_contrast.builders.shapes.render import COLOURS, render
+from video_contrast.builders.shapes.scene_clip import SceneClip
 from video_contrast.builders.shapes.shapes import CONFIGS
 from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import ACTIONS, REVERSE, TRANSITIVE, Figure, Scene, held_out, scenes
@@ -23,6 +26,14 @@ from video_contrast.seeds import stream
 from video_contrast.video import read_video
 
 some_scene = st.builds(lambda n: next(scenes(3, "test", 1, first=n)), st.integers(0, 5000))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _drawn_anew() -> Iterator[None]:
+    """Other tests take clips that were drawn before; here all are drawn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SceneClip, "write", drawn_once.draw)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         (["scoer"], 'Unknown command "scoer". Did you mean "score"?'),
-        (["score", "--modle", "temporal"], "Did you mean --model instead of --modle?"),
+        (["score", "--modle", "temporal"], "Did you mean --model"),
         (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
         (["check"], "requires an argument"),
         (["annotate", "judge", "set", "--output", "votes.jsonl", "--port", "99999"], "--port must be 1 to 65535"),
@@ -103,7 +103,7 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_a_misspelt_name_is_no_hub_id(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["score", "--model", "temporl", "--dataset", "shapes", "--dry-run"]) == 2
+    assert cli.main(["score", "--model", "temporl", "--dataset", "shapes", "--config", "antonym_mc", "--dry-run"]) == 2
     assert "--model temporl: did you mean 'temporal'?" in capsys.readouterr().err
 
 

@@ -54,6 +54,7 @@ def command(folder: Path) -> Iterator[Path]:
 def serve(address: str) -> None:
     """Answers calls at the socket until it is ended."""
     import datasets  # noqa: F401
+    import drawn_once
     import matplotlib.figure
     import sklearn.linear_model
     import torch
@@ -62,6 +63,8 @@ def serve(address: str) -> None:
     import video_contrast.api
     import video_contrast.cli  # noqa: F401
 
+    if drawn_once.FOLDER in os.environ:
+        drawn_once.keep(Path(os.environ[drawn_once.FOLDER]))
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert matplotlib.figure and sklearn.linear_model and torch
     with socket.socket(socket.AF_UNIX) as listening:
