@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
@@ -60,7 +61,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     return f"---\n{header}---\n\n{body}"
 
 
-def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, object]:
+def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
     """The card's YAML as a dict: what the Hub and `datasets` read."""
     import datasets
     from datasets.info import DatasetInfosDict
@@ -95,7 +96,7 @@ def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, object]:
     elif facts.get("licence"):
         data.license = "other"
     DatasetInfosDict(infos).to_dataset_card_data(data)
-    front = data.to_dict()
+    front: dict[str, Any] = data.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
     front["configs"] = [
         {
             "config_name": config,

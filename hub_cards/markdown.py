@@ -55,7 +55,8 @@ def bullets(value: Any, indent: int = 0) -> str:
 
 def render(template: str, **facts: Any) -> str:
     """A template of this folder with the facts."""
-    return _environment().from_string((files(__package__) / template).read_text(encoding="utf-8")).render(**facts)
+    source = (files(__package__) / template).read_text(encoding="utf-8")
+    return str(_environment().from_string(source).render(**facts))
 
 
 def _plain(value: Any) -> str:

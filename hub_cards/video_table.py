@@ -57,7 +57,8 @@ def with_video_config(card: str, count: int, size: int) -> str:
     )
     data = DatasetCardData()
     DatasetInfosDict({CONFIG: info, "-": info}).to_dataset_card_data(data)
-    described = next(entry for entry in data.to_dict()["dataset_info"] if entry["config_name"] == CONFIG)
+    infos = data.to_dict()["dataset_info"]  # type: ignore[no-untyped-call]  # of huggingface_hub
+    described = next(entry for entry in infos if entry["config_name"] == CONFIG)
     former = front["dataset_info"]
     if isinstance(former, dict):  # of a set with a single config
         former = [{"config_name": front["configs"][0]["config_name"], **former}]

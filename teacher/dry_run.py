@@ -3,8 +3,9 @@ steps, and the time of a step as measured here. Nothing is written.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -93,10 +94,11 @@ def dry_run(
 def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
     """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
     absent = {}
-    for what, check in (
-        ("teacher", lambda: check_encoder(request.encoder)),
-        ("negatives", lambda: check_generator(recipe)),
-    ):
+    checks: dict[str, Callable[[], object]] = {
+        "teacher": partial(check_encoder, request.encoder),
+        "negatives": partial(check_generator, recipe),
+    }
+    for what, check in checks.items():
         try:
             check()
         except VideoContrastError as error:

@@ -97,7 +97,7 @@ class Measured:
         return {"loss": self.loss, "accuracy": self.accuracy, **rank, **means}
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
 def measure(
     pairs: Pairs,
     part: Part,

@@ -66,7 +66,7 @@ def _ranges(count: int, size: int) -> list[range]:
     return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
 def _stored(
     file: Path, key: str, run: Callable[[Sequence[int]], torch.Tensor], *, count: int, batches: Iterable[range]
 ) -> tuple[np.ndarray, int]:

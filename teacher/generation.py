@@ -9,23 +9,22 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json, write_text
+from video_contrast.files import read_json, write_json
 from video_contrast.options import Config, Seed, Split, with_options
-from video_contrast.row_parts import EditRecord
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row
-from video_contrast.seeds import digest, stream
+from video_contrast.rows import RetrievalRow
+from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
-from video_contrast.storage.set_records import Facts
 from video_contrast.teacher.frame_negatives import FrameNegatives
+from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, write_generated
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, corpus_of, edits_of, texts_of
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
 
 PART = 500  # clips
-BUILDER = "generated"
-CONFIG = "negatives_mc"
 LETTERS_A_TOKEN = 4  # of English, about
 ANSWER_TOKENS = 6  # a replacement in JSON, about
 
@@ -96,38 +93,6 @@ class GenerateOptions(FramesOptions, EditOptions):
         )
         recipe.check()
         return recipe
-
-
-class GeneratedEdit(EditRecord):
-    """A negative: its edit, and its text."""
-
-    text: str
-
-
-class GeneratedCaption(TypedDict):
-    """A caption with its negatives, as a part of the corpus is stored."""
-
-    id: str  # of the clip
-    number: int  # of the caption among the clip's
-    caption: str
-    edits: list[GeneratedEdit]
-    kinds: list[str]  # one an edit
-
-
-class RejectedCandidate(TypedDict):
-    """A line of `rejected.jsonl`."""
-
-    caption: str
-    text: str
-    reason: str  # the constraint, or what is wrong with an answer
-    score: float | None  # what the constraint measured
-
-
-class CorpusPart(TypedDict):
-    """What is stored of a part of the corpus."""
-
-    captions: list[GeneratedCaption]
-    rejected: list[RejectedCandidate]
 
 
 @dataclass(frozen=True)
@@ -245,7 +210,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         "rejected": len(rejected),
         "reasons": dict(Counter(entry["reason"] for entry in rejected).most_common()),
     }
-    _write(rows, captions, rejected, request=request, source=str(dataset), result=result)
+    write_generated(rows, captions, rejected, request=request, source=str(dataset), result=result)
     if chat is not None:
         result["cost"] = asdict(chat.cost)
     return result
@@ -379,65 +344,3 @@ def _rule(why: str) -> str:
     """
     first = why.partition(" (")[0]
     return f"{first} scores too little" if first == "the best contrast" else first
-
-
-def _write(
-    rows: Sequence[RetrievalRow],
-    captions: Sequence[GeneratedCaption],
-    rejected: Sequence[RejectedCandidate],
-    *,
-    request: GenerateOptions,
-    source: str,
-    result: GenerateResult,
-) -> None:
-    """Writes the set, with the counts on its card, and the rejected candidates."""
-    from video_contrast.builders.registry import BuiltSet
-    from video_contrast.builders.writing import write_set
-
-    clips = {row["id"]: row for row in rows}
-    items: list[Row] = list(_items(captions, clips, request.seed))
-    counts = {name: count for name, count in result.items() if name not in ("estimate", "reasons")}
-    facts: Facts = {
-        "pretty_name": f"Negatives of {Path(source).name}",
-        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
-        "constraints, to train on. Video paths are those of that set.",
-        "sources": [f"captions of {Path(source).name}"],
-        "seed": request.seed,
-        "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},
-        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | result["reasons"]}},
-    }
-    write_set(BuiltSet(BUILDER, {CONFIG: {request.split: items}}, facts), request.output)
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in rejected]
-    write_text(request.output / "rejected.jsonl", "".join(f"{line}\n" for line in lines))
-
-
-def _without_text(edit: GeneratedEdit) -> EditRecord:
-    return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
-
-
-def _items(
-    captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
-) -> Iterator[MultipleChoiceRow]:
-    for caption in captions:
-        if not caption["edits"]:
-            continue
-        row = clips[caption["id"]]
-        item = f"{caption['id']}-{caption['number']}"
-        label = int(stream("generated", seed, item).integers(len(caption["edits"]) + 1))
-        candidates, kinds = [edit["text"] for edit in caption["edits"]], list(caption["kinds"])
-        edits: list[EditRecord | None] = [_without_text(edit) for edit in caption["edits"]]
-        candidates.insert(label, caption["caption"])
-        kinds.insert(label, "true")
-        edits.insert(label, None)
-        yield multiple_choice_row(
-            id=item,
-            video_id=row["video_id"],
-            video_path=row["video_path"],
-            start=row["start"],
-            end=row["end"],
-            candidates=candidates,
-            label=label,
-            kinds=kinds,
-            edits=edits,
-            cluster=str(json.loads(row["meta"] or "{}").get("cluster", row["video_id"])),
-        )

@@ -33,9 +33,10 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
 from video_contrast.seeds import digest, stream
 from video_contrast.teacher import tiny_models
+from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss
 from video_contrast.teacher.parameter_groups import parameter_groups
-from video_contrast.teacher.run import load_checkpoint, teach
+from video_contrast.teacher.run import teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
 from video_contrast.video import frame_indices

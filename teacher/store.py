@@ -159,4 +159,5 @@ def _clip(row: RetrievalRow, root: Path, images: Any, frames: int, *, accept_dam
     values = images(images=list(pictures), return_tensors="np", **plain)
     pixels = np.asarray(values["pixel_values"])
     pixels = pixels[0] if pixels.ndim == 5 else pixels
-    return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+    clipped: np.ndarray = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+    return clipped

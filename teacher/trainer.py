@@ -86,7 +86,7 @@ class TeachTrainer(Trainer):
         batches = Batches(clips, groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
         # a generator of its own: the loader draws a number that it does not use from the global one otherwise
         own = torch.Generator()
-        return DataLoader(_Numbers(len(clips)), batch_sampler=batches, collate_fn=share, generator=own)  # type: ignore[arg-type]
+        return DataLoader(_Numbers(len(clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -103,7 +103,7 @@ class TeachTrainer(Trainer):
         cosines, square, temperature = model(batch.videos, batch.texts, batch.own, batch.everyone)
         parts = losses(cosines, square, temperature, batch, options=self.options)
         loss = sum(parts.values())
-        if not bool(torch.isfinite(loss.detach())):  # type: ignore[union-attr]  # there is at least one term
+        if not bool(torch.isfinite(loss.detach())):
             raise self._no_number("loss", batch)
         for name, value in parts.items():
             self.sums[name] = self.sums.get(name, 0.0) + value.detach() / self.current_gradient_accumulation_steps
@@ -145,10 +145,11 @@ class TeachTrainer(Trainer):
             return losses(cosines, square, temperature, batch, options=options)
 
         with self.accelerator.autocast():
-            return measure(
+            measured: Measured = measure(
                 self.model, self.validation, self.tokens, terms, batch_size=options.batch_size, seed=options.seed,
                 device=self.accelerator.device,
             )  # fmt: skip
+        return measured
 
     def evaluate(
         self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
