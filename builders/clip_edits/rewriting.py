@@ -147,6 +147,8 @@ def backwards(caption: str, tagger: str = "auto") -> Rewritten:
     at, (spans, replaced) = known[0]
     if any(_goes(tokens, n) for n in range(at + 1, len(tokens)) if n not in replaced):
         raise LeftOut("says_where_it_goes")
+    if not _acts(tokens, at):  # "an opening ceremony"
+        raise LeftOut("verb_may_mean_something_else")
     others = [n for n in verbs if n != at and n not in replaced and _acts(tokens, n)]
     if others or len({n for n, _ in known}) > 1:
         raise LeftOut("more_than_one_action")

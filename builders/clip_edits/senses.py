@@ -75,13 +75,14 @@ def other_sense(tokens: Sequence[Token], at: int, exchanged: set[int], *, dangle
         or (at > 1 and tokens[at - 1].tag == "TO" and tokens[at - 2].tag.startswith("NN"))  # "ways to approach"
         or (words == ["up"] and verb.lemma in ("jump", "climb", "step") and following and following.text == "on")
         or (verb.lemma == "enter" and following is not None and following.text.lower() in ("in", "into", "to"))
-        or (
-            verb.lemma == "appear"
-            and following is not None
-            and following.text.lower() in ("with", "in", "on", "as", "at")
-        )
+        or (verb.lemma == "appear" and following is not None and following.text.lower() in ("with", "as"))
         or (verb.lemma == "turn" and words == ["into"])  # "turns into a monster"
-        or (verb.lemma == "roll" and words == ["into"] and any(t.lemma in ("ball", "cylinder", "log") for t in rest))
+        or (verb.lemma == "roll" and words == ["into"])  # "rolls dough into balls"
+        or (verb.text.lower() == "leaves" and at > 0 and tokens[at - 1].tag == "JJ")  # "a lot of yellow leaves"
+        or (
+            words == ["into"] and at + 1 < len(tokens) and tokens[at + 1].text.lower() in ("off", "from", "out", "over")
+        )
+        or (words in (["in"], ["out"]) and following is not None and following.text.lower() in ("in", "out"))
         or (verb.lemma == "ride" and head in ("distance", "sunset"))
         or (verb.lemma == "pour" and words == ["into"] and _any_vessel(tokens, behind))
         or (verb.lemma in ("cover", "uncover") and "veil" in nouns)
