@@ -34,7 +34,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"generator": "mlm", "generator_model": "CLIP", "constraints": "lemma"}, "type clip, which .*MaskedLM cannot"),
         (
             {"generator": "llm", "generator_model": "EMPTY", "constraints": "lemma"},
-            "generator llm: .* cannot be loaded",
+            "generator llm: .* does not load as AutoConfig",
         ),
         ({"generator": "lexical", "constraints": "nli"}, "needs a model: give nli_model="),
         ({"generator": "lexical", "constraints": "word_vectors"}, "needs a file of word vectors"),
