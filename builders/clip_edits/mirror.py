@@ -11,7 +11,7 @@ from video_contrast.builders.clip_edits.rewriting import mirrored
 TEXT = "not looked for: mirrored letters would show the edit"
 
 
-@edit_kind("mirror", clips=1, negatives="the caption with left and right exchanged")
+@edit_kind("mirror", clips=1, negatives="the caption with left and right exchanged; text is " + TEXT)
 def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generator) -> EditedGroup:
     """A clip and its mirror image."""
     clip = clips[0]
@@ -20,7 +20,7 @@ def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     return EditedGroup(
         (
             Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
-            Member((clip.part(seconds, mirrored=True),), changed.caption, f"{clip.id} mirrored", claim=changed.new),
+            Member((clip.part(seconds, mirrored=True),), changed.caption, f"{clip.id} mirrored (text is {TEXT})", claim=changed.new),
         ),
         {"visible_text": TEXT},
     )
