@@ -51,8 +51,9 @@ def perturb_clip(
     frames = as_frames(frames)
     spec, constants, _ = resolve(name, severity, profile)
     if spec.acts == "temporal":
-        span = {"start": start, "end": end}
-        return frames[index_map(name, len(frames), severity, seed=seed, video_id=video_id, profile=profile, **span)]
+        return frames[
+            index_map(name, len(frames), severity, seed=seed, video_id=video_id, start=start, end=end, profile=profile)
+        ]
     if spec.acts == "codec":
         coded: Frames = spec.function(frames, int(severity), **constants)
         return coded

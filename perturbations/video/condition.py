@@ -6,7 +6,7 @@ that hold them. The result is what perturbing the whole clip and then sampling i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.registry import VideoSpec
 from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames, resolve
 from video_contrast.perturbations.video.codecs import GROUP
+from video_contrast.row_parts import VideoRecipe
 
 Frames = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.int64]
@@ -22,6 +23,14 @@ Scope = Literal["clip", "video"]
 Order = Literal["perturb_then_sample", "sample_then_perturb"]
 SCOPES = ("clip", "video")
 ORDERS = ("perturb_then_sample", "sample_then_perturb")
+
+
+class _ClipKey(TypedDict):
+    """What names the random stream of a clip (`perturb_clip`)."""
+
+    video_id: str
+    start: float | None
+    end: float | None
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,12 @@ class VideoCondition:
         """The condition of a row's `video_perturbation`."""
         return cls(**{field: recipe[field] for field in cls.__dataclass_fields__})
 
-    def recipe(self) -> dict[str, Any]:
-        """What a row's `video_perturbation` holds."""
-        return {field: getattr(self, field) for field in self.__dataclass_fields__}
+    def recipe(self) -> VideoRecipe:
+        """Returns what a row's `video_perturbation` holds."""
+        return {
+            "name": self.name, "severity": self.severity, "profile": self.profile, "seed": self.seed,
+            "scope": self.scope, "order": self.order,
+        }  # fmt: skip
 
     def sources(
         self,
@@ -128,7 +140,7 @@ class VideoCondition:
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
         return self._coded(decoded, have, sampled, spec)
 
-    def _needed(self, indices: Indices, length: int, key: dict[str, Any]) -> tuple[VideoSpec, Indices]:
+    def _needed(self, indices: Indices, length: int, key: _ClipKey) -> tuple[VideoSpec, Indices]:
         spec, _, _ = resolve(self.name, self.severity, self.profile)
         if spec.acts == "temporal":
             sampled_first = self.order == "sample_then_perturb"
@@ -149,7 +161,7 @@ class VideoCondition:
             out[inside] = group[indices[inside] - first]
         return out
 
-    def _key(self, video_id: str, start: float | None, end: float | None) -> dict[str, Any]:
+    def _key(self, video_id: str, start: float | None, end: float | None) -> _ClipKey:
         whole = self.scope == "video"
         return {"video_id": video_id, "start": None if whole else start, "end": None if whole else end}
 

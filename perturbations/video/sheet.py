@@ -6,7 +6,6 @@ shows in four successive frames only, so their tiles hold four.
 """
 
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -57,13 +56,19 @@ def contact_sheet(
         raise UsageError(f"--at {at:g} s is not within the video (0 to {times[-1]:.2f} s)")
     first = length // 2 if at is None else int(np.searchsorted(times, at, side="right")) - 1
     indices = {name: np.minimum(first + np.arange(4 if name in _SHAKING else 1), length - 1) for name in VIDEO}
-    key: dict[str, Any] = {"video_id": Path(source).stem}
+    video_id = Path(source).stem
     conditions = {
         (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
     }
     needed = np.unique(
         np.concatenate(
-            [[first], *(condition.sources(indices[condition.name], length, **key) for condition in conditions.values())]
+            [
+                [first],
+                *(
+                    condition.sources(indices[condition.name], length, video_id=video_id)
+                    for condition in conditions.values()
+                ),
+            ]
         )
     )
     pictures = decode(source, needed.tolist())
@@ -74,12 +79,12 @@ def contact_sheet(
     for name, spec in VIDEO.items():
         tiles = [_fitted(clean, width, height)]
         for severity in _SEVERITIES:
-            shown = conditions[name, severity].frames(pictures, needed, indices[name], length, **key)
+            shown = conditions[name, severity].frames(pictures, needed, indices[name], length, video_id=video_id)
             tiles.append(_fitted(shown[0], width, height) if len(shown) == 1 else _four(shown, width, height))
         maps = None
         if spec.acts == "temporal":
             maps = [np.arange(length)]
-            maps += [index_map(name, length, s, seed=seed, profile=profile, **key) for s in _SEVERITIES]
+            maps += [index_map(name, length, s, seed=seed, profile=profile, video_id=video_id) for s in _SEVERITIES]
         rows.append(_row(name, tiles, maps, across))
     sheet = np.concatenate(rows)
     _, data = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
