@@ -11,7 +11,14 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
 from video_contrast.runner.kinds.loading import explained
-from video_contrast.runner.kinds.sentence import PROMPT_TEXT, loading_arguments, prompt_of, sampled, saved_prompt
+from video_contrast.runner.kinds.sentence import (
+    PROMPT_TEXT,
+    loading_arguments,
+    prompt_of,
+    rendered,
+    sampled,
+    saved_prompt,
+)
 from video_contrast.runner.kinds.video_metadata import metadata_of
 
 
@@ -61,6 +68,13 @@ class RerankerScorer(PairScorer):
             )
             scores.append(np.asarray(found, dtype=np.float64).reshape(len(batch)))
         return ScoreResult(np.concatenate(scores))
+
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
+        """The first caption with the clip, as the model reads them."""
+        videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip)]}
+        pair = ({"text": captions[0]}, {"video": clip.frames})
+        shown = rendered(self.encoder, pair, self.prompt, processing_kwargs={"video": videos})
+        return super().rendered_input(clip, captions) | shown
 
     @property
     def facts(self) -> JsonObject:

@@ -7,6 +7,7 @@ Captions are queries and clips are documents, each under the prompt that the che
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.loading import count_longer, explained
-from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
+from video_contrast.runner.kinds.prompts import prompt_hash
+from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate, told_times
 
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
@@ -80,6 +82,21 @@ class SentenceModel(Encoder):
         """The clip, with the times of its frames."""
         return clip
 
+    def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
+        """The first caption and the clip (or its first frame) as the model reads them, each with its prompt."""
+        from PIL import Image
+
+        facts = self.facts
+        text = rendered(self.model, captions[0], str(facts["prompt_text"]))
+        if self.takes_video:
+            video = {"array": clip.frames, "video_metadata": metadata_of(clip)}
+            arguments = {"video": sampled(self.model, clip)}
+            seen = rendered(self.model, video, str(facts["prompt_video"]), processing_kwargs=arguments)
+        else:
+            seen = rendered(self.model, Image.fromarray(clip.frames[0]), str(facts["prompt_video"]))
+        clips = {name if name in ("pixels", "times_told") else f"clip_{name}": value for name, value in seen.items()}
+        return super().rendered_input(clip, captions) | text | clips
+
 
 class SentenceEncoder(SentenceModel, DualEncoder):
     """A `SentenceTransformer` with text and video, or text and images."""
@@ -117,6 +134,28 @@ class SentenceEncoder(SentenceModel, DualEncoder):
             inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
         )
         return np.asarray(rows, np.float32)
+
+
+def rendered(model: Any, given: Any, prompt: str, **more: Any) -> JsonObject:
+    """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
+
+    Args:
+        model: the loaded model.
+        given: a caption, a clip, an image, or a pair.
+        prompt: before it.
+        more: for the processor.
+    """
+    features = model.preprocess([given], prompt=prompt or None, **more)
+    shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}
+    shown: JsonObject = {"pixels": shapes}
+    if "input_ids" in features:
+        processor = model.tokenizer
+        text = getattr(processor, "tokenizer", processor).decode(features["input_ids"][0])
+        short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
+        shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
+        if told := told_times(text, features):
+            shown["times_told"] = told
+    return shown
 
 
 def sampled(model: Any, clip: ClipFrames) -> JsonObject:

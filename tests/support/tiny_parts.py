@@ -14,6 +14,11 @@ SPECIAL = [
     "<|image_start|>", "<|image_end|>", "<|img_thumbnail|>",
 ]  # fmt: skip
 
+SIGLIP = {
+    "model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "image_size": 28, "patch_size": 14, "vision_use_head": False,
+}  # fmt: skip
+
 CHAT = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
     "{% for part in message['content'] %}"

@@ -4,13 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tiny_matching import MATCHING
-from tiny_parts import chat, save, text_config, tokenizer
+from tiny_parts import SIGLIP, chat, save, text_config, tokenizer
 from tiny_qwen import qwen2_5_omni, qwen2_5_vl, qwen2_vl, qwen3_5, qwen3_vl
-
-SIGLIP = {
-    "model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 2, "image_size": 28, "patch_size": 14, "vision_use_head": False,
-}  # fmt: skip
 
 
 def llava_onevision(folder: Path) -> Path:

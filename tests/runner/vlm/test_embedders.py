@@ -99,6 +99,14 @@ def test_prompts_reach_the_model(saved: Callable[[str], Path], clip: ClipFrames)
         assert model.facts[option] == "Find: "
 
 
+def test_what_an_embedder_is_given_is_shown(saved: Callable[[str], Path], clip: ClipFrames) -> None:
+    shown = load(saved("qwen3_vl")).rendered_input(clip, CAPTIONS)
+    assert PROMPTS["query"] in str(shown["prompt"]) and CAPTIONS[0] in str(shown["prompt"])
+    assert PROMPTS["document"] in str(shown["clip_prompt"]) and "<|video_pad|>" in str(shown["clip_prompt"])
+    assert shown["times_told"] == [0.2, 1.2] and shown["clip_tokens"] > shown["tokens"] > 50  # type: ignore[operator]
+    assert "pixel_values_videos" in shown["pixels"]  # type: ignore[operator]
+
+
 @pytest.mark.parametrize("device_map", ["cpu", "auto"])
 def test_device_maps(
     device_map: str, saved: Callable[[str], Path], tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames

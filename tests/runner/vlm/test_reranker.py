@@ -70,3 +70,9 @@ def test_a_reranker_has_the_dtype_that_the_record_names(folder: Path) -> None:
 
     scorer = load(ModelSource("reranker", folder), LoadOptions(dtype="bfloat16"))
     assert {parameter.dtype for parameter in scorer.encoder.parameters()} == {torch.bfloat16}
+
+
+def test_what_a_reranker_is_given_is_shown(folder: Path, clip: ClipFrames) -> None:
+    shown = load(ModelSource("reranker", folder), LoadOptions()).rendered_input(clip, CAPTIONS)
+    assert CAPTIONS[0] in str(shown["prompt"]) and "<|video_pad|>" in str(shown["prompt"])
+    assert shown["times_told"] == [0.0, 1.0] and "pixel_values_videos" in shown["pixels"]  # type: ignore[operator]
