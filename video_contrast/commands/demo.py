@@ -19,6 +19,7 @@ from video_contrast.files import write_json, write_text
 
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import Line
+    from video_contrast.runner.many import RunOutcome
     from video_contrast.storage.run_records import ConfigMetrics
 
 MODELS = ("bag-of-frames", "temporal-plain", "temporal", "random", "blind")
@@ -83,29 +84,27 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     frames = config["vision_config"]["num_frames"]
     contrasts = [name for name in get_builder("shapes").configs if name not in ("retrieval", "reversal_pairs")]
     results: dict[str, dict[str, ConfigMetrics]] = {}
-    runs = []
+    runs: list[dict[str, Any]] = []
     for model in MODELS:
-        say(f"scoring {model}")
         source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
-        metrics: dict[str, ConfigMetrics] = {}
-        for name, configs, scored_under in (
-            ("contrasts", contrasts, ["clean"]),
-            ("retrieval", ["retrieval"], conditions()),
-        ):
-            folder = output / "runs" / model / name
-            result = video_contrast.score(
-                source,
-                dataset,
-                configs,
-                output=folder,
-                frames=frames,
-                conditions=scored_under,
-                store=output / "embeddings",
-                progress=progress,
-            )
-            metrics |= result.metrics["configs"]
-            runs.append(folder)
-        results[model] = metrics
+        settings = {"model": source, "dataset": dataset, "frames": frames}
+        folder = output / "runs" / model
+        runs.append({**settings, "config": contrasts, "output": folder / "contrasts"})
+        runs.append({**settings, "config": ["retrieval"], "conditions": conditions(), "output": folder / "retrieval"})
+    waiting = [model for model in MODELS for _ in ("contrasts", "retrieval")]
+
+    def done(outcome: RunOutcome) -> None:
+        if outcome.result is None:
+            raise VideoContrastError(outcome.error)
+        results.setdefault(waiting.pop(0), {}).update(outcome.result.metrics["configs"])
+        if waiting and waiting[0] not in results:
+            say(f"scoring {waiting[0]}")
+
+    say(f"scoring {MODELS[0]}")
+    # The models see the same frames of the same clips: each clip is decoded once for all of them.
+    video_contrast.score_many(
+        runs, output=output / "runs", conditions=["clean"], store=output / "embeddings", progress=progress, done=done
+    )
     rows = table(results)
     write_json(output / "metrics.json", results)
     write_text(output / "table.md", markdown(rows))
@@ -117,7 +116,7 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     def bar(items: Sequence[Any], label: str) -> Iterable[Any]:
         return tqdm(items, desc=label, leave=False, disable=not progress)
 
-    write_report(runs, output / "report.html", progress=bar)
+    write_report([run["output"] for run in runs], output / "report.html", progress=bar)
     return rows
 
 
