@@ -17,10 +17,16 @@ def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     clip = clips[0]
     caption, changed = first_that(mirrored, clip)
     seconds = length(clip, options)
+    shown = f"{clip.id} mirrored (text is {TEXT})"
     return EditedGroup(
         (
             Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
-            Member((clip.part(seconds, mirrored=True),), changed.caption, f"{clip.id} mirrored (text is {TEXT})", claim=changed.new),
+            Member(
+                (clip.part(seconds, mirrored=True),),
+                changed.caption,
+                shown,
+                claim=changed.new,
+            ),
         ),
         {"visible_text": TEXT},
     )
