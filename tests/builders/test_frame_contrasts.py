@@ -79,8 +79,12 @@ def test_own_training_captions_are_added_to_the_counts(tmp_path: Path) -> None:
     options = {"captions": str(table(tmp_path, (*CAPTIONS, "a clerk opens a passport"))), "quality": "all"}
     plain = build("captions", ["verb_mc"], output=tmp_path / "plain", **options)
     more = build("captions", ["verb_mc"], output=tmp_path / "more", training=str(training), **options)
-    ids = [{row["id"] for row in open_set(root).rows("verb_mc", "test")} for root in (plain, more)]
-    assert "clips/10" not in ids[0] and "clips/10" in ids[1]
+    told = [
+        {text for row in open_set(root).choice_rows("verb_mc", "test") for text in row["candidates"]}
+        for root in (plain, more)
+    ]
+    learnt = {"a clerk burns a passport", "a clerk tears a passport"}
+    assert not learnt & told[0] and learnt & told[1]
     pipeline = open_set(more).record["configs"]["verb_mc"]["facts"]["pipeline"]
     assert any("18 training videos" in source for source in pipeline["counts"])
 
