@@ -7,14 +7,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from video_contrast.commands.score_output import print_plan, summary
 from video_contrast.console import print_json
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.runner.many import RunOutcome
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_list import read_run_list, run_requests
+
+if TYPE_CHECKING:
+    from video_contrast.runner.many import RunOutcome
 
 
 def score_runs(

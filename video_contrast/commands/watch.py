@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.commands.score import kind_options
 from video_contrast.console import Quiet
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Configs, Flag
-from video_contrast.runner.checkpoints import Checkpoint
-from video_contrast.runner.many import RunOutcome
 from video_contrast.runner.options import SCORED, WatchOptions
+
+if TYPE_CHECKING:
+    from video_contrast.runner.checkpoints import Checkpoint
+    from video_contrast.runner.many import RunOutcome
 
 EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/t --once"
 
