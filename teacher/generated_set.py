@@ -1,23 +1,14 @@
-"""Generated negatives on disk: the stored parts of a corpus, and the set that is written of them."""
+"""Generated negatives: what is stored of a part of the corpus, and the rows of the set that is written of it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TypedDict, cast
 
-from video_contrast.files import write_text
 from video_contrast.row_parts import EditRecord
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow, multiple_choice_row
 from video_contrast.seeds import stream
-from video_contrast.storage.set_records import Facts
-
-if TYPE_CHECKING:
-    from video_contrast.teacher.generation import GenerateOptions, GenerateResult
-
-BUILDER = "generated"
-CONFIG = "negatives_mc"
 
 
 class GeneratedEdit(EditRecord):
@@ -52,52 +43,20 @@ class CorpusPart(TypedDict):
     rejected: list[RejectedCandidate]
 
 
-def write_generated(
-    rows: Sequence[RetrievalRow],
-    captions: Sequence[GeneratedCaption],
-    rejected: Sequence[RejectedCandidate],
-    *,
-    request: GenerateOptions,
-    source: str,
-    result: GenerateResult,
-) -> None:
-    """Writes the set, with the counts on its card, and the rejected candidates.
-
-    Args:
-        rows: of the corpus.
-        captions: with their negatives; those without any are left out.
-        rejected: for `rejected.jsonl`.
-        request: of the run.
-        source: folder of the corpus.
-        result: the counts.
-    """
-    from video_contrast.builders.registry import BuiltSet
-    from video_contrast.builders.writing import write_set
-
-    clips = {row["id"]: row for row in rows}
-    items: list[Row] = list(_items(captions, clips, request.seed))
-    counts = {name: count for name, count in result.items() if name not in ("estimate", "reasons")}
-    facts: Facts = {
-        "pretty_name": f"Negatives of {Path(source).name}",
-        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
-        "constraints, to train on. Video paths are those of that set.",
-        "sources": [f"captions of {Path(source).name}"],
-        "seed": request.seed,
-        "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},
-        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | result["reasons"]}},
-    }
-    write_set(BuiltSet(BUILDER, {CONFIG: {request.split: items}}, facts), request.output)
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in rejected]
-    write_text(request.output / "rejected.jsonl", "".join(f"{line}\n" for line in lines))
-
-
 def _without_text(edit: GeneratedEdit) -> EditRecord:
     return cast(EditRecord, {key: value for key, value in edit.items() if key != "text"})
 
 
-def _items(
+def items_of(
     captions: Sequence[GeneratedCaption], clips: Mapping[str, RetrievalRow], seed: int
 ) -> Iterator[MultipleChoiceRow]:
+    """Yields the rows of the set; captions without a negative have none.
+
+    Args:
+        captions: with their negatives.
+        clips: id -> row of the corpus.
+        seed: of the places of the captions among their negatives.
+    """
     for caption in captions:
         if not caption["edits"]:
             continue

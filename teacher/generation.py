@@ -18,13 +18,14 @@ from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json
+from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
-from video_contrast.rows import RetrievalRow
+from video_contrast.rows import RetrievalRow, Row
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
+from video_contrast.storage.set_records import Facts
 from video_contrast.teacher.frame_negatives import FrameNegatives
-from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, write_generated
+from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, corpus_of, edits_of, texts_of
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.generators.local_chat import Chat
 
 PART = 500  # clips
+BUILDER = "generated"
+CONFIG = "negatives_mc"
 LETTERS_A_TOKEN = 4  # of English, about
 ANSWER_TOKENS = 6  # a replacement in JSON, about
 
@@ -210,7 +213,7 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         "rejected": len(rejected),
         "reasons": dict(Counter(entry["reason"] for entry in rejected).most_common()),
     }
-    write_generated(rows, captions, rejected, request=request, source=str(dataset), result=result)
+    _write(rows, captions, rejected, request=request, source=str(dataset), result=result)
     if chat is not None:
         result["cost"] = asdict(chat.cost)
     return result
@@ -344,3 +347,33 @@ def _rule(why: str) -> str:
     """
     first = why.partition(" (")[0]
     return f"{first} scores too little" if first == "the best contrast" else first
+
+
+def _write(
+    rows: Sequence[RetrievalRow],
+    captions: Sequence[GeneratedCaption],
+    rejected: Sequence[RejectedCandidate],
+    *,
+    request: GenerateOptions,
+    source: str,
+    result: GenerateResult,
+) -> None:
+    """Writes the set, with the counts on its card, and the rejected candidates."""
+    from video_contrast.builders.registry import BuiltSet
+    from video_contrast.builders.writing import write_set
+
+    clips = {row["id"]: row for row in rows}
+    items: list[Row] = list(items_of(captions, clips, request.seed))
+    counts = {name: count for name, count in result.items() if name not in ("estimate", "reasons")}
+    facts: Facts = {
+        "pretty_name": f"Negatives of {Path(source).name}",
+        "summary": f"The captions of {Path(source).name}, split {request.split}, each with negatives that passed the "
+        "constraints, to train on. Video paths are those of that set.",
+        "sources": [f"captions of {Path(source).name}"],
+        "seed": request.seed,
+        "options": {"negatives": request.negatives, "generator": request.generator, "model": request.generator_model},
+        "configs": {CONFIG: {"negatives": "edits of a phrase of the caption", "counts": counts | result["reasons"]}},
+    }
+    write_set(BuiltSet(BUILDER, {CONFIG: {request.split: items}}, facts), request.output)
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in rejected]
+    write_text(request.output / "rejected.jsonl", "".join(f"{line}\n" for line in lines))
