@@ -45,28 +45,28 @@ def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> Tabl
     missing = _with_groups(plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
-        kept = _kept(table, missing)
-        items = [table.group.items[n] for n in kept]
+        places = _scored_places(table, missing)
+        items = [table.group.items[n] for n in places]
         names = [keys.video(item.clip, table.condition.visual) for item in items]
         videos = store.get(names)
         frames = tuple(tuple(int(n) for n in row) for row in store.numbers(names))
         displaced = [table.displaced(item) for item in items]
-        texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(kept, displaced, strict=True)]
+        texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(places, displaced, strict=True)]
         unique = sorted({text for own in texts for text in own})
         at = {text: n for n, text in enumerate(unique)}
         text_rows = store.get([Keys.text(text) for text in unique])
         if table.is_retrieval:
-            columns = _columns(table, kept)
+            columns = _columns(table, places)
             matrix = model.join(videos, text_rows[[at[text] for _, text, _ in columns]])
-            return TableScores(table, kept, matrix=_checked(matrix, table), columns=columns, frames=frames)
+            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
         rows = [
             _checked(model.join(videos[n : n + 1], text_rows[[at[text] for text in own]]), table)[0].astype(np.float64)
             for n, own in enumerate(texts)
         ]
         return TableScores(
             table,
-            kept,
-            rows=tuple(row[: len(table.texts[n])] for row, n in zip(rows, kept, strict=True)),
+            places,
+            rows=tuple(row[: len(table.texts[n])] for row, n in zip(rows, places, strict=True)),
             replaced=tuple(float(row[-1]) if other else None for row, other in zip(rows, displaced, strict=True)),
             frames=frames,
         )
@@ -93,27 +93,27 @@ def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) ->
     missing = _with_groups(plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
-        kept = _kept(table, missing)
+        places = _scored_places(table, missing)
         requests = list(table_requests(table, keys, together))
-        own = [results.get(requests[n][0].key) for n in kept]
+        own = [results.get(requests[n][0].key) for n in places]
         frames = tuple(result.frame_numbers for result in own)
         if table.is_retrieval:
             # The missing clips' own captions were shown to the others; they leave the gallery with their clips.
-            columns = _columns(table, kept)
+            columns = _columns(table, places)
             at = {name: n for n, (name, _, _) in enumerate(_columns(table, range(len(table.texts))))}
-            places = [at[name] for name, _, _ in columns]
-            matrix = np.array([result.scores[places] for result in own], np.float64)
+            shown_at = [at[name] for name, _, _ in columns]
+            matrix = np.array([result.scores[shown_at] for result in own], np.float64)
             for row, line in enumerate(matrix):
                 _wrong(line, [n for n, (_, _, of_row) in enumerate(columns) if of_row == row])
-            return TableScores(table, kept, matrix=_checked(matrix, table), columns=columns, frames=frames)
-        displaced = [requests[n][1] for n in kept]
-        labels = [table.group.items[n].label for n in kept]
+            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns, frames=frames)
+        displaced = [requests[n][1] for n in places]
+        labels = [table.group.items[n].label for n in places]
         return TableScores(
             table,
-            kept,
-            rows=tuple(_wrong(one.scores.copy(), [label]) for one, label in zip(own, labels, strict=True)),
-            replaced=tuple(float(results.get(one.key).scores[0]) if one else None for one in displaced),
-            parts=tuple(one.parts for one in own),
+            places,
+            rows=tuple(_wrong(result.scores.copy(), [label]) for result, label in zip(own, labels, strict=True)),
+            replaced=tuple(float(results.get(request.key).scores[0]) if request else None for request in displaced),
+            parts=tuple(result.parts for result in own),
             frames=frames,
             comparable=not together and table.group.questions != "asked",
         )
@@ -126,13 +126,13 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
 
     def scores(table: PlannedTable) -> TableScores:
         items = table.group.items
-        kept = tuple(range(len(items)))
+        places = tuple(range(len(items)))
         model.begin([text for own in table.texts for text in own], condition=table.condition.name)
         if table.is_retrieval:
-            columns = _columns(table, kept)
+            columns = _columns(table, places)
             names, texts = [name for name, _, _ in columns], [text for _, text, _ in columns]
             matrix = np.asarray(model.similarity([item.clip.video_id for item in items], names, texts))
-            return TableScores(table, kept, matrix=_checked(matrix, table), columns=columns)
+            return TableScores(table, places, matrix=_checked(matrix, table), columns=columns)
         config, condition = table.name
         model.begin_items(
             [
@@ -146,7 +146,7 @@ def text_tables(model: TextScorer, plan: Plan) -> TableScorer:
             _checked(np.asarray(model.score_item(item.id, item.clip.video_id, own), np.float64), table)
             for item, own in zip(items, table.texts, strict=True)
         )
-        return TableScores(table, kept, rows=rows, replaced=(None,) * len(items))
+        return TableScores(table, places, rows=rows, replaced=(None,) * len(items))
 
     return TableScorer(scores)
 
@@ -159,7 +159,7 @@ def _wrong(scores: np.ndarray, true: Sequence[int]) -> np.ndarray:
     return scores
 
 
-def _kept(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:
+def _scored_places(table: PlannedTable, missing: frozenset[Clip]) -> tuple[int, ...]:
     return tuple(n for n, item in enumerate(table.group.items) if item.clip not in missing)
 
 
@@ -173,11 +173,11 @@ def _with_groups(plan: Plan, missing: frozenset[Clip]) -> frozenset[Clip]:
     return missing | torn
 
 
-def _columns(table: PlannedTable, kept: Sequence[int]) -> tuple[tuple[str, str, int], ...]:
+def _columns(table: PlannedTable, places: Sequence[int]) -> tuple[tuple[str, str, int], ...]:
     """(id, text, row of its own clip) of every caption of the kept items."""
     return tuple(
         (f"{table.group.items[n].id}#{c}", text, row)
-        for row, n in enumerate(kept)
+        for row, n in enumerate(places)
         for c, text in enumerate(table.texts[n])
     )
 

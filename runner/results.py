@@ -20,7 +20,7 @@ class TableScores:
     """The scores of one table.
 
     Attributes:
-        kept: which of the group's items were scored (their clip could be read).
+        places: which of the group's items were scored (their clip could be read).
         rows: multiple choice: float64[k] an item. Empty in retrieval.
         replaced: multiple choice: the score of the random distractor that the contrast displaced, or None, an item.
         parts: raw parts an item, or None.
@@ -31,7 +31,7 @@ class TableScores:
     """
 
     table: PlannedTable
-    kept: tuple[int, ...]
+    places: tuple[int, ...]
     rows: tuple[np.ndarray, ...] = ()
     replaced: tuple[float | None, ...] = ()
     parts: tuple[list[dict[str, float]] | None, ...] = ()
@@ -43,7 +43,7 @@ class TableScores:
     @property
     def items(self) -> list[Item]:
         """The items that were scored."""
-        return [self.table.group.items[n] for n in self.kept]
+        return [self.table.group.items[n] for n in self.places]
 
 
 def metrics_of(scored: TableScores, *, seed: int) -> Numbers:
@@ -98,10 +98,10 @@ def _pairs(scored: TableScores) -> Numbers:
         len({items[n].question for n in places}) == 1 or scored.table.group.questions == "left out" for places in whole
     )
     clusters = [items[places[0]].cluster for places in whole]
-    found = group_score(matrices, clusters=clusters, interval=True)
+    shares = group_score(matrices, clusters=clusters, interval=True)
     names = SCORES if comparable else SCORES[:1]
-    numbers = {key: value for key, value in found.items() if any(name in key for name in names)}
-    return numbers | {"groups": found["n"], "group_ties": found["n_ties"]}
+    numbers = {key: value for key, value in shares.items() if any(name in key for name in names)}
+    return numbers | {"groups": shares["n"], "group_ties": shares["n_ties"]}
 
 
 def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
@@ -132,9 +132,9 @@ def _rotations(scored: TableScores) -> Numbers:
             if parts and all(name in part for part in parts):
                 row = np.array([[part[name] for part in parts]])
                 hits[at, column] = choice_ranks(row, np.array([item.label])).hit(1)[0]
-    found = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
-    sides = {f"right_in_all_rotations_{side}": found[f"right_in_all_{side}"] for side in ("low", "high")}
-    return {"right_in_all_rotations": found["right_in_all"], **sides, "rotations": len(names)}
+    shares = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
+    sides = {f"right_in_all_rotations_{side}": shares[f"right_in_all_{side}"] for side in ("low", "high")}
+    return {"right_in_all_rotations": shares["right_in_all"], **sides, "rotations": len(names)}
 
 
 def _clips(scored: TableScores) -> Numbers:
@@ -146,10 +146,10 @@ def _clips(scored: TableScores) -> Numbers:
 
     hits: dict[tuple[str, float | None, float | None], list[float]] = {}
     clusters = {}
-    found = item_hits(scored)
+    hit_of = item_hits(scored)
     for item in scored.items if all(item.question for item in scored.items) else ():
         clip = (item.clip.name, item.clip.start, item.clip.end)
-        hits.setdefault(clip, []).append(found[item.id][0])
+        hits.setdefault(clip, []).append(hit_of[item.id][0])
         clusters[clip] = item.cluster
     if len(hits) == len(scored.items) or not hits:
         return {}
