@@ -39,7 +39,8 @@ def maxsim(videos: np.ndarray, texts: np.ndarray, dimension: int, *, device: str
         dimension: of a vector.
         device: that computes the products.
 
-    >>> maxsim(np.float32([[1, 0, 0, 1]]), np.float32([[1, 0, 0, 0], [0.6, 0.8, 0, 1]]), 2).astype(float).round(2).tolist()
+    >>> texts = np.float32([[1, 0, 0, 0], [0.6, 0.8, 0, 1]])
+    >>> maxsim(np.float32([[1, 0, 0, 1]]), texts, 2).astype(float).round(2).tolist()
     [[1.0, 1.8]]
     """
     import torch
