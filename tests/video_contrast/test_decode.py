@@ -1,6 +1,7 @@
 """Selective decoding: the right frames in every container, from no more of the file than they need."""
 
 import itertools
+import multiprocessing
 from pathlib import Path
 
 import av
@@ -102,6 +103,23 @@ def test_only_the_groups_that_hold_wanted_frames_are_decoded(tmp_path: Path) -> 
 
 
 @pytest.mark.shared_data
+def test_a_forked_process_decodes_after_its_parent_did(tmp_path: Path) -> None:
+    """`Dataset.map(num_proc=2)` and torch's workers are forks: threads that the parent's decoder began are not there."""
+    path = tmp_path / "clip.mp4"
+    write_clip(path)
+    expected = read_video(path).frames
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: sender.send(int(read_video(path).frames.sum(dtype=np.int64))))
+    child.start()
+    try:
+        assert receiver.poll(60), "the forked process waits for ever"
+        assert receiver.recv() == expected.sum(dtype=np.int64)
+    finally:
+        child.kill()
+        child.join()
+
+
 def test_real_clips_of_all_sorts_are_decoded_exactly(shared_data: Path) -> None:
     for path in sorted((shared_data / "videos").glob("*.m*"))[::7]:
         every = in_sequence(path)

@@ -79,12 +79,13 @@ def regular(path: str | os.PathLike[str]) -> Any:
 
 def picture(frame: Any) -> npt.NDArray[np.uint8]:
     """Returns a decoded frame as uint8[H, W, 3], RGB and upright: phones store a picture and how to turn it."""
-    # One converter a thread: setting a new one up for every frame costs more than converting a small frame.
+    # One converter a thread: setting a new one up for every frame costs more than converting a small frame. It has no
+    # threads of its own: a process that is forked (`Dataset.map`, torch's workers) would wait for them for ever.
     if not hasattr(_OF_THREAD, "reformatter"):
         from av.video.reformatter import VideoReformatter
 
         _OF_THREAD.reformatter = VideoReformatter()
-    stored = _OF_THREAD.reformatter.reformat(frame, format="rgb24").to_ndarray()
+    stored = _OF_THREAD.reformatter.reformat(frame, format="rgb24", threads=1).to_ndarray()
     turns = round((frame.rotation or 0) / 90) % 4
     return np.ascontiguousarray(np.rot90(stored, turns)) if turns else stored
 
