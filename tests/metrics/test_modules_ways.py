@@ -41,13 +41,14 @@ def inputs_of(name: str) -> dict[str, Any]:
     """Columns of twelve rows, all optional ones among them."""
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 8, (N, 3)) / 4
+    labels = rng.integers(0, 3, N)
     videos = [f"video{i // 2}" for i in range(N)]
     captions = ["a man runs fast down the hill", "two dogs play in the deep snow", "she sings"] * 4
     return {
         "video_contrast_mc": {
             "predictions": scores,
-            "references": rng.integers(0, 3, N),
-            "kinds": [["true", "verb_lm", "random"]] * N,
+            "references": labels,
+            "kinds": [np.roll(["true", "verb_lm", "random"], label).tolist() for label in labels],
             "clusters": videos,
         },
         "video_text_retrieval": {
