@@ -102,9 +102,8 @@ def test_only_the_groups_that_hold_wanted_frames_are_decoded(tmp_path: Path) -> 
     assert counter.minimum < 8 * 12 and counter.decoded <= 1.1 * counter.minimum
 
 
-@pytest.mark.shared_data
 def test_a_forked_process_decodes_after_its_parent_did(tmp_path: Path) -> None:
-    """`Dataset.map(num_proc=2)` and torch's workers are forks: threads that the parent's decoder began are not there."""
+    """`Dataset.map(num_proc=2)` and torch's workers are forks: the threads of the parent's decoder are not in it."""
     path = tmp_path / "clip.mp4"
     write_clip(path)
     expected = read_video(path).frames
@@ -120,6 +119,7 @@ def test_a_forked_process_decodes_after_its_parent_did(tmp_path: Path) -> None:
         child.join()
 
 
+@pytest.mark.shared_data
 def test_real_clips_of_all_sorts_are_decoded_exactly(shared_data: Path) -> None:
     for path in sorted((shared_data / "videos").glob("*.m*"))[::7]:
         every = in_sequence(path)
