@@ -56,13 +56,21 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Verdict | None:
     longest = max(texts, key=len, default="")
     if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
         return None
-    other = f"{longest.rsplit(' ', 1)[0]} {LAST_WORD}"
-    first, second = (probe.scores(probe.clips[:1], [text, probe.captions[0]])[:, :1] for text in (longest, other))
-    change = difference(first, second)
+    short = probe.captions[0]
+    if _last_word_shows(probe, short, short) <= probe.noise:  # no word of the caption's end matters to it, cut or not
+        return None
+    change = _last_word_shows(probe, longest, short)
     if change > probe.noise or probe.model.truncated_texts([longest]):
         return None
     says = f"another last word of the longest caption ({len(longest)} characters) changes nothing: it is cut unseen"
     return Verdict("ends", "fail", says, {"change_sd": probe.in_units(change), "characters": len(longest)})
+
+
+def _last_word_shows(probe: Probe, text: str, beside: str) -> float:
+    """By how much the score of a text changes with another last word."""
+    other = f"{text.rsplit(' ', 1)[0]} {LAST_WORD}"
+    first, second = (probe.scores(probe.clips[:1], [words, beside])[:, :1] for words in (text, other))
+    return difference(first, second)
 
 
 def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:

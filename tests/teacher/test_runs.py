@@ -286,6 +286,7 @@ class _Flat:
 
 
 def test_an_encoder_that_gives_no_vectors_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("video_contrast.teacher.run.check_encoder", lambda _: None)  # it is no folder
     monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: _Flat())
     with pytest.raises(VideoContrastError, match=r"encoder flat gave \(\d+,\) for \d+ texts"):
         run(place, "flat", encoder="flat")
@@ -300,6 +301,7 @@ def test_another_teacher_needs_no_new_negatives(place: Path, monkeypatch: pytest
         def encode(self, texts: Any) -> np.ndarray:
             return np.array([[1.0, len(text)] for text in texts], np.float32)
 
+    monkeypatch.setattr("video_contrast.teacher.run.check_encoder", lambda _: None)  # it is no folder
     monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: Other())
     before = {path: path.stat().st_mtime_ns for path in (place / "store").glob("negatives-*.parquet")}
     run(place, "other-teacher", encoder="other", objective="lgt", stop_after=1)
