@@ -65,7 +65,16 @@ def _phrase(tokens: list[Token], at: int, verb: VerbGroup) -> NounPhrase | None:
 
 
 def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
-    """Where what describes an object ends: "a doll | made of dough", "a man | dancing on a stage" that is watched."""
+    """Where what describes an object ends: "a doll | made of dough", "a man | dancing on a stage" that is watched.
+
+    Args:
+        tokens: of the caption.
+        verb: the verb whose object it is.
+        thing: the noun phrase of the object.
+
+    Returns:
+        The index one past the last token of the description; `thing.end` if there is none.
+    """
     end = thing.end
     if end >= len(tokens):
         return end
@@ -83,7 +92,13 @@ def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
 
 
 def recipient_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
-    """The end of what a person is given or shown ("gives a girl | a ring"); the end of the object if nothing is."""
+    """The end of what a person is given or shown ("gives a girl | a ring"); the end of the object if nothing is.
+
+    Args:
+        tokens: of the caption.
+        verb: the verb of giving.
+        thing: the noun phrase behind it.
+    """
     person = tokens[thing.head].text.lower() in PEOPLE or tokens[thing.start].tag == "PRP"
     if tokens[verb.head].lemma not in TWO_OBJECTS or not person or thing.end >= len(tokens):
         return thing.end
@@ -181,7 +196,16 @@ def _can(tokens: list[Token], verb: VerbGroup, thing: NounPhrase, particle: str)
 
 
 def moved_particle(tokens: list[Token], head: Token, at: int) -> str:
-    """The particle behind the object that moves up to the verb: "takes his hat off"."""
+    """The particle behind the object that moves up to the verb: "takes his hat off".
+
+    Args:
+        tokens: of the caption.
+        head: the verb.
+        at: the index behind the object.
+
+    Returns:
+        The particle, lower-cased; "" if none moves.
+    """
     if at >= len(tokens) or head.lemma not in SEPARABLE or tokens[at].text.lower() not in PARTICLES:
         return ""
     following = tokens[at + 1] if at + 1 < len(tokens) else None

@@ -16,7 +16,14 @@ from video_contrast.perturbations.text.verb_group import verb_group
 
 
 def tells_of_object(tokens: list[Token], start: int, thing: Token, head: Token) -> bool:
-    """Whether the phrase behind the object may describe it and would describe the agent: "sees a man in a red hat"."""
+    """Whether the phrase behind the object may describe it and would describe the agent: "sees a man in a red hat".
+
+    Args:
+        tokens: of the caption.
+        start: the index of the first token behind the object.
+        thing: the head noun of the object.
+        head: the verb.
+    """
     if start >= len(tokens) or attached(tokens, start) == start:
         return False
     low = tokens[start].text.lower()

@@ -27,7 +27,7 @@ def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_p
     monkeypatch.setenv("VIDEO_CONTRAST_CACHE", str(tmp_path / "cache"))
     frames = fabricate.clip(3, size=51)
     write_video(tmp_path / "exact.mp4", frames, 8, quality="lossless")  # RGB inside: browsers show it in false colours
-    row = {"video_path": "exact.mp4", "start": 0.25, "end": 0.75}
+    row: Any = {"video_id": "exact", "video_path": "exact.mp4", "start": 0.25, "end": 0.75}
     shown = shown_clip(tmp_path, row)
     with av.open(str(shown)) as container:
         assert container.streams.video[0].codec_context.pix_fmt == "yuv420p"
@@ -37,7 +37,8 @@ def test_a_clip_is_shown_in_colours_that_browsers_know_and_cut_to_its_span(tmp_p
     assert np.abs(found[:, times // 2 :: times, times // 2 :: times].astype(int) - frames[2:6, :50, :68]).mean() < 4
     assert shown_clip(tmp_path, row) == shown
     write_video(tmp_path / "plain.mp4", np.repeat(np.repeat(frames[:, :50, :50], 6, 1), 6, 2), 8)
-    assert shown_clip(tmp_path, {"video_path": "plain.mp4", "start": None, "end": None}) == tmp_path / "plain.mp4"
+    plain: Any = {"video_id": "plain", "video_path": "plain.mp4", "start": None, "end": None}
+    assert shown_clip(tmp_path, plain) == tmp_path / "plain.mp4"
 
 
 @pytest.mark.parametrize("task", ["judge", "write"])
