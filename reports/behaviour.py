@@ -8,13 +8,13 @@ import numpy as np
 
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.hits import hit
-from video_contrast.reports.layout import Figure, Section
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.layout import Plot, Section
+from video_contrast.reports.runs import ConfigRun, SetKey
 
 _WORDS = 14  # words of the verb plot
 
 
-def behaviour(runs: Sequence[Run]) -> Section:
+def behaviour(runs: Sequence[ConfigRun]) -> Section:
     """Plots from the scores of the multiple-choice runs, set by set."""
     from video_contrast.reports.verbs import verb_distributions
 
@@ -33,7 +33,7 @@ def behaviour(runs: Sequence[Run]) -> Section:
     return section
 
 
-def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
+def sensitivity_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
     """The histogram of true minus contrast score; scores of different models are scaled by their own spread."""
     changes = {run.model: changes_of(run) for run in runs}
     changes = {model: values for model, values in changes.items() if len(values) > 1 and values.std() > 0}
@@ -61,7 +61,7 @@ def sensitivity_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         return [finish(canvas, f"sensitivity-{key.stem}", "Sensitivity to the contrast", lines)]
 
 
-def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
+def verb_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
     """The commonest replaced words, and the error rate of each model on them; for configs whose edits name words."""
     rows = runs[0].set_rows
     words: Counter[str] = Counter()
@@ -99,7 +99,7 @@ def verb_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         return [finish(canvas, f"words-{key.stem}", "Replaced words and errors on them", lines)]
 
 
-def position_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
+def position_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
     """How often each position is picked and how often it is right; none where items differ in their options."""
     from video_contrast.metrics import position_bias
 
@@ -136,7 +136,7 @@ def position_figures(runs: Sequence[Run], key: SetKey) -> list[Figure]:
         return [finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)]
 
 
-def changes_of(run: Run) -> Any:
+def changes_of(run: ConfigRun) -> Any:
     """True minus contrast score of every item that has exactly one contrast, as float64[n]."""
     changes = []
     for line in run.choices.get(run.main, {}).values():
@@ -146,7 +146,7 @@ def changes_of(run: Run) -> Any:
     return np.asarray(changes, np.float64)
 
 
-def _wrong_by(run: Run, words: dict[str, str]) -> dict[str, list[float]]:
+def _wrong_by(run: ConfigRun, words: dict[str, str]) -> dict[str, list[float]]:
     errors: dict[str, list[float]] = defaultdict(list)
     for name, line in run.choices[run.main].items():
         if name in words:

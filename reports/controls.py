@@ -5,7 +5,7 @@ from typing import Any
 
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.reports.summary import accuracy_cell
 
 CONTROLS = {
@@ -18,7 +18,7 @@ CONTROLS = {
 _SHUFFLED = "control:shuffled"
 
 
-def controls(runs: Sequence[Run]) -> Section:
+def controls(runs: Sequence[ConfigRun]) -> Section:
     """Score without the video, with one frame, with shuffled and reversed frames, and what time is worth."""
     section = Section(
         "controls",
@@ -33,7 +33,7 @@ def controls(runs: Sequence[Run]) -> Section:
     return section
 
 
-def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
+def _control_table(runs: Sequence[ConfigRun], key: SetKey) -> Table:
     names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
     score, chance = ("accuracy", "chance") if runs[0].layout != "retrieval" else ("t2v_R@1", "t2v_chance_R@1")
     paired = _SHUFFLED in names
@@ -51,7 +51,7 @@ def _control_table(runs: Sequence[Run], key: SetKey) -> Table:
     return Table(f"controls-{key.stem}", f"{what}, %, {key.name}", columns, rows)
 
 
-def _worth_of_time(run: Run) -> Cell:
+def _worth_of_time(run: ConfigRun) -> Cell:
     """Full minus shuffled on the same items, with the interval of a paired bootstrap over videos."""
     from video_contrast.metrics.paired import paired_difference
 
@@ -66,7 +66,7 @@ def _worth_of_time(run: Run) -> Cell:
     return Cell(signed(difference), difference, note=spread, tone=tone)
 
 
-def _paired_hits(run: Run) -> tuple[Any, Any, list[str]] | None:
+def _paired_hits(run: ConfigRun) -> tuple[Any, Any, list[str]] | None:
     """Hits with shuffled frames, hits with the full video, and the video of each; None where one was not scored."""
     if run.layout != "retrieval":
         full, shuffled = run.choices.get("clean", {}), run.choices.get(_SHUFFLED, {})

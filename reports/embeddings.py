@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.reports.figures import FAINT, colour, drawing, finish, tidy
-from video_contrast.reports.layout import Figure
-from video_contrast.reports.runs import Run
+from video_contrast.reports.layout import Plot
+from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.stored_vectors import StoredVectors, Vectors
 from video_contrast.seeds import digest
 
@@ -37,7 +37,7 @@ class Space:
     condition: str = ""
 
 
-def embedding_map(run: Run, points: int) -> Figure | None:
+def embedding_map(run: ConfigRun, points: int) -> Plot | None:
     """Clips and their first captions as points, each clip joined to its own caption; None for a handful of clips.
 
     Args:
@@ -57,7 +57,7 @@ def embedding_map(run: Run, points: int) -> Figure | None:
     return _drawn(run, space, [matrix.rows[row] for row in rows])
 
 
-def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | None:
+def stored(run: ConfigRun, ids: Sequence[str], captions: Sequence[str]) -> Space | None:
     """The run's own embeddings of some clips and captions, from its store; None where they are not to be had.
 
     Args:
@@ -80,13 +80,13 @@ def stored(run: Run, ids: Sequence[str], captions: Sequence[str]) -> Space | Non
     return Space(video_vectors, _unit(text_vectors), "stored embeddings", perturbed=perturbed, condition=worst or "")
 
 
-def worst_visual(run: Run) -> str | None:
+def worst_visual(run: ConfigRun) -> str | None:
     """The visual perturbation that costs most text-to-video R@1."""
     names = [name for name in run.conditions if name.startswith("visual:") and "+" not in name]
     return min(names, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
 
 
-def _drawn(run: Run, space: Space, ids: Sequence[str]) -> Figure:
+def _drawn(run: ConfigRun, space: Space, ids: Sequence[str]) -> Plot:
     groups = [space.clips, space.captions, *([] if space.perturbed is None else [space.perturbed])]
     placed = np.split(_placed(np.concatenate(groups)), len(groups))
     clips, captions = placed[:2]

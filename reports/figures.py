@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.reports.layout import Figure, to_csv
+from video_contrast.reports.layout import Plot, to_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +149,7 @@ def finish(
     *,
     wide: bool = False,
     small: bool = False,
-) -> Figure:
+) -> Plot:
     """The drawn canvas as a figure of the page. Call it inside of `drawing`.
 
     Args:
@@ -163,7 +163,7 @@ def finish(
     svg = _svg(canvas)
 
     text = _inline(svg.decode("utf-8"), name, caption)
-    return Figure(name, caption, svg=text, draw_png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
+    return Plot(name, caption, svg=text, draw_png=lambda: _png(canvas), csv=to_csv(numbers), wide=wide, small=small)
 
 
 def tidy(axes: "Axes", *, grid: str = "x") -> None:

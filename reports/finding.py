@@ -8,14 +8,14 @@ be better than another only where the sign-flip test on their common items says 
 from collections.abc import Sequence
 
 from video_contrast.reports.hits import choice_hits, is_better
-from video_contrast.reports.runs import Run
+from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.summary import above_chance
 from video_contrast.storage.run_records import Numbers
 
 WIDE = 0.3  # an interval wider than this does not tell a coin from a good model: more items are needed
 
 
-def finding(runs: Sequence[Run]) -> str:
+def finding(runs: Sequence[ConfigRun]) -> str:
     """How far models fall from random candidates to the hardest contrasts; else robustness, retrieval, accuracy; or "".
 
     Args:
@@ -52,9 +52,9 @@ def against_chance(numbers: Numbers, name: str = "accuracy", chance: str = "chan
     return f"too few items to tell from {at}" if high - low > WIDE else f"which cannot be told from {at}"
 
 
-def _fall(runs: Sequence[Run]) -> str:
+def _fall(runs: Sequence[ConfigRun]) -> str:
     """From random candidates to the set on which a model is nearest to chance."""
-    drops: dict[str, tuple[Numbers, str, Run]] = {}
+    drops: dict[str, tuple[Numbers, str, ConfigRun]] = {}
     for model in dict.fromkeys(run.model for run in runs):
         scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
         easy = [run for run in scored if run.key.config.startswith("random")]
@@ -83,7 +83,7 @@ def _fall(runs: Sequence[Run]) -> str:
     return f"{sentence}."
 
 
-def _robustness(runs: Sequence[Run]) -> str:
+def _robustness(runs: Sequence[ConfigRun]) -> str:
     """The group of perturbations that costs a model most."""
     gammas = []
     for run in runs:
@@ -100,7 +100,7 @@ def _robustness(runs: Sequence[Run]) -> str:
     return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({n:,} items) under {words}, on average."
 
 
-def _retrieval(runs: Sequence[Run]) -> str:
+def _retrieval(runs: Sequence[ConfigRun]) -> str:
     scored = [run for run in runs if run.layout == "retrieval"]
     if not scored:
         return ""
@@ -112,7 +112,7 @@ def _retrieval(runs: Sequence[Run]) -> str:
     )
 
 
-def _accuracy(runs: Sequence[Run]) -> str:
+def _accuracy(runs: Sequence[ConfigRun]) -> str:
     scored = [run for run in runs if run.layout != "retrieval"]
     if not scored:
         return ""
@@ -121,7 +121,7 @@ def _accuracy(runs: Sequence[Run]) -> str:
     return f"{run.model} picks the true caption in {_share(numbers)} of {run.key.short}, {against_chance(numbers)}."
 
 
-def _numbers(run: Run) -> Numbers:
+def _numbers(run: ConfigRun) -> Numbers:
     return run.metrics[run.main]
 
 

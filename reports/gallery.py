@@ -13,7 +13,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
 from video_contrast.rows import EditRecord, Row
 from video_contrast.video import Clip
@@ -23,7 +23,7 @@ SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
 Progress = Callable[[Sequence[Any], str], Any]
-Entry = tuple[Run, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
+Entry = tuple[ConfigRun, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class GalleryData(TypedDict):
 
 
 def gallery_data(
-    runs: Sequence[Run],
+    runs: Sequence[ConfigRun],
     *,
     max_failures: int,
     progress: Progress,
@@ -178,7 +178,7 @@ def _with_partners(failures: Sequence[tuple[SetKey, ShownItem]]) -> list[tuple[S
     return list({(key.dataset, item.strip): (key, item) for key, item in shown}.values())
 
 
-def _retrieval_items(run: Run) -> tuple[list[ShownItem], list[list[float] | None]]:
+def _retrieval_items(run: ConfigRun) -> tuple[list[ShownItem], list[list[float] | None]]:
     """One item a clip: its best caption against the captions of other clips that the model puts highest."""
     matrix = run.matrix(run.main)
     caption_to_video = np.asarray(matrix.relevant)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
-from video_contrast.reports.runs import Run
+from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.summary import accuracy_cell
 
 
-def kinds(runs: Sequence[Run]) -> Section:
+def kinds(runs: Sequence[ConfigRun]) -> Section:
     """One table a config that has several kinds."""
     section = Section(
         "kinds",
@@ -38,7 +38,7 @@ def kinds(runs: Sequence[Run]) -> Section:
     return section
 
 
-def _kinds(run: Run) -> list[str]:
+def _kinds(run: ConfigRun) -> list[str]:
     return [name.removeprefix("n_") for name in run.metrics[run.main] if name.startswith("n_") and name != "n_ties"]
 
 

@@ -79,7 +79,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Plot:
     """A plot: an SVG whose colours follow the page, a PNG, and the numbers that it shows."""
 
     name: str
@@ -112,7 +112,7 @@ class Section:
     anchor: str
     title: str
     lead: str = ""
-    parts: list[Table | Figure] = field(default_factory=list)
+    parts: list[Table | Plot] = field(default_factory=list)
     leads: bool = False  # its wide plots stand before its tables
 
     @property
@@ -121,9 +121,9 @@ class Section:
         return [part for part in self.parts if isinstance(part, Table)]
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[Plot]:
         """The figures of the section."""
-        return [part for part in self.parts if isinstance(part, Figure)]
+        return [part for part in self.parts if isinstance(part, Plot)]
 
     @property
     def groups(self) -> list["Section"]:
@@ -134,7 +134,7 @@ class Section:
             for number, name in enumerate(names)
         ]
 
-    def add(self, parts: Iterable[Table | Figure], group: str = "") -> None:
+    def add(self, parts: Iterable[Table | Plot], group: str = "") -> None:
         """Appends parts as members of a group."""
         self.parts += [replace(part, group=group) for part in parts]
 

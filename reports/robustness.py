@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
-from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
+from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import published_gammas
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.runs import ConfigRun, SetKey
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
@@ -27,7 +27,7 @@ _VISUAL = re.compile(r"visual:(?P<name>[^@+]+)@(?P<severity>\d)$")
 _MAPS = 4  # heat maps a set, at most
 
 
-def robustness(runs: Sequence[Run]) -> Section:
+def robustness(runs: Sequence[ConfigRun]) -> Section:
     """Everything about perturbed conditions, set by set; empty where there are none."""
     section = Section(
         "robustness",
@@ -49,7 +49,7 @@ def robustness(runs: Sequence[Run]) -> Section:
     return section
 
 
-def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
+def gamma_table(runs: Sequence[ConfigRun], key: SetKey) -> Table:
     """A row a model and score, a column a group of perturbations: relative gamma, its spread, the absolute gamma."""
     scores = [score for score in SCORES if any(score in run.robustness for run in runs)]
     groups = _groups(runs, scores[0])
@@ -79,7 +79,7 @@ def gamma_table(runs: Sequence[Run], key: SetKey) -> Table:
     )
 
 
-def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
+def gamma_bars(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot:
     """Relative gamma by category, a bar a model.
 
     Args:
@@ -118,7 +118,7 @@ def gamma_bars(runs: Sequence[Run], key: SetKey, score: str) -> Figure:
         return finish(canvas, f"gamma-bars-{key.stem}", f"Relative gamma of {SCORES[score]} by category", lines)
 
 
-def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
+def severity_curves(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot | None:
     """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score.
 
     Args:
@@ -155,7 +155,7 @@ def severity_curves(runs: Sequence[Run], key: SetKey, score: str) -> Figure | No
         )
 
 
-def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
+def scatter(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot | None:
     """Relative gamma against the clean score: is the better model the more robust one?
 
     Args:
@@ -192,7 +192,7 @@ def scatter(runs: Sequence[Run], key: SetKey, score: str) -> Figure | None:
         return finish(canvas, f"scatter-{key.stem}", "Robustness against performance", lines)
 
 
-def pair_map(run: Run, score: str) -> Figure | None:
+def pair_map(run: ConfigRun, score: str) -> Plot | None:
     """Relative gamma of every pair of a text and a visual perturbation."""
     gammas = {}
     for name, entry in run.robustness[score]["conditions"].items():
@@ -222,7 +222,7 @@ def pair_map(run: Run, score: str) -> Figure | None:
         return finish(canvas, name, f"Pairs, relative gamma, {run.model}", lines)
 
 
-def _groups(runs: Sequence[Run], score: str) -> list[str]:
+def _groups(runs: Sequence[ConfigRun], score: str) -> list[str]:
     groups: dict[str, None] = {}
     for run in runs:
         groups.update(dict.fromkeys(g for g in run.robustness[score] if g not in ("clean", "conditions", "at_chance")))
@@ -230,12 +230,12 @@ def _groups(runs: Sequence[Run], score: str) -> list[str]:
     return sorted(groups, key=lambda group: (order.index(group.split(":")[0]), ":" in group, group))
 
 
-def _hint(runs: Sequence[Run], score: str, group: str) -> str:
+def _hint(runs: Sequence[ConfigRun], score: str, group: str) -> str:
     count = next((run.robustness[score][group]["n"] for run in runs if group in run.robustness[score]), 0)
     return f"{count} perturbations"
 
 
-def at_chance(run: Run, score: str) -> bool:
+def at_chance(run: ConfigRun, score: str) -> bool:
     """Whether the interval of the clean score holds chance, or the scorer knows nothing of videos."""
     numbers = run.metrics.get("clean", {})
     chance = numbers.get("chance" if score == "accuracy" else score.replace("_R", "_chance_R"))
@@ -255,7 +255,7 @@ def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
     return Cell(f"{value:.2f}", value, note=note)
 
 
-def _by_severity(run: Run, score: str) -> dict[int, list[float]]:
+def _by_severity(run: ConfigRun, score: str) -> dict[int, list[float]]:
     curve = {0: [run.robustness[score]["clean"]]}
     for name, numbers in run.metrics.items():
         parts = _VISUAL.fullmatch(name)
@@ -264,5 +264,5 @@ def _by_severity(run: Run, score: str) -> dict[int, list[float]]:
     return curve
 
 
-def _optional(*figures: Figure | None) -> list[Figure]:
+def _optional(*figures: Plot | None) -> list[Plot]:
     return [figure for figure in figures if figure is not None]

@@ -1,6 +1,6 @@
 """The runs of a report: their records, their stored scores, and the rows of the sets they belong to.
 
-A run's folder holds one model on one split of one set, with one or several configs; a `Run` is one config of it.
+A run's folder holds one model on one split of one set, with one or several configs; a `ConfigRun` is one config of it.
 """
 
 import re
@@ -51,7 +51,7 @@ class SetKey:
 
 
 @dataclass
-class Run:
+class ConfigRun:
     """One model on one config of a set.
 
     Attributes:
@@ -125,7 +125,7 @@ class Run:
 
 def load_runs(
     paths: Sequence[Path], *, video_root: str | Path | None = None, dataset: str | Path | None = None
-) -> list[Run]:
+) -> list[ConfigRun]:
     """Every run below the given paths: a run directory itself, or a folder that holds some at any depth.
 
     Args:
@@ -137,7 +137,7 @@ def load_runs(
         UsageError: a path holds no run.
         VideoContrastError: a run cannot be read.
     """
-    runs: list[Run] = []
+    runs: list[ConfigRun] = []
     seen: set[Path] = set()
     for path in paths:
         if not path.is_dir():
@@ -194,7 +194,7 @@ def read_rows(key: SetKey) -> list[Row]:
         ) from error
 
 
-def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path | None) -> list[Run]:
+def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path | None) -> list[ConfigRun]:
     if not folder.is_finished:
         raise VideoContrastError(f"{folder.path} is not finished; run the same `score` command again")
     scored = folder.record["set"]
@@ -203,7 +203,7 @@ def _load(folder: RunFolder, video_root: str | Path | None, dataset: str | Path 
     for row in folder.score_rows():
         choices.setdefault(row["config"], {}).setdefault(row["condition"], {})[row["id"]] = row
     return [
-        Run(
+        ConfigRun(
             folder=folder,
             model=_short(folder.model),
             key=SetKey(name, config, scored["split"], scored["fingerprints"].get(config, "")),
@@ -252,7 +252,7 @@ def _short(model: str) -> str:
     return model
 
 
-def _tell_apart(runs: Sequence[Run]) -> None:
+def _tell_apart(runs: Sequence[ConfigRun]) -> None:
     """Gives models that share a name, but not a record, the name of their run's directory too."""
     for run in runs:
         same = {other.path for other in runs if other.model == run.model and other.key == run.key}
@@ -262,7 +262,7 @@ def _tell_apart(runs: Sequence[Run]) -> None:
                     other.model = f"{other.model} ({other.path.name})"
 
 
-def _mark_sets(runs: Sequence[Run]) -> None:
+def _mark_sets(runs: Sequence[ConfigRun]) -> None:
     """Marks sets that share a config: by split, else by the set's name, else by the fingerprint."""
     for config in dict.fromkeys(run.key.config for run in runs):
         keys = list(dict.fromkeys(run.key for run in runs if run.key.config == config))

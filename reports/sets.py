@@ -7,15 +7,15 @@ import numpy as np
 
 from video_contrast.hub_cards.dataset import BLIND
 from video_contrast.reports.figures import drawing, finish, shaded, tidy
-from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
+from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import config_facts
-from video_contrast.reports.runs import Run
+from video_contrast.reports.runs import ConfigRun
 
 _SHOWN = 60  # clips of a similarity matrix, at most
 _POINTS = 400  # of the map of embeddings
 
 
-def audits(runs: Sequence[Run]) -> Section:
+def audits(runs: Sequence[ConfigRun]) -> Section:
     """How far text alone goes on each multiple-choice config; a set without audit says so."""
     section = Section(
         "audit",
@@ -46,7 +46,7 @@ def audits(runs: Sequence[Run]) -> Section:
     return section
 
 
-def similarities(runs: Sequence[Run]) -> Section:
+def similarities(runs: Sequence[ConfigRun]) -> Section:
     """Similarity matrices of retrieval runs, clean and perturbed, and a map of their embeddings."""
     from video_contrast.reports.embeddings import embedding_map
 
@@ -66,7 +66,7 @@ def similarities(runs: Sequence[Run]) -> Section:
     return section
 
 
-def _worst_condition(run: Run) -> str | None:
+def _worst_condition(run: ConfigRun) -> str | None:
     """The visual or text condition that costs most and whose matrix was kept."""
     candidates = [
         name
@@ -76,7 +76,7 @@ def _worst_condition(run: Run) -> str | None:
     return min(candidates, key=lambda name: run.metrics[name]["t2v_R@1"], default=None)
 
 
-def _picture(run: Run, condition: str) -> Figure:
+def _picture(run: ConfigRun, condition: str) -> Plot:
     matrix = run.matrix(condition)
     first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
     rows = [row for row in range(len(matrix.rows)) if row in first][:_SHOWN]

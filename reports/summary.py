@@ -6,16 +6,16 @@ from typing import Literal
 
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.hits import best_of, choice_hits, differing
-from video_contrast.reports.layout import Cell, Column, Figure, Section, Table
+from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import human, published
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.storage.run_records import Numbers
 
 _WAYS = (("t2v", "text to video"), ("v2t", "video to text"))
 _BASELINE_MARKERS = ("s", "D", "^")
 
 
-def summary(runs: Sequence[Run]) -> Section:
+def summary(runs: Sequence[ConfigRun]) -> Section:
     """One picture of the fall from random candidates to contrasts, accuracy and retrieval tables, published figures."""
     section = Section("summary", "Summary", leads=True)
     models = list(dict.fromkeys(run.model for run in runs))
@@ -34,7 +34,7 @@ def summary(runs: Sequence[Run]) -> Section:
     return section
 
 
-def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
+def by_difficulty(runs: Sequence[ConfigRun]) -> list[SetKey]:
     """The sets of multiple-choice runs: random candidates first, then from the easiest to the hardest."""
 
     def order(key: SetKey) -> tuple[bool, float]:
@@ -45,7 +45,7 @@ def by_difficulty(runs: Sequence[Run]) -> list[SetKey]:
     return sorted(dict.fromkeys(run.key for run in runs), key=order)
 
 
-def in_order(runs: Sequence[Run]) -> list[Run]:
+def in_order(runs: Sequence[ConfigRun]) -> list[ConfigRun]:
     """The runs as the page shows them: models as they came, baselines last, the hardest set of each first."""
     choice = by_difficulty([run for run in runs if run.layout != "retrieval"])
     keys = [*reversed(choice), *(run.key for run in runs if run.layout == "retrieval")]
@@ -54,7 +54,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (run.is_baseline, order.index(run.model), place[run.key]))
 
 
-def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
+def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
     """A row a model, a column a config, and a row each for chance and for people where they are known.
 
     Args:
@@ -94,7 +94,7 @@ def accuracy_table(runs: Sequence[Run], models: Sequence[str], keys: Sequence[Se
     return Table("accuracy", "Accuracy, %", columns, rows=rows, note=note)
 
 
-def _tone(runs: Sequence[Run], model: str) -> Literal["", "quiet"]:
+def _tone(runs: Sequence[ConfigRun], model: str) -> Literal["", "quiet"]:
     return "quiet" if all(run.is_baseline for run in runs if run.model == model) else ""
 
 
@@ -131,7 +131,7 @@ def accuracy_cell(
     )
 
 
-def pairs_table(runs: Sequence[Run]) -> Table:
+def pairs_table(runs: Sequence[ConfigRun]) -> Table:
     """Text, video and group score; a dash where scores of different clips cannot be compared."""
     several = len({run.key for run in runs}) > 1
     names = ("text_score", "video_score", "group_score")
@@ -148,7 +148,7 @@ def pairs_table(runs: Sequence[Run]) -> Table:
     return Table("pairs", "Pairs of clips and captions, %", columns, rows, note=note)
 
 
-def retrieval_table(runs: Sequence[Run]) -> Table:
+def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     """R@K both ways and the median rank."""
     first = runs[0].metrics[runs[0].main]
     ks = [k for k in (1, 5, 10) if f"t2v_R@{k}" in first]
@@ -169,7 +169,7 @@ def retrieval_table(runs: Sequence[Run]) -> Table:
     return Table("retrieval", "Retrieval, %", columns, rows, note=note)
 
 
-def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> Figure:
+def dots(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey]) -> Plot:
     """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance.
 
     Args:
@@ -180,7 +180,7 @@ def dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey]) -> 
     return replace(wide, narrow=narrow.svg)
 
 
-def _dots(runs: Sequence[Run], models: Sequence[str], keys: Sequence[SetKey], width: float) -> Figure:
+def _dots(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey], width: float) -> Plot:
     run_of = {(run.model, run.key): run for run in runs}
     step = min(0.16, 0.7 / len(models))
     quiet = [model for model in models if all(run.is_baseline for run in runs if run.model == model)]

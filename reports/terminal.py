@@ -17,7 +17,7 @@ Place = tuple[str, str, str]  # config, condition, key of the measure
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line of a table.
 
     Attributes:
@@ -51,7 +51,7 @@ def contrast_kind(numbers: Mapping[str, Any]) -> str | None:
     return hard[0] if len(hard) == 1 else None
 
 
-def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | None = None) -> list[Line]:
+def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | None = None) -> list[TableLine]:
     """The lines for runs' metrics: every config and condition that any of them has.
 
     Args:
@@ -70,7 +70,7 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
                 for numbers, mark, lead in zip(by_model, marks, leads, strict=True)
             ]
             name = config if condition == CLEAN else f"{config}, {condition}"
-            lines.append(Line(name + label, first.get(chance), cells))
+            lines.append(TableLine(name + label, first.get(chance), cells))
     return lines
 
 
@@ -125,7 +125,7 @@ def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
 def show_steps(steps: Mapping[int, Mapping[str, Any]]) -> None:
     """Prints the course of a training run: a line a checkpoint, a column a measure."""
     lines = lines_of({str(step): metrics for step, metrics in steps.items()})
-    rows = [Line(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
+    rows = [TableLine(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]
     chances = [f" ({line.chance:.2f})" if line.chance is not None else "" for line in lines]
     show(rows, [line.name + chance for line, chance in zip(lines, chances, strict=True)], "step")
 
@@ -162,7 +162,7 @@ def best_models(folders: Sequence[Path]) -> dict[Place, str]:
     return {place: model for place, model in best.items() if model is not None}
 
 
-def show(lines: Sequence[Line], models: Sequence[str], title: str = "") -> None:
+def show(lines: Sequence[TableLine], models: Sequence[str], title: str = "") -> None:
     """Prints the table; it is wider than 80 columns where it must be, rather than broken.
 
     Args:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from video_contrast.reports.figures import MUTED, colour, drawing, finish, legend, shape, tidy
-from video_contrast.reports.layout import Figure, Section
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.layout import Plot, Section
+from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import Numbers
 
 MEASURES = {"accuracy": "accuracy", "t2v_R@1": "text to video R@1"}
 
 
-def training(runs: Sequence[Run]) -> Section:
+def training(runs: Sequence[ConfigRun]) -> Section:
     """A curve a set: its score against the step, a line a training run; empty without two checkpoints of one."""
     section = Section("training", "Over training")
     keys = {run.key: None for run in runs if step(run.folder) is not None}
@@ -34,14 +34,14 @@ def training_of(folder: RunFolder) -> str:
     return str(Path(folder.model).parent)
 
 
-def curve(runs: Sequence[Run], key: SetKey) -> Figure | None:
+def curve(runs: Sequence[ConfigRun], key: SetKey) -> Plot | None:
     """The score of checkpoints against their steps, with 95 % intervals.
 
     Args:
         runs: on one set.
         key: the set.
     """
-    points: dict[str, list[tuple[int, Run]]] = {}
+    points: dict[str, list[tuple[int, ConfigRun]]] = {}
     for run in runs:
         number = step(run.folder)
         if number is not None:

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, tidy
-from video_contrast.reports.layout import Figure
-from video_contrast.reports.runs import Run, SetKey
+from video_contrast.reports.layout import Plot
+from video_contrast.reports.runs import ConfigRun, SetKey
 
 _SHOWN = 24
 _KINDS = ("verb", "antonym", "counterfactual")
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "am"})
 
 
-def verb_distributions(runs: Sequence[Run]) -> list[Figure]:
+def verb_distributions(runs: Sequence[ConfigRun]) -> list[Plot]:
     """Share of each verb among the contrasts of every verb config; none where the edits name no verbs."""
     new_verbs: dict[SetKey, Counter[str]] = {}
     true: Counter[str] = Counter()

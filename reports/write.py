@@ -15,9 +15,9 @@ from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
 from video_contrast.reports.gallery import GalleryData, Progress, gallery_data
 from video_contrast.reports.kinds import kinds
-from video_contrast.reports.layout import Figure, Section
+from video_contrast.reports.layout import Plot, Section
 from video_contrast.reports.robustness import robustness
-from video_contrast.reports.runs import Run, load_runs
+from video_contrast.reports.runs import ConfigRun, load_runs
 from video_contrast.reports.sets import audits, similarities
 from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
@@ -71,7 +71,7 @@ def write_report(
         progress=progress or (lambda items, label: items),
         folder=target / "strips" if folder else None,
         used=sum(
-            len(part.svg) if isinstance(part, Figure) else 2 * len(part.csv()) for s in sections for part in s.parts
+            len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv()) for s in sections for part in s.parts
         ),
     )
     html = _render(loaded, sections, gallery, title=title, folder=folder)
@@ -82,7 +82,7 @@ def write_report(
 
 
 def _render(
-    runs: Sequence[Run], sections: Sequence[Section], gallery: GalleryData | None, *, title: str, folder: bool
+    runs: Sequence[ConfigRun], sections: Sequence[Section], gallery: GalleryData | None, *, title: str, folder: bool
 ) -> str:
     return render_page(
         sections,
@@ -142,14 +142,14 @@ def render_page(
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
         record=record,
-        csv={part.name: part.csv if isinstance(part, Figure) else part.csv() for s in sections for part in s.parts},
+        csv={part.name: part.csv if isinstance(part, Plot) else part.csv() for s in sections for part in s.parts},
         css=markup((here / "page.css").read_text(encoding="utf-8")),
         js=markup((here / "page.js").read_text(encoding="utf-8")),
         folder=folder,
     )
 
 
-def warnings(runs: Sequence[Run]) -> list[str]:
+def warnings(runs: Sequence[ConfigRun]) -> list[str]:
     """What a reader must know before comparing: mixed sets, missing videos, trial runs."""
     messages = []
     by_config: dict[tuple[str, str], set[str]] = {}
@@ -175,7 +175,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     return messages + [f"{', '.join(dict.fromkeys(models))}: {line}." for line, models in by_line.items()]
 
 
-def left_out(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+def left_out(runs: Sequence[ConfigRun]) -> list[tuple[str, list[str]]]:
     """Why conditions were not scored, and which: one entry a reason, over all runs."""
     by_reason: dict[str, dict[str, None]] = {}
     for record in {run.path: run.record for run in runs}.values():
@@ -207,7 +207,7 @@ def _embedded(value: Any) -> Any:
     return markupsafe.Markup(text)
 
 
-def _counts(runs: Sequence[Run]) -> str:
+def _counts(runs: Sequence[ConfigRun]) -> str:
     counts = {
         "model": len({run.model for run in runs}),
         "config": len({run.key for run in runs}),
@@ -217,7 +217,7 @@ def _counts(runs: Sequence[Run]) -> str:
     return f"{models} on {configs} of {sets}"
 
 
-def _records(runs: Sequence[Run]) -> list[tuple[str, list[tuple[str, str]]]]:
+def _records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The record of each run directory: a heading, and its entries as text."""
     records = []
     for path in dict.fromkeys(run.path for run in runs):

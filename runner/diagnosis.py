@@ -8,7 +8,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, load_model
 from video_contrast.runner.doctor.probe import make_probe
-from video_contrast.runner.doctor.verdict import SelfTest
+from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import Job, model_facts
 from video_contrast.runner.kinds.base import TextScorer
 from video_contrast.runner.plan import make_plan

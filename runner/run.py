@@ -12,7 +12,7 @@ from pathlib import Path
 from video_contrast import seeds
 from video_contrast.runner import record
 from video_contrast.runner.counts import RunCounts
-from video_contrast.runner.doctor.verdict import SelfTest
+from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.job import Job, numeric_options
 from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables

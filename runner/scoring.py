@@ -13,7 +13,7 @@ from video_contrast.files import JsonObject, cache_dir
 from video_contrast.options import with_options
 from video_contrast.runner import record
 from video_contrast.runner.conditions import parse
-from video_contrast.runner.doctor.verdict import accepted_checks
+from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, RunResult, describe, read_result
 from video_contrast.runner.kinds import Kind, all_kinds, choose, options_for
 from video_contrast.runner.kinds.base import ModelSource

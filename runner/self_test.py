@@ -9,8 +9,8 @@ from video_contrast import seeds
 from video_contrast.runner.doctor.examine import examine, first_scores
 from video_contrast.runner.doctor.known import check_lengths, check_recipe
 from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.doctor.steady import same_in_all
-from video_contrast.runner.doctor.verdict import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.kinds.base import TextScorer
 from video_contrast.runner.run import Run
 from video_contrast.storage import RunFolder

@@ -10,7 +10,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner import record, results
 from video_contrast.runner.conditions import Condition
-from video_contrast.runner.doctor.verdict import accepted_checks
+from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.join import TableScorer
 from video_contrast.runner.keys import VERSION

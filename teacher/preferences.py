@@ -57,14 +57,14 @@ class Preference(NamedTuple):
     kind: str  # of contrast
 
 
-class ClipFrames(TypedDict):
+class PreferenceClip(TypedDict):
     """The frames of a clip, and its path."""
 
     images: list[dict[str, str | None]]
     videos: list[str]
 
 
-class PreferenceRow(ClipFrames):
+class PreferenceRow(PreferenceClip):
     """A line of the folder: `chosen` and `rejected` of a pair, `solution` of a question."""
 
     id: str
@@ -281,7 +281,7 @@ def _letters(
         yield Preference(prompt, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n])
 
 
-def _row(row_id: str, preference: Preference, clip: ClipFrames, request: PreferenceOptions) -> PreferenceRow:
+def _row(row_id: str, preference: Preference, clip: PreferenceClip, request: PreferenceOptions) -> PreferenceRow:
     prompt = [{"role": "user", "content": preference.prompt}]
     row: PreferenceRow = {"id": row_id, "kind": preference.kind, "prompt": prompt, **clip}
     if request.format_ == "grpo":
@@ -292,7 +292,7 @@ def _row(row_id: str, preference: Preference, clip: ClipFrames, request: Prefere
     return row
 
 
-def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> ClipFrames:
+def _clip_columns(row: MultipleChoiceRow, root: Path, request: PreferenceOptions) -> PreferenceClip:
     """The clip's path and its frames, written once a clip as the runner samples them."""
     from PIL import Image
 

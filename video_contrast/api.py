@@ -16,7 +16,7 @@ from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
 from video_contrast.errors import UsageError
 from video_contrast.options import with_options
-from video_contrast.runner.doctor.verdict import SelfTest
+from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.many import RunOutcome, score_each
 from video_contrast.runner.options import ScoreOptions

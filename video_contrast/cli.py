@@ -19,7 +19,7 @@ from video_contrast.version import __version__
 if TYPE_CHECKING:
     import cyclopts
 
-    from video_contrast.commands.command import Command, Group
+    from video_contrast.commands.command import Command, CommandGroup
 
 # Heading of the help -> modules of `video_contrast.commands`, each named by its command.
 COMMANDS = {
@@ -33,7 +33,7 @@ EXAMPLE = "video-contrast demo --output demo"
 INTERRUPTED = 130
 
 
-def commands(module: str) -> Iterator[Command | Group]:
+def commands(module: str) -> Iterator[Command | CommandGroup]:
     """The commands of one module of `video_contrast.commands`; a group comes before its subcommands."""
     yield from import_module(f"video_contrast.commands.{module}").commands()
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe, difference, finite
-from video_contrast.runner.doctor.verdict import State, Verdict
+from video_contrast.runner.doctor.result import Outcome, State
 
 OTHER_SCRIPTS = ("一个男人在切西红柿", "一条狗在沙滩上奔跑")  # "a man cuts a tomato", "a dog runs on the beach"
 LAST_WORD = "elephants"
 MANY = 0.05  # the share of cut captions that is doubtful
 
 
-def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Verdict]:
+def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Outcome]:
     """The verdicts "ends", "truncated", "case" and "scripts".
 
     Args:
@@ -27,7 +27,7 @@ def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Verdict]:
     yield _scripts(probe)
 
 
-def _ends(probe: Probe, texts: Sequence[str]) -> Verdict:
+def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
     """Captions that begin alike and end as others do, and the longest text of the plan with another last word."""
     begin, *others = probe.captions_of(0)
     long = [begin, *(f"{begin}, and {other}" for other in others or ["then nothing more"])]
@@ -38,20 +38,20 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Verdict:
         change = float(np.ptp(finite(probe.scores(probe.clips[:1], long[1:] if others else long))))
     numbers = {"change_sd": probe.in_units(change)}
     if change > probe.noise:
-        return _longest(probe, texts) or Verdict(
+        return _longest(probe, texts) or Outcome(
             "ends", "pass", "captions that differ in their ends only have different scores", numbers
         )
     cut = probe.model.truncated_texts(long)
     if cut:
-        return Verdict("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
+        return Outcome("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
     if len(long) < 3 and probe.together:
-        return Verdict("ends", "fact", "not tested: the set has too few captions")
-    return Verdict(
+        return Outcome("ends", "fact", "not tested: the set has too few captions")
+    return Outcome(
         "ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers
     )
 
 
-def _longest(probe: Probe, texts: Sequence[str]) -> Verdict | None:
+def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
     """What is wrong with the longest text; None where its end shows, or it is counted as cut."""
     longest = max(texts, key=len, default="")
     if len(longest) <= max(map(len, probe.captions)):  # those that were tried are as long
@@ -63,7 +63,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Verdict | None:
     if change > probe.noise or probe.model.truncated_texts([longest]):
         return None
     says = f"another last word of the longest caption ({len(longest)} characters) changes nothing: it is cut unseen"
-    return Verdict("ends", "fail", says, {"change_sd": probe.in_units(change), "characters": len(longest)})
+    return Outcome("ends", "fail", says, {"change_sd": probe.in_units(change), "characters": len(longest)})
 
 
 def _last_word_shows(probe: Probe, text: str, beside: str) -> float:
@@ -73,36 +73,36 @@ def _last_word_shows(probe: Probe, text: str, beside: str) -> float:
     return difference(first, second)
 
 
-def _truncated(probe: Probe, texts: Sequence[str]) -> Verdict:
+def _truncated(probe: Probe, texts: Sequence[str]) -> Outcome:
     cut = probe.model.truncated_texts(texts)
     if cut is None:
-        return Verdict("truncated", "fact", "the model cuts no caption, or does not say")
+        return Outcome("truncated", "fact", "the model cuts no caption, or does not say")
     share = cut / max(1, len(texts))
     says = f"{cut} of {len(texts)} captions are longer than the model reads"
     state: State = "doubt" if share > MANY else "fact" if cut else "pass"
-    return Verdict("truncated", state, says, {"truncated": cut, "captions": len(texts)})
+    return Outcome("truncated", state, says, {"truncated": cut, "captions": len(texts)})
 
 
-def _case(probe: Probe) -> Verdict:
+def _case(probe: Probe) -> Outcome:
     captions = probe.captions_of(0)
     upper = [caption.upper() for caption in captions]
     change = difference(probe.scores(probe.clips[:1], upper), probe.scores(probe.clips[:1], captions))
     numbers = {"change_sd": probe.in_units(change)}
     if probe.is_steady(change):
-        return Verdict("case", "fact", "upper and lower case are the same to it", numbers)
-    return Verdict("case", "fact", f"captions in upper case differ by {numbers['change_sd']:.2g} sd", numbers)
+        return Outcome("case", "fact", "upper and lower case are the same to it", numbers)
+    return Outcome("case", "fact", f"captions in upper case differ by {numbers['change_sd']:.2g} sd", numbers)
 
 
-def _scripts(probe: Probe) -> Verdict:
+def _scripts(probe: Probe) -> Outcome:
     if probe.together:
-        return Verdict("scripts", "fact", "not tested: candidates are scored together")
+        return Outcome("scripts", "fact", "not tested: candidates are scored together")
     scores = finite(probe.scores(probe.clips[:1], OTHER_SCRIPTS))
     change = float(np.ptp(scores)) if len(scores) else 0.0
     own = [caption for caption in probe.captions if not caption.isascii()]
     numbers = {"change_sd": probe.in_units(change), "not_ascii": len(own)}
     beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
     if change > 0:
-        return Verdict("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
-    return Verdict(
+        return Outcome("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
+    return Outcome(
         "scripts", "doubt" if own else "fact", f"captions in Chinese are all the same to it{beyond}", numbers
     )

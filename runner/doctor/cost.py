@@ -6,12 +6,12 @@ import sys
 import time
 
 from video_contrast.runner.doctor.probe import Probe
-from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.plan import Plan
 
 
-def check_cost(probe: Probe, plan: Plan, processes: int) -> Verdict:
+def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
     """The verdict "cost": seconds of the model alone; decoding goes on beside it.
 
     Args:
@@ -37,7 +37,7 @@ def check_cost(probe: Probe, plan: Plan, processes: int) -> Verdict:
     memory = peak_bytes()
     numbers = {"seconds_an_item": item, "estimated_seconds": total, "peak_bytes": memory}
     says = f"{item:.2g} s {what}; about {_duration(total)} of the model for the run; {memory / 2**30:.1f} GB"
-    return Verdict("cost", "fact", says, numbers)
+    return Outcome("cost", "fact", says, numbers)
 
 
 def peak_bytes() -> int:

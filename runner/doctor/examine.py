@@ -12,10 +12,10 @@ from video_contrast.runner.doctor.captions import check_captions
 from video_contrast.runner.doctor.cost import check_cost
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.reacting import check_reactions
+from video_contrast.runner.doctor.result import Outcome, SelfTest
 from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
 from video_contrast.runner.doctor.truth import check_channels, check_truth
-from video_contrast.runner.doctor.verdict import SelfTest, Verdict
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.plan import Plan
@@ -75,7 +75,7 @@ def first_scores(probe: Probe) -> np.ndarray:
     return probe.scores(probe.clips[:1], probe.captions_of(0))
 
 
-def _verdicts(probe: Probe, plan: Plan, sampling: Sampling, processes: int) -> Iterator[Verdict]:
+def _verdicts(probe: Probe, plan: Plan, sampling: Sampling, processes: int) -> Iterator[Outcome]:
     scores = check_finite(probe)
     yield scores
     if scores.state == "fail":  # nothing else can be said of such a model

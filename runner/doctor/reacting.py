@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from video_contrast.runner.doctor.probe import GREY, Probe, finite, grey
-from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.doctor.result import Outcome
 
 SLOW = 20.0  # seconds at least, since some families write whole seconds
 BORDER = 3  # pixels; what the text of a printed array shows of it
 
 
-def check_reactions(probe: Probe) -> Iterator[Verdict]:
+def check_reactions(probe: Probe) -> Iterator[Outcome]:
     """The verdicts "clip", "grey", "pixels", "reversal", "times" and "caption"."""
     clip = probe.clips[0]
     yield _must(probe, "clip", replace(probe.other(0), source=clip.source), "another clip")
@@ -31,26 +31,26 @@ def check_reactions(probe: Probe) -> Iterator[Verdict]:
     yield _caption(probe)
 
 
-def _must(probe: Probe, check: str, changed: object, what: str) -> Verdict:
+def _must(probe: Probe, check: str, changed: object, what: str) -> Outcome:
     change = probe.reaction(changed)  # type: ignore[arg-type]
     numbers = {"change_sd": probe.in_units(change)}
     if probe.reacts(change):
-        return Verdict(check, "pass", f"{what}: scores change by {numbers['change_sd']:.2g} sd", numbers)
-    return Verdict(check, "fail", f"{what}: scores stay the same, so the model is not given the video", numbers)
+        return Outcome(check, "pass", f"{what}: scores change by {numbers['change_sd']:.2g} sd", numbers)
+    return Outcome(check, "fail", f"{what}: scores stay the same, so the model is not given the video", numbers)
 
 
-def _reversal(probe: Probe) -> Verdict:
+def _reversal(probe: Probe) -> Outcome:
     """A fact: a bag of frames is order-blind, and right to be."""
     change = max(
         probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n) for n, clip in enumerate(probe.clips[:2])
     )
     numbers = {"change_sd": probe.in_units(change)}
     if probe.is_steady(change):
-        return Verdict("reversal", "fact", "order-blind: reversed clips have the same scores", numbers)
-    return Verdict("reversal", "fact", f"sees order: reversed clips differ by {numbers['change_sd']:.2g} sd", numbers)
+        return Outcome("reversal", "fact", "order-blind: reversed clips have the same scores", numbers)
+    return Outcome("reversal", "fact", f"sees order: reversed clips differ by {numbers['change_sd']:.2g} sd", numbers)
 
 
-def _times(probe: Probe) -> Verdict:
+def _times(probe: Probe) -> Outcome:
     clip = probe.clips[0]
     if wrong := _told_wrong(probe):
         return wrong
@@ -61,14 +61,14 @@ def _times(probe: Probe) -> Verdict:
     numbers = {"change_sd": probe.in_units(change)}
     reads = probe.model.reads_times
     if change > probe.noise:
-        return Verdict("times", "fact" if reads is None else "pass", "reads the times of the frames", numbers)
+        return Outcome("times", "fact" if reads is None else "pass", "reads the times of the frames", numbers)
     if reads:
         says = "the family is trained with the times of frames, and other times change nothing: a constant rate is told"
-        return Verdict("times", "doubt" if probe.half else "fail", says, numbers)
-    return Verdict("times", "fact", "does not read the times of the frames", numbers)
+        return Outcome("times", "doubt" if probe.half else "fail", says, numbers)
+    return Outcome("times", "fact", "does not read the times of the frames", numbers)
 
 
-def _told_wrong(probe: Probe) -> Verdict | None:
+def _told_wrong(probe: Probe) -> Outcome | None:
     """What is wrong with the times that the model is told of the longest clip, where it is known what it is told."""
     if "times_told" not in probe.rendered:
         return None
@@ -84,14 +84,14 @@ def _told_wrong(probe: Probe) -> Verdict | None:
     if abs(span - expected) <= slack + 0.1 * expected:
         return None
     says = f"the clip's frames lie {expected:.2g} s apart, and the model is told {span:.2g} s"
-    return Verdict("times", "fail", says, {"told_seconds": span, "seconds": expected})
+    return Outcome("times", "fail", says, {"told_seconds": span, "seconds": expected})
 
 
-def _caption(probe: Probe) -> Verdict:
+def _caption(probe: Probe) -> Outcome:
     if len(probe.captions) < 2:
-        return Verdict("caption", "fact", "not tested: the set has a single caption")
+        return Outcome("caption", "fact", "not tested: the set has a single caption")
     ranges = [float(np.ptp(finite(row))) for row in probe.clean if len(finite(row)) > 1]
     numbers = {"change_sd": probe.in_units(max(ranges, default=0.0))}
     if max(ranges, default=0.0) > 0:
-        return Verdict("caption", "pass", f"other captions: {numbers['change_sd']:.2g} sd apart", numbers)
-    return Verdict("caption", "fail", "all captions of a clip have the same score", numbers)
+        return Outcome("caption", "pass", f"other captions: {numbers['change_sd']:.2g} sd apart", numbers)
+    return Outcome("caption", "fail", "all captions of a clip have the same score", numbers)

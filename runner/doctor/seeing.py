@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe, difference
-from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.doctor.result import Outcome
 
 PLACES = 4  # of a clip that are tried
 
 
-def check_frames(probe: Probe, asked: int) -> Verdict:
+def check_frames(probe: Probe, asked: int) -> Outcome:
     """The verdict "frames".
 
     A clip of one frame, repeated, gets another clip's frame at one place after the other: the scores must change. Where
@@ -25,18 +25,18 @@ def check_frames(probe: Probe, asked: int) -> Verdict:
     """
     given = len(probe.clips[0].frames)
     if given != asked:
-        return Verdict("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
+        return Outcome("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
     places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
     pairs = [_Still(probe, *pair) for pair in ((0, 1), (1, 0))]
     seen = [any(still.shows(place) for still in pairs) for place in places]
     numbers: dict[str, float] = {"frames": given, "tried": len(places), "seen": sum(seen)}
     if all(seen):
-        return Verdict(
+        return Outcome(
             "frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers
         )
     dark = ", ".join(str(place) for place, shows in zip(places, seen, strict=True) if not shows)
     says = f"{given} frames are handed over, and what frame {dark} shows changes nothing"
-    return Verdict("frames", "doubt" if probe.half else "fail", says, numbers)
+    return Outcome("frames", "doubt" if probe.half else "fail", says, numbers)
 
 
 class _Still:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe
-from video_contrast.runner.doctor.verdict import Verdict
+from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import Encoder
 
 LEVEL = 0.05
@@ -15,7 +15,7 @@ WRONG = 0.01  # a p-value from which on a sign is turned
 EXCHANGED = 0.02  # and one from which on channels are exchanged: seven of eight items, where exchanging them also helps
 
 
-def check_truth(probe: Probe) -> Verdict:
+def check_truth(probe: Probe) -> Outcome:
     """The verdict "truth".
 
     Every clip contributes the score of its own caption less the mean of the other captions that it was scored with; how
@@ -29,20 +29,20 @@ def check_truth(probe: Probe) -> Verdict:
 
     n = len(probe.clips)
     if not _is_testable(probe.clean):
-        return Verdict("truth", "fact", "not tested: it takes three items with scores")
+        return Outcome("truth", "fact", "not tested: it takes three items with scores")
     gain = _gain(probe, probe.clean)
     p_value = sign_flip(gain)
     wins = float(np.mean([np.mean(probe.clean[row, 0] > probe.clean[row, 1:]) for row in range(n)]))
     numbers = {"wins": wins, "p_value": p_value, "items": n}
     says = f"true captions beat {100 * wins:.0f} % of those of other clips (n = {n}, p = {p_value:.3g})"
     if gain.mean() > 0 and p_value < LEVEL:
-        return Verdict("truth", "pass", says, numbers)
+        return Outcome("truth", "pass", says, numbers)
     if gain.mean() < 0 and p_value < WRONG:
-        return Verdict("truth", "fail", f"{says}: they lose, is a score a distance?", numbers)
-    return Verdict("truth", "doubt", f"{says}: not more than chance would", numbers)
+        return Outcome("truth", "fail", f"{says}: they lose, is a score a distance?", numbers)
+    return Outcome("truth", "doubt", f"{says}: not more than chance would", numbers)
 
 
-def check_channels(probe: Probe) -> Verdict:
+def check_channels(probe: Probe) -> Outcome:
     """The verdict "channels": whether true captions win by more with red and blue exchanged, and then win for sure."""
     from video_contrast.metrics import sign_flip
 
@@ -53,7 +53,7 @@ def check_channels(probe: Probe) -> Verdict:
     else:
         scores = np.stack([probe.scores([clip], probe.captions_of(n), position=n)[0] for n, clip in enumerate(clips)])
     if not _is_testable(probe.clean) or not _is_testable(scores):
-        return Verdict("channels", "fact", "not tested: it takes three items with scores")
+        return Outcome("channels", "fact", "not tested: it takes three items with scores")
     exchanged = _gain(probe, scores)
     change = exchanged - _gain(probe, probe.clean)
     p_value = sign_flip(change)
@@ -61,10 +61,10 @@ def check_channels(probe: Probe) -> Verdict:
     if change.mean() > 0 and p_value < LEVEL and exchanged.mean() > 0 and sign_flip(exchanged) < LEVEL:
         says = f"true captions win by {numbers['change_sd']:.2g} sd more once red and blue are exchanged"
         says = f"{says} (p = {p_value:.3g}): are the channels in the wrong order?"
-        return Verdict("channels", "fail" if p_value < EXCHANGED else "doubt", says, numbers)
+        return Outcome("channels", "fail" if p_value < EXCHANGED else "doubt", says, numbers)
     if change.mean() < 0 and p_value < LEVEL:
-        return Verdict("channels", "pass", "true captions win by less once red and blue are exchanged", numbers)
-    return Verdict("channels", "fact", "true captions fare the same with red and blue exchanged", numbers)
+        return Outcome("channels", "pass", "true captions win by less once red and blue are exchanged", numbers)
+    return Outcome("channels", "fact", "true captions fare the same with red and blue exchanged", numbers)
 
 
 def _is_testable(scores: np.ndarray) -> bool:

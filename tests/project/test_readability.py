@@ -57,6 +57,15 @@ def test_files_are_short(repository: Path) -> None:
     assert not [f"{name}: {lines}" for name, lines in long.items() if lines > LONGEST]
 
 
+def test_a_class_name_means_one_thing(repository: Path) -> None:
+    places: dict[str, list[str]] = {}
+    for path in files(repository):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(repository)))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def test_calls_name_their_arguments(repository: Path) -> None:
     """`f(a, b, c, d, e)` tells nobody what `e` is. Only calls of our own functions: libraries have their ways."""
     wrong = []

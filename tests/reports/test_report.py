@@ -21,7 +21,7 @@ from video_contrast.reports import embeddings, reference, write_report
 from video_contrast.reports.finding import finding
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.reproduce import published
-from video_contrast.reports.runs import Run, SetKey, load_runs
+from video_contrast.reports.runs import ConfigRun, SetKey, load_runs
 from video_contrast.reports.write import left_out, warnings
 from video_contrast.storage import open_set
 
@@ -267,7 +267,7 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
     good, poor = (next(run for run in runs if run.model == name) for name in ("good", "poor"))
     right = [1.0, 0.0, 0.0, 0.0, 0.0]
 
-    def answers(run: Run, share: float) -> None:
+    def answers(run: ConfigRun, share: float) -> None:
         rows = run.choices["clean"].values()
         for number, row in enumerate(rows):
             row["scores"] = right if number < share * len(rows) else right[::-1]

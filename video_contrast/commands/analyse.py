@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, Group
+from video_contrast.commands.command import Command, CommandGroup
 from video_contrast.options import Config, Device, SetPath, Split, Tagger
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
 
 
-def commands() -> list[Command | Group]:
+def commands() -> list[Command | CommandGroup]:
     """The group `analyse`."""
     name = "video-contrast analyse"
     of_pairs = f"{name} proximity sets/shapes --run runs/temporal --encoder temporal"
     return [
-        Group(
+        CommandGroup(
             "analyse",
             "Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
             f"{of_pairs} --config verb_mc",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from video_contrast.commands.command import Command, Group
+from video_contrast.commands.command import Command, CommandGroup
 from video_contrast.console import AsJson, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
@@ -40,11 +40,11 @@ class Server:
     reviewer: Annotated[str, "word that opens the tab Review to others than this machine"] = ""
 
 
-def commands() -> list[Command | Group]:
+def commands() -> list[Command | CommandGroup]:
     """The group `annotate`."""
     name = "video-contrast annotate"
     return [
-        Group(
+        CommandGroup(
             "annotate",
             "Pages on which people write contrasts and judge them.",
             f"{name} judge sets/shapes --config verb_mc --output votes.jsonl",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from video_contrast.commands.command import Command, Group, names_in
+from video_contrast.commands.command import Command, CommandGroup, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import REQUIRED, Configs, Flag, options_of
 
@@ -22,9 +22,9 @@ LINE = 40  # characters of it
 SUMMARY = 74  # characters of a builder's line in the list of all
 
 
-def commands() -> Iterator[Command | Group]:
+def commands() -> Iterator[Command | CommandGroup]:
     """The group `build`, then one command a builder; these are imported when they are asked for."""
-    yield Group(
+    yield CommandGroup(
         "build",
         "Build a set from your videos and captions into a folder that `load_dataset` loads.",
         "video-contrast build shapes --config verb_mc --output sets/shapes",

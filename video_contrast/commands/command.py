@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Group:
+class CommandGroup:
     """A command that only has subcommands.
 
     Attributes:
@@ -81,7 +81,12 @@ def names_in(*lists: Sequence[str] | None) -> list[str] | None:
 
 
 def add_to(
-    app: cyclopts.App, command: Command | Group, *, heading: cyclopts.Group | None, order: int, listed: bool = False
+    app: cyclopts.App,
+    command: Command | CommandGroup,
+    *,
+    heading: cyclopts.Group | None,
+    order: int,
+    listed: bool = False,
 ) -> None:
     """Adds a command to the app or to the group that its name begins with.
 
@@ -99,7 +104,7 @@ def add_to(
     settings: dict[str, Any] = {"name": name, "help_epilogue": f"Example: {command.example}", "sort_key": order}
     if heading is not None and not path:
         settings["group"] = heading
-    if isinstance(command, Group):
+    if isinstance(command, CommandGroup):
         parent.command(cyclopts.App(help=command.help, **settings))
         return
     text = (listed and command.brief) or command.help or inspect.getdoc(command.function) or ""

@@ -31,7 +31,7 @@ def doctor(
     Exit code 1 if a check fails that --accept does not name.
     """
     from video_contrast import api
-    from video_contrast.runner.doctor.verdict import accepted_checks
+    from video_contrast.runner.doctor.result import accepted_checks
 
     test = api.doctor(model, dataset, names_in(config) or "random_mc", request=request)
     accepted = accepted_checks(request.accept)

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, Group
+from video_contrast.commands.command import Command, CommandGroup
 
 Names = Annotated[list[str] | None, "which modules; all by default"]
 
 
-def commands() -> list[Command | Group]:
+def commands() -> list[Command | CommandGroup]:
     """The group `metrics`."""
     return [
-        Group(
+        CommandGroup(
             "metrics",
             "The metrics for `evaluate`: by bare name on this machine, and as Spaces.",
             "video-contrast metrics install",

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, Group
+from video_contrast.commands.command import Command, CommandGroup
 
 EXAMPLE = "video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz"
 
 
-def commands() -> list[Command | Group]:
+def commands() -> list[Command | CommandGroup]:
     """The group `vectors`."""
     return [
-        Group("vectors", "Word vectors for the verb constraint `word_vectors`.", EXAMPLE),
+        CommandGroup("vectors", "Word vectors for the verb constraint `word_vectors`.", EXAMPLE),
         Command("vectors shrink", shrink, EXAMPLE),
     ]
 

@@ -16,13 +16,13 @@ from video_contrast.perturbations.contrast.generators.frames.choose import choos
 from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts, count
 from video_contrast.perturbations.contrast.generators.frames.english import require_english
-from video_contrast.perturbations.contrast.generators.frames.objects import ObjectContrasts
+from video_contrast.perturbations.contrast.generators.frames.objects import ObjectProposals
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
 from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
-from video_contrast.perturbations.contrast.generators.frames.verbs import VerbContrasts
+from video_contrast.perturbations.contrast.generators.frames.verbs import VerbProposals
 
 Kind = Literal["verb", "object"]
 ClipCaptions = tuple[str, str | None, Sequence[str]]  # id, category if known, captions
@@ -167,7 +167,7 @@ def propose(
         raise UsageError("two clips have the same id: the ids must be unique")
     texts = [text for _, _, captions in clips for text in captions]
     require_english(texts, counts.tables["words1"])
-    generator = VerbContrasts(counts) if kind == "verb" else ObjectContrasts(counts)
+    generator = VerbProposals(counts) if kind == "verb" else ObjectProposals(counts)
     words = _mean([len(text.split()) for text in texts])
     found = Found({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
     limit = threshold(kind, quality)

@@ -25,7 +25,7 @@ KNOWN = 15  # videos that must name a thing before what is said with it counts
 _GENERAL_ADJECTIVE = 60  # nouns with which an adjective is seen, to fit any of the class
 
 
-class Other(NamedTuple):
+class NounSwap(NamedTuple):
     """A thing that could stand in place of a caption's own."""
 
     name: str
@@ -33,7 +33,7 @@ class Other(NamedTuple):
     total: int
 
 
-class ObjectContrasts:
+class ObjectProposals:
     """Proposes object contrasts by counts.
 
     Args:
@@ -102,12 +102,12 @@ class ObjectContrasts:
             return "form not known"
         return ""
 
-    def _others(self, thing: Thing) -> Iterator[Other]:
+    def _others(self, thing: Thing) -> Iterator[NounSwap]:
         for name, by in self.by_governor.get(thing.governor, {}).items():
             if name not in (thing.noun, thing.name, "*"):
-                yield Other(name, by[thing.determiner], sum(by.values()))
+                yield NounSwap(name, by[thing.determiner], sum(by.values()))
 
-    def _unnatural(self, reading: Reading, thing: Thing, other: Other) -> str:
+    def _unnatural(self, reading: Reading, thing: Thing, other: NounSwap) -> str:
         if other.seen < (SEEN if thing.governor.startswith(("@", "^")) else SEEN - 1):
             return "not seen in this frame"
         if not self._thing(other.name) or self.together.totals.get(other.name, 0) < KNOWN:
@@ -130,7 +130,7 @@ class ObjectContrasts:
                 return "does not go with the caption's other things"
         return ""
 
-    def _perhaps_true(self, clip: ReadClip, thing: Thing, other: Other) -> str:
+    def _perhaps_true(self, clip: ReadClip, thing: Thing, other: NounSwap) -> str:
         head = other.name.split(" ")[-1]
         if other.name in clip.nouns or head in clip.nouns or head in clip.verbs:
             return "another caption says it"
@@ -142,7 +142,7 @@ class ObjectContrasts:
             return "goes with what it replaces"
         return ""
 
-    def _proposal(self, clip: ReadClip, index: int, reading: Reading, thing: Thing, other: Other) -> Proposal:
+    def _proposal(self, clip: ReadClip, index: int, reading: Reading, thing: Thing, other: NounSwap) -> Proposal:
         new = inflect_name(other.name, thing.tag)
         text, start, old, shown = replaced(reading.caption, thing.start, thing.end, new)
         parts = self._parts(clip, reading, thing, other, new=new)
@@ -169,7 +169,7 @@ class ObjectContrasts:
         said = self._said_with[name]
         return log((said[preposition] + 1) / (max(said.values(), default=0) + 1))
 
-    def _goes_with_verbs(self, reading: Reading, thing: Thing, other: Other) -> float:
+    def _goes_with_verbs(self, reading: Reading, thing: Thing, other: NounSwap) -> float:
         """How many of the caption's other verbs nobody says of such a place (negative)."""
         preposition = _preposition_of(thing.governor)
         if preposition not in PLACES:
@@ -182,7 +182,7 @@ class ObjectContrasts:
     def _plain(self, words: tuple[str, ...]) -> float:
         return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
 
-    def _parts(self, clip: ReadClip, reading: Reading, thing: Thing, other: Other, new: str) -> dict[str, float]:
+    def _parts(self, clip: ReadClip, reading: Reading, thing: Thing, other: NounSwap, new: str) -> dict[str, float]:
         """What the score is made of; logarithms, the higher the better."""
         lifts = self.together
         words = [word.text for word in reading.words if word.text not in (".", ",")]

@@ -28,7 +28,7 @@ _KIN = frozenset("grandma grandpa granny mum mom mommy dad daddy auntie nephew n
 _PARTICLES = frozenset("up out over off down around away back on".split())  # noqa: SIM905
 
 
-class Other(NamedTuple):
+class VerbSwap(NamedTuple):
     """A unit that could stand in place of an action's own, with its parts."""
 
     unit: str
@@ -60,7 +60,7 @@ class VerbFits:
         self.index = index
         self.together = together
 
-    def fault(self, action: Action, other: Other) -> str:
+    def fault(self, action: Action, other: VerbSwap) -> str:
         """Why a person would not write it; "" if one would."""
         if other.sure:
             return self._swap_fault(action, other)
@@ -98,7 +98,7 @@ class VerbFits:
             return "does not go with what follows"
         return self._company_fault(action, other)
 
-    def _swap_fault(self, action: Action, other: Other) -> str:
+    def _swap_fault(self, action: Action, other: VerbSwap) -> str:
         """The same of what `swaps` names: places may follow, and where it says so, anything."""
         for tail in (*action.tails, *action.loose):
             first = tail.split(" ")[0]
@@ -108,7 +108,7 @@ class VerbFits:
                 return "does not go with what follows"
         return self._company_fault(action, other)
 
-    def _company_fault(self, action: Action, other: Other) -> str:
+    def _company_fault(self, action: Action, other: VerbSwap) -> str:
         for verb in action.company:
             if verb == other.verb:
                 return "said in this caption"

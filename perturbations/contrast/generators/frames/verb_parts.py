@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.generators.frames.fluency import Flue
 from video_contrast.perturbations.contrast.generators.frames.groups import SPEECH, exclusive
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.together import Together
-from video_contrast.perturbations.contrast.generators.frames.verb_fits import Other, VerbFits
+from video_contrast.perturbations.contrast.generators.frames.verb_fits import VerbFits, VerbSwap
 from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex
 
 
@@ -29,7 +29,7 @@ class VerbParts:
         """Mean log-probability of the caption's own words: how well the caption itself is written."""
         return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
 
-    def parts(self, clip: ReadClip, reading: Reading, action: Action, other: Other, new: str) -> dict[str, float]:
+    def parts(self, clip: ReadClip, reading: Reading, action: Action, other: VerbSwap, new: str) -> dict[str, float]:
         """Returns what the score is made of: logarithms by name, the higher the better.
 
         Args:
@@ -90,7 +90,7 @@ class VerbParts:
         }
         return parts | (self._between_steps(action, other) if action.step else self._together(clip, action, other))
 
-    def _together(self, clip: ReadClip, action: Action, other: Other) -> dict[str, float]:
+    def _together(self, clip: ReadClip, action: Action, other: VerbSwap) -> dict[str, float]:
         """How surely two verbs exclude each other, by what many people say of one video."""
         lifts = self.together
         lift = -lifts.log_lift(action.verb, other.verb)
@@ -107,7 +107,7 @@ class VerbParts:
             ),
         }
 
-    def _between_steps(self, action: Action, other: Other) -> dict[str, float]:
+    def _between_steps(self, action: Action, other: VerbSwap) -> dict[str, float]:
         """The same by what one step tells to do: the steps of one video follow each other."""
         others = [verb for verb in action.company if verb not in LIGHT]
         return {

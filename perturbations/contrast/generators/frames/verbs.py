@@ -27,8 +27,8 @@ from video_contrast.perturbations.contrast.generators.frames.verb_fits import (
     KNOWN_UNIT,
     PLACES,
     SEEN,
-    Other,
     VerbFits,
+    VerbSwap,
     says_little,
 )
 from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex, phrase_of
@@ -48,7 +48,7 @@ _NO_PLACES = ("act", "event", "time", "group", "cognition", "communication", "st
 SCENES = 8  # places of which a unit is said, to be done in any place
 
 
-class VerbContrasts:
+class VerbProposals:
     """Proposes verb contrasts by counts.
 
     Args:
@@ -107,7 +107,7 @@ class VerbContrasts:
                     reasons[farthest(why) or "no other verb known of this noun"] += 1
         return found, reasons
 
-    def _swaps(self, action: Action) -> list[Other]:
+    def _swaps(self, action: Action) -> list[VerbSwap]:
         """What surely replaces an action where a clip has few captions (`swaps`), seen with this noun or not."""
         if action.step or action.context == "passive" or action.tag == "VBN":
             return []
@@ -129,7 +129,7 @@ class VerbContrasts:
             antonym = opposite(action.unit, unit)
             seen = max(total, SEEN)
             made.append(
-                Other(unit, verb, phrase, seen=seen, seen_total=seen, antonym=antonym, sure=True, anyway=anyway)
+                VerbSwap(unit, verb, phrase, seen=seen, seen_total=seen, antonym=antonym, sure=True, anyway=anyway)
             )
         return made
 
@@ -145,7 +145,7 @@ class VerbContrasts:
         """Whether a noun names something that one cannot sit in or on: a race, a day, a team."""
         return any(self.counts.get("class", noun, kind) == FIRST for kind in _NO_PLACES)
 
-    def _others(self, action: Action, few: bool = False, sure: Sequence[Other] = ()) -> Iterator[Other]:
+    def _others(self, action: Action, few: bool = False, sure: Sequence[VerbSwap] = ()) -> Iterator[VerbSwap]:
         """Units said of the noun (or said without one), with what they are made of.
 
         Args:
@@ -192,7 +192,7 @@ class VerbContrasts:
             seen, total = index.seen(unit, noun, how)
             if unit in general and total < SEEN:
                 seen = total = SEEN
-            yield Other(unit, verb, phrase, seen=seen if noun else total, seen_total=total, antonym=antonym)
+            yield VerbSwap(unit, verb, phrase, seen=seen if noun else total, seen_total=total, antonym=antonym)
 
     def _split_unit(self, unit: str) -> tuple[str, str, bool]:
         """Its verb with the particle, its verb, and whether it may only be proposed as an opposite."""
@@ -233,11 +233,11 @@ class VerbContrasts:
             and bool(self.counts.get("class", action.noun, "+place"))
         )
 
-    def _misfit(self, clip: ReadClip, reading: Reading, action: Action, other: Other) -> str:
+    def _misfit(self, clip: ReadClip, reading: Reading, action: Action, other: VerbSwap) -> str:
         """Why a unit cannot stand here or may be true; "" if it can and is surely false."""
         return self.fits.fault(action, other) or self._perhaps_true(clip, reading, action, other)
 
-    def _perhaps_true(self, clip: ReadClip, reading: Reading, action: Action, other: Other) -> str:
+    def _perhaps_true(self, clip: ReadClip, reading: Reading, action: Action, other: VerbSwap) -> str:
         # What one caption says of "turn on" says nothing of "turn off"; what others say may.
         alone = clip.captions == 1 and other.verb == action.verb
         if (other.phrase in clip.verbs and not alone) or (other.verb in clip.verbs and not other.antonym):
@@ -264,7 +264,7 @@ class VerbContrasts:
             return "goes with what it replaces"
         return ""
 
-    def _proposal(self, clip: ReadClip, index: int, reading: Reading, action: Action, other: Other) -> Proposal:
+    def _proposal(self, clip: ReadClip, index: int, reading: Reading, action: Action, other: VerbSwap) -> Proposal:
         rest = other.unit.split(" ")[1:]
         new = " ".join([inflect(other.verb, action.tag), *rest])
         text, start, old, shown = replaced(reading.caption, action.start, action.end, new)

@@ -41,7 +41,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """What one check says.
 
     Attributes:
@@ -72,20 +72,20 @@ class SelfTest:
         exempt: why a model is not tested; "" where it was.
     """
 
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Outcome, ...] = ()
     items: int = 0
     seconds: float = 0.0
     rendered: JsonObject = field(default_factory=dict)
     exempt: str = ""
 
-    def of(self, state: State) -> list[Verdict]:
+    def of(self, state: State) -> list[Outcome]:
         """The verdicts of a state."""
         return [verdict for verdict in self.verdicts if verdict.state == state]
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> SelfTest:
         """A self-test from what `dataclasses.asdict` made of it."""
-        return cls(**{**stored, "verdicts": tuple(Verdict(**verdict) for verdict in stored["verdicts"])})
+        return cls(**{**stored, "verdicts": tuple(Outcome(**verdict) for verdict in stored["verdicts"])})
 
     def record(self, accepted: Collection[str]) -> SelfTestRecord:
         """What `run.json` says of it; `accepted` are the names of `--accept`."""
