@@ -29,6 +29,7 @@ def watch(
     find_set: FindSet,
     request: WatchOptions,
     done: Callable[[Checkpoint, RunOutcome], None],
+    unsaved: Callable[[Checkpoint], None] = lambda checkpoint: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> list[RunOutcome]:
     """Scores every whole checkpoint that has no finished run yet, and goes on looking for new ones.
@@ -42,6 +43,7 @@ def watch(
         find_set: the folder of a data set that is given by name.
         request: the options of `score`, and how often to look.
         done: told of every checkpoint that was looked at.
+        unsaved: told, once, of every checkpoint that is not saved whole when it is first seen.
         wait: for so many seconds.
 
     Returns:
@@ -58,12 +60,18 @@ def watch(
     load_set(dataset, names, request.split, limit=request.limit, folder=find_set(dataset, names))
     outcomes: list[RunOutcome] = []
     seen: dict[Path, dict[str, list[int]]] = {}
+    told: set[Path] = set()
     frames: FrameStore | None = None
     try:
         while True:
             for checkpoint in checkpoints_in(folder):
                 files = _files(checkpoint.path)
-                if seen.get(checkpoint.path) == files or not is_whole(checkpoint.path):
+                if seen.get(checkpoint.path) == files:
+                    continue
+                if not is_whole(checkpoint.path):
+                    if checkpoint.path not in told:
+                        told.add(checkpoint.path)
+                        unsaved(checkpoint)
                     continue
                 seen[checkpoint.path] = files
                 options = replace(request, output=request.output / checkpoint.path.name, progress=False)

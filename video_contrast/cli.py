@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from video_contrast.console import hush
+from video_contrast.console import calm, hush
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
@@ -86,6 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if {"--quiet", "-q"} & set(words):
         hush()
+    calm()
     try:
         _run(words)
     except KeyboardInterrupt:

@@ -24,6 +24,13 @@ def hush() -> None:
         os.environ[name] = "1"
 
 
+def calm() -> None:
+    """Lets progress bars write a line every ten seconds where they go to a file, not ten a second."""
+    if not sys.stderr.isatty():
+        for name in ("TQDM_MININTERVAL", "TQDM_MAXINTERVAL"):
+            os.environ.setdefault(name, "10")
+
+
 def print_json(value: Any) -> None:
     """Prints JSON with sorted keys. NaN is refused, as everywhere."""
     print(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str))

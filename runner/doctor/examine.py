@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from video_contrast.errors import VideoContrastError
 from video_contrast.runner.doctor.captions import check_captions
 from video_contrast.runner.doctor.cost import check_cost
 from video_contrast.runner.doctor.probe import Probe, make_probe
@@ -52,21 +53,25 @@ def examine(
         The verdicts, and the items; None where nothing was tested.
 
     Raises:
-        VideoContrastError: the model cannot score at all.
+        VideoContrastError: the model cannot score at all, or takes none of the clips.
     """
     began = time.perf_counter()
     if isinstance(model, TextScorer):
         return SelfTest(exempt=NEVER_SEES), None
+    refused: ValueError | None = None
     for scored in (False, True):
         probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored, store=store)
+        if refused and not probe.clips:
+            raise VideoContrastError(f"the model takes none of the clips that were tried: {refused}") from refused
         if not probe.clips:
             return SelfTest(exempt=NOTHING_READ), None
         try:
             verdicts = tuple(_verdicts(probe, plan, sampling, processes))
             break
-        except ValueError:  # of a clip that the model does not take: once more, without such clips
+        except ValueError as error:  # of a clip that the model does not take: once more, without such clips
             if scored:
                 raise
+            refused = error
     return SelfTest(verdicts, len(probe.clips), time.perf_counter() - began, probe.rendered), probe
 
 

@@ -54,7 +54,9 @@ def test_checkpoints_are_scored_once_and_shown_by_step(
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
     assert main(flags(place, training)) == 0
-    lines = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
+    assert "step     200  is not saved whole yet" in shown.err
     assert [line.split()[1] for line in lines] == ["21", "100"] and all("verb_mc" in line for line in lines)
     second = video_contrast.open_run(tmp_path / "runs" / "checkpoint-100").record
     assert second["counters"]["frames_decoded"] == 0 and second["request"]["limit"] == 100
@@ -66,8 +68,8 @@ def test_checkpoints_are_scored_once_and_shown_by_step(
     assert main(flags(place, training)) == 0
     assert len(calls) == 1 and capsys.readouterr().out.splitlines()[-1].split()[1] == "200"
     assert main(["table", str(tmp_path / "runs")]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[0].startswith("step") and [line.split()[0] for line in shown[1:]] == ["21", "100", "200"]
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].startswith("step") and [line.split()[0] for line in table[1:]] == ["21", "100", "200"]
     page = write_report([tmp_path / "runs"], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Over training" in page and "verb_mc over training" in page
 

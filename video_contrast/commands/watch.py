@@ -48,8 +48,24 @@ def watch(
         elif not quiet:
             print(f"step {checkpoint.step:>7}  {figures(outcome)}", flush=True)
 
-    options = replace(request, limit=request.limit or None)
-    outcomes = watch_folder(checkpoints, dataset, names_in(config), find_set=api.named_set, request=options, done=done)
+    waiting: list[Checkpoint] = []
+
+    def unsaved(checkpoint: Checkpoint) -> None:
+        waiting.append(checkpoint)
+        if not quiet:
+            print(f"step {checkpoint.step:>7}  is not saved whole yet", file=sys.stderr, flush=True)
+
+    outcomes = watch_folder(
+        checkpoints,
+        dataset,
+        names_in(config),
+        find_set=api.named_set,
+        request=replace(request, limit=request.limit or None),
+        done=done,
+        unsaved=unsaved,
+    )
+    if not outcomes and not waiting and not quiet:
+        print(f"{checkpoints}: no checkpoint-N folder yet", file=sys.stderr)
     failed = [outcome for outcome in outcomes if outcome.error]
     if failed:
         raise VideoContrastError(f"{len(failed)} of {len(outcomes)} checkpoints failed; the others are done")
