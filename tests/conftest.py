@@ -93,7 +93,7 @@ def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluate.config, "HF_MODULES_CACHE", cache / "modules")
         patch.setattr(evaluate.config, "HF_METRICS_CACHE", cache / "metrics")
-        patch.setattr(sys, "path", [*sys.path])
+        patch.setattr(sys, "path", [place for place in sys.path if not (Path(place) / "evaluate_modules").is_dir()])
         for name in _imported_metrics():
             patch.delitem(sys.modules, name)
         yield evaluate

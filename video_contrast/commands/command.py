@@ -139,6 +139,8 @@ def _former(option: Option, name: str) -> Option:
     """The option under a name that it had before: taken, not shown, never required."""
     default = None if option.default is REQUIRED else option.default
     kind = str if option.flag.former_values else option.type
+    if option.default is REQUIRED:
+        kind = kind | None
     return replace(option, name=name, type=kind, default=default, flag=Flag(hidden=True), positional=False)
 
 
@@ -170,9 +172,10 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
     )
     kinds = inspect.Parameter
+    given_type = _given_type(option.type)
     return inspect.Parameter(
         option.name,
         kinds.POSITIONAL_ONLY if option.positional else kinds.KEYWORD_ONLY,
         default=None if elsewhere else option.default,
-        annotation=Annotated[_given_type(option.type), flag],
+        annotation=Annotated[given_type | None if elsewhere else given_type, flag],
     )

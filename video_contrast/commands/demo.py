@@ -18,7 +18,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_json, write_text
 
 if TYPE_CHECKING:
-    from video_contrast.reports.terminal import Line
+    from video_contrast.reports.terminal import TableLine
     from video_contrast.runner.many import RunOutcome
     from video_contrast.storage.run_records import ConfigMetrics
 
@@ -60,7 +60,7 @@ def conditions() -> list[str]:
     return ["clean", *visual, *text, *(f"{v}+{t}" for v in visual for t in text)]
 
 
-def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[Line]:
+def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[TableLine]:
     """Builds the shapes sets, scores every model, writes scores, metrics and report below `output`.
 
     Args:
@@ -120,24 +120,24 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     return rows
 
 
-def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[Line]:
+def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
     """The lines of the demo's table from the metrics of each model."""
-    from video_contrast.reports.terminal import Line, contrast_kind, interval
+    from video_contrast.reports.terminal import TableLine, contrast_kind, interval
 
     first = results[MODELS[0]]
     rows = []
     for way, name in (("t2v", "text to video R@1"), ("v2t", "video to text R@1")):
         cells = [interval(results[m]["retrieval"]["conditions"]["clean"], f"{way}_R@1") for m in MODELS]
-        rows.append(Line(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
+        rows.append(TableLine(name, first["retrieval"]["conditions"]["clean"][f"{way}_chance_R@1"], cells))
     for config in LABELS:
         clean = first[config]["conditions"]["clean"]
         kind = contrast_kind(clean)
         score = f"accuracy_{kind}" if kind else "accuracy"
         chance = clean[f"chance_{kind}" if kind else "chance"]
         cells = [interval(results[m][config]["conditions"]["clean"], score) for m in MODELS]
-        rows.append(Line(LABELS[config], chance, cells))
+        rows.append(TableLine(LABELS[config], chance, cells))
     for group, name in (("visual", "gamma, video"), ("text", "gamma, text"), ("pairs", "gamma, both")):
-        rows.append(Line(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
+        rows.append(TableLine(name, None, [_gamma(results[m]["retrieval"], group) for m in MODELS]))
     return rows
 
 
@@ -167,7 +167,7 @@ def _gamma(retrieval: ConfigMetrics, group: str) -> str:
     return "undefined" if value is None else f"{value:.2f} ± {means['gamma_relative_sd']:.2f}"
 
 
-def markdown(rows: list[Line]) -> str:
+def markdown(rows: list[TableLine]) -> str:
     """The table as markdown."""
     lines = ["| | chance | " + " | ".join(MODELS) + " |", "|---|---|" + "---|" * len(MODELS)]
     for row in rows:
