@@ -1,5 +1,6 @@
 """Fixtures that many tests share: where the real data lies, and an environment that never reaches the network."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -25,6 +26,12 @@ LONGEST = ("project/test_docs.py", "commands/test_demo.py", "teacher/test_teache
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {REPOSITORY / "tests" / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays: collections of garbage need not walk it (a tenth of the CPU time of the tests)."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
