@@ -10,6 +10,8 @@ STAMP := $(VENV)/.installed
 DEVELOP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 UV := $(BIN)/uv pip install --python $(BIN)/python -c constraints.txt
+# Three processes keep two cores busy: tests wait for servers, browsers and each other. The order is that of conftest.
+PARALLEL := -n 3 --dist loadscope --no-loadscope-reorder
 PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --durations=10
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
@@ -65,10 +67,10 @@ typecheck: $(DEVELOP)
 # `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(DEVELOP) $(VLM)/.installed
 ifneq ($(filter-out runner,$(ROOM)),)
-	$(PYTEST) -n 2 --dist loadscope tests/$(ROOM)
+	$(PYTEST) $(PARALLEL) tests/$(ROOM)
 else
-	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) -n 2 --dist loadscope tests/runner/vlm
-	$(PYTEST) -n 2 --dist loadscope --ignore tests/runner/vlm tests/$(ROOM)
+	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) $(PARALLEL) tests/runner/vlm
+	$(PYTEST) $(PARALLEL) --ignore tests/runner/vlm tests/$(ROOM)
 endif
 
 format: $(DEVELOP)

@@ -72,7 +72,8 @@ def score_each(
             with Caught(alone) as caught:
                 outcome = replace(outcome, result=score_job(job))
             outcome = replace(outcome, error=caught.error)
-            free_memory()
+            if job.kind.family != "text":  # those hold no weights
+                free_memory()
         outcomes.append(outcome)
         if done is not None:
             done(outcome)

@@ -20,7 +20,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 # The longest files, first: a file is one worker's (--dist loadscope), and the last should not be a long one.
-LONGEST = ("project/test_docs.py", "commands/test_demo.py", "teacher/test_teacher.py", "reports/test_report_page.py")
+LONGEST = (
+    "runner/vlm/test_real_clips.py",
+    "project/test_docs.py",
+    "commands/test_demo.py",
+    "teacher/test_runs.py",
+    "video_contrast/test_decode.py",
+    "hub_cards/test_push.py",
+    "reports/test_report_page.py",
+    "teacher/test_teacher.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

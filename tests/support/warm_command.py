@@ -5,6 +5,7 @@ is the seconds of importing torch, transformers and datasets. `python warm_comma
 that, and returns a folder for PATH with a script that asks it.
 """
 
+import gc
 import json
 import os
 import signal
@@ -67,6 +68,8 @@ def serve(address: str) -> None:
         drawn_once.keep(Path(os.environ[drawn_once.FOLDER]))
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert matplotlib.figure and sklearn.linear_model and torch
+    gc.collect()
+    gc.freeze()  # calls need not walk what was imported
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()

@@ -31,7 +31,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Path:
 
 def score(model: str, clips: Path, shared_data: Path, output: Path, *more: str) -> int:
     where = ["--dataset", str(clips), "--video-root", str(shared_data / "videos"), "--output", str(output)]
-    what = ["--config", "random_mc", "--frames", "4", "--limit", "12"]
+    what = ["--config", "random_mc", "--frames", "4", "--limit", "6"]
     return cli.main(["score", "--model", model, *where, *what, *more])
 
 
@@ -53,7 +53,7 @@ def test_one_table_of_many_kinds(
     assert shown.count("[") == len(sources)  # one interval a model
     for name in sources:
         rows = pq.read_table(tmp_path / name / "scores.parquet").to_pylist()
-        assert len(rows) == 12
+        assert len(rows) == 6
         assert all(np.isfinite(row["scores"]).all() and len(row["scores"]) == 5 for row in rows)
 
 
