@@ -26,6 +26,7 @@ from video_contrast.audit.blind_models import (
 )
 from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
 from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
+from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.metrics import share_interval
 from video_contrast.rows import MultipleChoiceRow, Row
@@ -167,7 +168,7 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], fo
     scorers = {result.key: scorer_facts(result, clusters) for result in results}
     facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
     if too_few(clusters, folds):
-        facts["note"] = f"{len(items)} items of {len(set(clusters))} videos are too few to cross-validate a classifier"
+        facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = folds
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
@@ -233,7 +234,7 @@ def refine(
     items = audited_items(rows)
     clusters = [item.cluster for item in items]
     if too_few(clusters, folds):
-        raise UsageError(f"{len(items)} items of {len(set(clusters))} videos are too few to refine")
+        raise UsageError(f"{_size(items, clusters)}: too few to refine")
     names = ["word n-grams (1-3) and length", "word trigrams of the set's true captions"]
     if by is None:
         learned = _learned(items, folds, seed)
@@ -303,3 +304,7 @@ def _cells(gaps: NDArray[np.float64], grid: int) -> NDArray[np.int64]:
     size = np.abs(gaps)
     edges = np.quantile(size, np.arange(1, grid) / grid)
     return (np.sign(gaps) * (np.searchsorted(edges, size, side="right") + 1)).astype(np.int64)
+
+
+def _size(items: Sequence[AuditedItem], clusters: Sequence[str]) -> str:
+    return f"{counted(len(items), 'item')} of {counted(len(set(clusters)), 'video')}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from video_contrast.audit.blind_audit import strongest_first
 from video_contrast.audit.records import AuditFacts
 from video_contrast.builders.assembly.reasons import counts_in_words
+from video_contrast.console import counted
 from video_contrast.storage.set_records import ConfigRecord, SetRecord
 
 ERRORS = 2.6  # standard errors above chance, from which on a blind model is said to win ...
@@ -30,7 +31,8 @@ def build_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
             parts = [f"{share} % of videos {_COVERAGE[on]}" for on, share in of_split.get("coverage", {}).items()]
             words = counts_in_words(of_split.get("counts", {}))
             details = "; ".join([", ".join(parts)] * bool(parts) + [words] * bool(words))
-            lines.append(f"{config} {split}: {size['num_examples']:,} rows" + (f" ({details})" if details else ""))
+            rows = counted(size["num_examples"], "row")
+            lines.append(f"{config} {split}: {rows}" + (f" ({details})" if details else ""))
     return lines
 
 

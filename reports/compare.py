@@ -9,6 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
+from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.metrics.power import ALPHA, PairedPower
 from video_contrast.rows import Layout
@@ -300,9 +301,9 @@ def lines(rows: Sequence[Comparison]) -> list[str]:
         table.append(f"no interval where there are fewer than five videos (here {min(few)})")
     least = min(row["n_clusters"] for row in rows)
     if 0.5 ** (least - 1) > ALPHA:
-        videos = f"{least} {'videos' if least > 1 else 'video'}"
+        videos = counted(least, "video")
         table.append(f"at {videos} no difference can reach {ALPHA:g}: the least p-value is {0.5 ** (least - 1):.2g}")
     left = sum({(row["config"], row["condition"]): row["n_left_out"] for row in rows}.values())
     if left:
-        table.append(f"{left} items were scored by one run alone and are left out")
+        table.append(f"{counted(left, 'item')} left out: scored by one run alone")
     return table

@@ -7,6 +7,7 @@ be better than another only where the sign-flip test on their common items says 
 
 from collections.abc import Sequence
 
+from video_contrast.console import counted
 from video_contrast.reports.hits import choice_hits, is_better
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.summary import above_chance
@@ -42,7 +43,7 @@ def against_chance(numbers: Numbers, name: str = "accuracy", chance: str = "chan
     'above chance (50 %)'
     """
     low, high, level = numbers.get(f"{name}_low"), numbers.get(f"{name}_high"), numbers[chance]
-    at = f"chance ({_percent(level)})"
+    at = f"chance ({100 * level:.3g} %)"
     if low is None or high is None:
         return f"too few items to tell from {at}"
     if low > level:
@@ -96,8 +97,8 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
         return ""
     gamma, model, group, score, run = min(gammas, key=lambda entry: entry[0])
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}[group]
-    n = int(_numbers(run).get("n") or _numbers(run)["n_captions"])
-    return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({n:,} items) under {words}, on average."
+    items = counted(int(_numbers(run).get("n") or _numbers(run)["n_captions"]), "item")
+    return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({items}) under {words}, on average."
 
 
 def _retrieval(runs: Sequence[ConfigRun]) -> str:
@@ -126,11 +127,11 @@ def _numbers(run: ConfigRun) -> Numbers:
 
 
 def _share(numbers: Numbers, name: str = "accuracy", n: str = "n") -> str:
-    """A share with its interval and the number of items: "51 % (44 to 58, n = 200)"."""
+    """A share with its interval and the number of items: "51.0 % (44.2 to 57.8, n = 200)"."""
     low, high = numbers.get(f"{name}_low"), numbers.get(f"{name}_high")
-    interval = "" if low is None or high is None else f"{100 * low:.0f} to {100 * high:.0f}, "
+    interval = "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}, "
     return f"{_percent(numbers[name])} ({interval}n = {int(numbers[n]):,})"
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 or share == 0 else f"{100 * share:.1g} %"
+    return f"{100 * share:.1f} %"  # rounded as in the tables

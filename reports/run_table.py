@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from video_contrast.console import counted
 from video_contrast.runner.job import RunResult
 from video_contrast.storage.run_records import Gammas, Numbers
 from video_contrast.storage.self_test import self_test_lines
@@ -61,14 +62,15 @@ def remarks(result: RunResult) -> list[str]:
     lines += [f"note: {note}" for note in record.get("notes", ())]
     lines += self_test_lines(record)
     if record.get("n_unseen"):
-        lines.append(f"{record['n_unseen']} edited clips are left out: too few frames are sampled to show the edit")
+        clips = counted(record["n_unseen"], "edited clip")
+        lines.append(f"{clips} left out: too few frames are sampled to show the edit")
     if record.get("n_missing"):
-        lines.append(
-            f"{record['n_missing']} clips are missing; every figure is over the clips that all conditions have:"
-        )
+        clips = counted(record["n_missing"], "clip")
+        lines.append(f"{clips} missing; every figure is over the clips that all conditions have:")
         lines += _files(record["missing"])
     if record.get("damaged"):
-        lines.append(f"{len(record['damaged'])} damaged videos are scored all the same (--accept-damaged):")
+        videos = counted(len(record["damaged"]), "damaged video")
+        lines.append(f"{videos} scored all the same (--accept-damaged):")
         lines += _files(record["damaged"])
     return lines
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from video_contrast.console import counted
 from video_contrast.reports.figures import FAINT, INK, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.hits import best_of, choice_hits, differing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
@@ -81,12 +82,12 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str], keys: Seque
     items = {key: max(int(n["n"]) for (_, k), n in numbers_of.items() if k == key) for key in keys}
     columns = [
         Column("model", numeric=False),
-        *[Column(key.short, hint=f"{key.name}: {items[key]} items") for key in keys],
+        *[Column(key.short, hint=f"{key.name}: {counted(items[key], 'item')}") for key in keys],
     ]
     note = "Items: " + ", ".join(f"{key.short} {items[key]:,}" for key in keys) + "."
     ties = sum(int(numbers["n_ties"]) for numbers in numbers_of.values())
     if ties:
-        note += f" {ties:,} {'tie' if ties == 1 else 'ties'} in all, each counted as its share."
+        note += f" {counted(ties, 'tie')} in all, each counted as its share."
     note += " Small: the 95 % interval; the line under it runs from 0 to 100, the dashed tick is chance"
     note += ", the solid one people." if any(people) else "."
     if len(models) > 1:
@@ -165,7 +166,8 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
             median = numbers[f"{way}_median_rank"]
             cells.append(Cell(f"{median:g}", float(median)))
         rows.append(cells)
-    note = f"{first['n_videos']:,} videos, {first['n_captions']:,} captions." if not several else ""
+    sizes = [counted(int(first[f"n_{noun}s"]), noun) for noun in ("video", "caption")]
+    note = f"{', '.join(sizes)}." if not several else ""
     return Table("retrieval", "Retrieval, %", columns, rows, note=note)
 
 

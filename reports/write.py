@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError
 from video_contrast.files import write_bytes, write_text
 from video_contrast.options import Flag
@@ -165,11 +166,9 @@ def warnings(runs: Sequence[ConfigRun]) -> list[str]:
     for record, model in {run.path: (run.record, run.model) for run in runs}.values():
         lines = self_test_lines(record)
         if missing := record.get("n_missing"):
-            lines.append(
-                f"{missing} {'video was' if missing == 1 else 'videos were'} missing, figures are over the others"
-            )
+            lines.append(f"{counted(missing, 'video')} missing, figures are over the others")
         if limit := record.get("request", {}).get("limit"):
-            lines.append(f"a trial run on the first {limit} clips")
+            lines.append(f"a trial run on the first {counted(limit, 'clip')}")
         for line in lines:
             by_line.setdefault(line, []).append(model)
     return messages + [f"{', '.join(dict.fromkeys(models))}: {line}." for line, models in by_line.items()]

@@ -7,6 +7,7 @@ from typing import Any
 
 from video_contrast.audit.records import Finding, XrayRecord
 from video_contrast.audit.xray import certificate_text
+from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
 from video_contrast.reports.layout import Cell, Column, Section, Table
 from video_contrast.reports.power import shown
@@ -53,7 +54,7 @@ def write_xray(records: Records, output: Path) -> Path:
     page = render_page(
         sections,
         title="X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}",
-        counts=f"{len(records)} {'set' if len(records) == 1 else 'sets'}, {n_items:,} items",
+        counts=f"{counted(len(records), 'set')}, {counted(n_items, 'item')}",
         finding=headline(records),
         warnings=[f"{name}: {text}" for name, record in records.items() for text in _left_out(record)],
         record=entries,
@@ -112,7 +113,8 @@ def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list
     lines += [f"left out: {text}" for text in _left_out(record)]
     sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
     lines.append(
-        f"{name} ({record['split']}): {record['items']:,} items ({sizes}), {record['clusters']:,} source videos, "
+        f"{name} ({record['split']}): {counted(record['items'], 'item')} ({sizes}), "
+        f"{counted(record['clusters'], 'source video')}, "
         f"against {', '.join(record['blind']['against'])}"
     )
     lines.append(verdict(name, record))
@@ -354,7 +356,7 @@ def _counters(records: Records) -> str:
 
 def _left_out(record: Mapping[str, Any]) -> list[str]:
     reasons = record.get("source", {}).get("left_out", {})
-    return [f"{len(places):,} rows with {reason}, first {places[0]}" for reason, places in reasons.items()]
+    return [f"{counted(len(places), 'row')} with {reason}, first {places[0]}" for reason, places in reasons.items()]
 
 
 def _percent(share: float) -> str:

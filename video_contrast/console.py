@@ -6,12 +6,16 @@ import json
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from video_contrast.options import Flag
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from tqdm import tqdm
+
+Item = TypeVar("Item")
 
 Quiet = Annotated[bool, "say nothing but errors", Flag(short="-q")]
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
@@ -29,6 +33,29 @@ def calm() -> None:
     if not sys.stderr.isatty():
         for name in ("TQDM_MININTERVAL", "TQDM_MAXINTERVAL"):
             os.environ.setdefault(name, "10")
+
+
+def bar(items: Iterable[Item], **options: Any) -> tqdm[Item]:
+    """A progress bar after a second of work, which goes when it is done; none under `--quiet`.
+
+    Args:
+        items: what is gone through.
+        options: further ones of `tqdm.tqdm`.
+    """
+    from tqdm import tqdm
+
+    # An explicit `disable` outweighs the environment, by which `hush` turns the bars of others off.
+    hidden = options.pop("disable", False) or "TQDM_DISABLE" in os.environ
+    return tqdm(items, disable=hidden, **{"delay": 1, "leave": False, "file": sys.stderr, **options})
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun, in the plural unless it is one.
+
+    >>> counted(1, "clip"), counted(1200, "source video")
+    ('1 clip', '1,200 source videos')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def print_json(value: Any) -> None:

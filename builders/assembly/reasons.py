@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from video_contrast.console import counted
+
 # Keys of the counts of captions, in words that follow a number.
 REASONS = {
     "edited": "gave a contrast",
@@ -37,6 +39,11 @@ LEFT_OUT = {
     "may_be_true_together": "negatives may be true: captions of one video say both words",
     "repeated_negatives": "negatives stood twice for their clip and were taken once",
 }
+# Of the first two words of these texts, those that are others after "1".
+_SINGULAR = {
+    "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",
+    "negatives": "negative",
+}  # fmt: skip
 
 
 def counts_in_words(counts: Mapping[str, Any]) -> str:
@@ -45,23 +52,31 @@ def counts_in_words(counts: Mapping[str, Any]) -> str:
     >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_verb": 5}})
     'of 3 clips 2 have a contrast; of 7 captions tried 2 gave a contrast, 5 have no verb to change'
     >>> counts_in_words({"built": 3, "too_few_other_videos": 1})
-    '1 clips lack other videos to take captions from (an item takes four with other texts)'
+    '1 clip lacks other videos to take captions from (an item takes four with other texts)'
     """
     parts = []
     if counts.get("clips"):
-        parts.append(f"of {counts['clips']:,} clips {counts['covered']:,} have a contrast")
+        parts.append(f"of {counted(counts['clips'], 'clip')} {_agreeing(counts['covered'], 'have a contrast')}")
     tried = {reason: n for reason, n in counts.get("captions_tried", {}).items() if n}
     if tried:
-        reasons = ", ".join(f"{n:,} {REASONS.get(reason, reason.replace('_', ' '))}" for reason, n in tried.items())
+        reasons = ", ".join(_agreeing(n, REASONS.get(reason, reason.replace("_", " "))) for reason, n in tried.items())
         # What the generator contrasted but another caption says was counted as contrasted, too.
         repeated = sum(tried.get(reason, 0) for reason in ("says_what_a_caption_says", "too_few_different_contrasts"))
-        parts.append(f"of {sum(tried.values()) - repeated:,} captions tried {reasons}")
+        parts.append(f"of {counted(sum(tried.values()) - repeated, 'caption')} tried {reasons}")
     elif counts.get("candidates"):  # a generator that looks at verbs and things, not at captions one by one
         common = sorted(counts["candidates"].items(), key=lambda pair: -pair[1])[:MOST]
         parts.append("words that were not replaced: " + ", ".join(f"{reason} ({n:,})" for reason, n in common))
     parts += [
-        f"{n:,} {LEFT_OUT.get(reason, 'clips left out: ' + reason.replace('_', ' '))}"
+        _agreeing(n, LEFT_OUT.get(reason, "clips left out: " + reason.replace("_", " ")))
         for reason, n in counts.items()
         if isinstance(n, int) and n and reason not in ("built", "clips", "covered", "not_covered")
     ]
     return "; ".join(parts)
+
+
+def _agreeing(count: int, words: str) -> str:
+    """A number before words in the plural, which are put into the singular for one: "1 clip has ..."."""
+    if count == 1:
+        first, second, *others = words.split(" ", 2)
+        words = " ".join([_SINGULAR.get(first, first), _SINGULAR.get(second, second), *others])
+    return f"{count:,} {words}"

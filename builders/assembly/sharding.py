@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
 
-from tqdm import tqdm
-
+from video_contrast.console import bar
 from video_contrast.errors import UsageError
 
 Work = TypeVar("Work")
@@ -68,11 +67,11 @@ def spread(
 
 
 def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:
-    with tqdm(total=sum(map(len, chunks)), unit="item", delay=1, leave=False, disable=not is_writer()) as bar:
+    with bar((), total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as shown:
         results = []
         for chunk, result in zip(chunks, _results(function, chunks, num_proc), strict=True):
             results.append(result)
-            bar.update(len(chunk))
+            shown.update(len(chunk))
         return results
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.hub_cards import write_card
@@ -137,7 +138,7 @@ def _sentence(figures: JudgedFigures) -> str:
     people = f"{figures['n_people']} {'person' if figures['n_people'] == 1 else 'people'}"
     vote = "single answers" if _single(figures) else "majority"
     return (
-        f"{people} judged {figures['n_items']} items: "
+        f"{people} judged {counted(figures['n_items'], 'item')}: "
         f"{vote} right in {100 * figures['accuracy']:.1f} %{agreed}; negatives that cannot be told from the truth "
         f"{rate:.1f} % (95 % Wilson interval {low:.1f} to {high:.1f})"
     )

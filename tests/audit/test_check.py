@@ -65,7 +65,7 @@ def test_missing_and_unreadable_videos_are_named(folder, capsys):
     said = capsys.readouterr()
     assert "missing: clips/v1.mp4" in said.out
     assert all(f"unreadable: clips/v{n}.mp4: " in said.out for n in (2, 3, 4))
-    assert "1 video(s) missing, 3 unreadable, 1 damaged" in said.err
+    assert "1 video missing, 3 unreadable, 1 damaged" in said.err
     assert "damaged: clips/v5.mp4: the file stops in the middle, after " in said.out
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["missing"] == ["clips/v1.mp4"] and sorted(manifest["unreadable"]) == [
@@ -110,7 +110,7 @@ def test_videos_may_lie_elsewhere_or_nowhere(folder, tmp_path, capsys):
     assert len(json.loads(where.read_text())["videos"]) == 6
     (tmp_path / "empty").mkdir()
     assert main(["check", str(folder), "--video-root", str(tmp_path / "empty")]) == 1
-    assert "6 video(s) missing" in capsys.readouterr().err
+    assert "6 videos missing" in capsys.readouterr().err
 
 
 def change(folder, config, edit):

@@ -10,7 +10,7 @@ import pytest
 
 from video_contrast import cli
 from video_contrast.commands.command import Command
-from video_contrast.console import WIDTH
+from video_contrast.console import WIDTH, bar
 
 SCREEN = 52  # lines; versions of rich break them differently
 
@@ -123,6 +123,15 @@ def test_quiet_says_nothing(shapes: Path, tmp_path: Path, capfd: pytest.CaptureF
         capfd.readouterr()
         assert cli.main([*call, "--quiet"]) == 0, name
         assert capfd.readouterr() == ("", ""), name
+
+
+def test_bars_of_our_own_heed_quiet_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    list(bar(range(3), delay=0, leave=True))
+    assert "3/3" in capsys.readouterr().err
+    monkeypatch.setenv("TQDM_DISABLE", "1")  # as `hush` sets it
+    list(bar(range(3), delay=0, leave=True, disable=False))
+    assert capsys.readouterr().err == ""
 
 
 def test_the_table_is_plain_and_whole_in_a_file(

@@ -244,21 +244,23 @@ def test_the_first_sentence_tells_the_finding(world: Path, page: str) -> None:
         read_json(world / "runs/poor/metrics.json")["configs"][c]["conditions"]["clean"]
         for c in ("random_mc", "verb_mc")
     )
-    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.0f} % (")
+    assert sentence.startswith(f"poor picks the true caption in {100 * easy['accuracy']:.1f} % (")  # as in the table
     low, high = 100 * hard["accuracy_low"], 100 * hard["accuracy_high"]
-    assert f"{100 * hard['accuracy']:.0f} % ({low:.0f} to {high:.0f}, n = {hard['n']}) of verb_mc" in sentence
-    assert sentence.count(".") == 1
+    assert f"{100 * hard['accuracy']:.1f} % ({low:.1f} to {high:.1f}, n = {hard['n']}) of verb_mc" in sentence
+    assert len(re.findall(r"\.(?!\d)", sentence)) == 1
     runs = load_runs([world / "runs"])
     retrieval = [run for run in runs if run.layout == "retrieval"]
-    assert re.match(r"(good|poor) keeps \d+ % of its R@5 on retrieval \(\d+ items\) under", finding(retrieval))
+    assert re.match(r"(good|poor) keeps [\d.]+ % of its R@5 on retrieval \(\d+ items\) under", finding(retrieval))
     for run in runs:
         run.robustness = {}
-    assert re.match(r"good puts the right clip first for \d+ % \(.* n = \d+\) of captions", finding(retrieval))
+    assert re.match(r"good puts the right clip first for [\d.]+ % \(.* n = \d+\) of captions", finding(retrieval))
     # without a config of random candidates the same items with random candidates stand in
     contrasts = [run for run in runs if run.key.config == "verb_mc"]
-    assert re.match(r"poor picks the true caption in \d+ % .* of items with random candidates", finding(contrasts))
+    assert re.match(r"poor picks the true caption in [\d.]+ % .* of items with random candidates", finding(contrasts))
     easy_only = [run for run in runs if run.key.config == "random_mc"]
-    assert re.match(r"good picks the true caption in \d+ % .* of random_mc, above chance \(20 %\)", finding(easy_only))
+    assert re.match(
+        r"good picks the true caption in [\d.]+ % .* of random_mc, above chance \(20 %\)", finding(easy_only)
+    )
     assert finding([]) == ""
 
 
@@ -276,12 +278,12 @@ def test_the_first_sentence_says_only_what_a_test_supports(world: Path) -> None:
 
     answers(poor, 0.4)
     answers(good, 0.95)
-    assert "while good keeps 95 %" in finding([good, poor])
+    assert "while good keeps 95.0 %" in finding([good, poor])
     answers(good, 0.425)  # one item more is no finding
     assert "good" not in finding([good, poor])
     few = poor.metrics["clean"]
     few |= {"n": 5, "accuracy": 0.4, "accuracy_low": 0.0, "accuracy_high": 0.8}
-    assert "(0 to 80, n = 5) of verb_mc, too few items to tell from chance (20 %)" in finding([poor])
+    assert "(0.0 to 80.0, n = 5) of verb_mc, too few items to tell from chance (20 %)" in finding([poor])
     few |= {"accuracy_low": None, "accuracy_high": None}
     assert "too few items to tell" in finding([poor])
 

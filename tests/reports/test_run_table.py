@@ -37,6 +37,8 @@ def test_a_missing_file_is_named_once_and_only_the_first_few_are() -> None:
     lines = remarks(result)[1:]
     assert lines[0] == "  my clips/0.mp4: cannot be read"
     assert len(lines) == 6 and lines[-1] == "  and 2 more (run.json)"
+    one: Any = SimpleNamespace(record={"n_missing": 1, "missing": {"a.mp4": "cannot be read"}})
+    assert remarks(one)[0] == "1 clip missing; every figure is over the clips that all conditions have:"
 
 
 def test_one_kind_needs_no_line_of_its_own() -> None:

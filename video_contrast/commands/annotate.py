@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from video_contrast.commands.command import Command, CommandGroup
-from video_contrast.console import AsJson, print_json, print_table
+from video_contrast.console import AsJson, counted, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
 
@@ -139,7 +139,7 @@ def siblings(
     facts = write_reading(
         [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
     )
-    print(f"{output / PAGE}: {facts['pairs']} pairs, for readers to open from disk")
+    print(f"{output / PAGE}: {counted(facts['pairs'], 'pair')}, for readers to open from disk")
     for name, n in facts["sources"].items():
         print(f"  {n} of {name}")
 

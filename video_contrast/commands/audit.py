@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.commands.command import Command, names_in
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, Quiet, counted, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def loaded_language_model(name: str | None, device: str) -> Any:
 def _print(config: str, facts: "ConfigAudit") -> None:
     from video_contrast.audit.blind_audit import strongest_first
 
-    print(f"{config} ({facts['split']}): {facts['items']} items, against {', '.join(facts['against'])}, "
+    print(f"{config} ({facts['split']}): {counted(facts['items'], 'item')}, against {', '.join(facts['against'])}, "
           f"chance {facts['chance']:.3f}")  # fmt: skip
     for name, accuracy, error in strongest_first(facts):
         print(f"  {name:18} {accuracy:.3f} +- {error:.3f}")
@@ -93,4 +93,4 @@ def _print(config: str, facts: "ConfigAudit") -> None:
         print(f"  {facts['note']}")
     if "refined" in facts:
         refined = facts["refined"]
-        print(f"  refined: {refined['items_after']} of {refined['items_before']} items in {config}_refined")
+        print(f"  refined: {refined['items_after']} of {counted(refined['items_before'], 'item')} in {config}_refined")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, Quiet, bar, counted, print_json
 from video_contrast.options import SetPath, VideoRoot
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
@@ -56,20 +56,20 @@ def check(
     elif not quiet:
         _print(checked, dataset, place)
     if not checked.ok:
-        counts = {
-            "problem(s) in the tables": len(checked.problems),
-            "video(s) missing": len(checked.missing),
-            "unreadable": len(checked.unreadable),
-            "damaged": len(checked.damaged),
-            "changed": len(checked.changed),
-            "clip(s) beyond the end of their video": len(checked.short),
-        }
-        raise VideoContrastError(f"{dataset}: " + ", ".join(f"{n} {what}" for what, n in counts.items() if n))
+        counts = [
+            (len(checked.problems), f"{counted(len(checked.problems), 'problem')} in the tables"),
+            (len(checked.missing), f"{counted(len(checked.missing), 'video')} missing"),
+            (len(checked.unreadable), f"{len(checked.unreadable)} unreadable"),
+            (len(checked.damaged), f"{len(checked.damaged)} damaged"),
+            (len(checked.changed), f"{len(checked.changed)} changed"),
+            (len(checked.short), f"{counted(len(checked.short), 'clip')} beyond the end of the video"),
+        ]
+        raise VideoContrastError(f"{dataset}: " + ", ".join(text for n, text in counts if n))
 
 
 def _print(checked: Any, folder: Path, manifest: Path | None) -> None:
     for config, splits in checked.rows.items():
-        print(f"{config}: " + ", ".join(f"{split} {rows:,} rows" for split, rows in splits.items()))
+        print(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
     for problem in checked.problems:
         print(f"problem: {problem}")
     if manifest:
@@ -101,6 +101,4 @@ def _names(what: str, names: list[str]) -> None:
 
 
 def _bar(items: Iterable[Any], total: int) -> Iterable[Any]:
-    from tqdm import tqdm
-
-    return tqdm(items, total=total, desc="videos", unit="file", disable=None, delay=1)
+    return bar(items, total=total, desc="videos", unit="file")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from video_contrast.commands.command import Command, names_in
-from video_contrast.console import AsJson
+from video_contrast.console import AsJson, counted
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
 
@@ -55,6 +55,6 @@ def preferences(
     counts = export_preferences(folder, request=replace(request, config=names_in(request.config)))
     reasons = {"equal": "pairs left out, equal", "unreadable": "items left out, clip not readable"}
     reasons["no contrast"] = "items left out, no contrast"
-    lines = [f"{counts['rows']} rows of {counts['items']} items in {request.output}"]
+    lines = [f"{counted(counts['rows'], 'row')} of {counted(counts['items'], 'item')} in {request.output}"]
     lines += [f"{words}: {counts[name]}" for name, words in reasons.items() if counts.get(name)]
     print(json.dumps(counts) if as_json else "\n".join(lines))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import Command
+from video_contrast.console import counted
 from video_contrast.options import Flag
 from video_contrast.teacher.generation import GenerateOptions
 
@@ -26,7 +27,7 @@ def generate(
         if result["estimate"] is None:
             print(f"--generator {request.generator} asks no chat model: nothing to pay")
         return
-    print(f"{result['negatives']:,} negatives of {result['captions']:,} captions in {request.output}")
+    print(f"{counted(result['negatives'], 'negative')} of {counted(result['captions'], 'caption')} in {request.output}")
     if result["captions with none"]:
         print(f"captions without any: {result['captions with none']:,}")
     if result["rejected"]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, Quiet
+from video_contrast.console import AsJson, Quiet, counted
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 
@@ -48,7 +48,8 @@ def push(
         if as_json:
             print(json.dumps({"repo": repo, "files": files, "bytes": planned.size, "licence": planned.licence}))
         else:
-            print("\n".join([*files, f"{len(files)} files, {planned.size / 1e6:.1f} MB to {repo}; nothing was sent"]))
+            size = f"{counted(len(files), 'file')}, {planned.size / 1e6:.1f} MB"
+            print("\n".join([*files, f"{size} to {repo}; nothing was sent"]))
         return
     if planned.videos and not yes:
         _ask(len(planned.videos), planned.licence)
@@ -77,7 +78,7 @@ def _push_run(
     if dry_run:
         rows = results_of(folder, dataset)
         lines = [f"{row['task']} {row['metric']}: {row['value']}" for row in rows]
-        lines.append(f"{len(rows)} results to {repo}; nothing was sent")
+        lines.append(f"{counted(len(rows), 'result')} to {repo}; nothing was sent")
         print(json.dumps({"repo": repo, "results": rows}) if as_json else "\n".join(lines))
         return
     address = push_results(folder, repo, dataset=dataset, pull_request=pull_request)
@@ -86,7 +87,7 @@ def _push_run(
 
 def _ask(count: int, licence: str) -> None:
     question = (
-        f"{count} video files will be published. Licence on record: {licence}. "
+        f"{counted(count, 'video file')} will be published. Licence on record: {licence}. "
         "Are you allowed to publish these videos under the repository's terms?"
     )
     if not sys.stdin.isatty():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, Quiet
+from video_contrast.console import AsJson, Quiet, bar
 from video_contrast.options import Flag, Option, options_of
 
 
@@ -46,6 +46,4 @@ def report(
 
 
 def _progress(items: Sequence[Any], label: str) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(items, desc=label, unit="clip", delay=1, file=sys.stderr, leave=False)
+    return bar(items, desc=label, unit="clip")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path, resolve_under, write_bytes, write_json
 from video_contrast.rows import (
@@ -84,10 +85,8 @@ class SetDraft:
         Args:
             files: further files by relative path; each is written by its function, under a temporary name.
         """
-        from tqdm import tqdm
-
         root = self.folder.path
-        for relative, write in tqdm((files or {}).items(), desc="files", unit="file", delay=1, leave=False):
+        for relative, write in bar((files or {}).items(), desc="files", unit="file"):
             path = resolve_under(root, relative)
             if not path.exists():
                 with atomic_path(path) as temporary:
