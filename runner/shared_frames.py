@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.views import shown_numbers
-from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, footage_of
+from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, as_shown, footage_of
 
-FILES_A_SHARD = 16
+FRAMES_A_SHARD = 128
+FRAMES_AT_ONCE = 32  # of one file, decoded in one go
 
 
 @dataclass(frozen=True)
@@ -39,26 +41,51 @@ class SharedView:
 
 
 @dataclass(frozen=True)
+class SharedFrame:
+    """Where a frame is found.
+
+    Attributes:
+        clip: an edited clip that shows it.
+        source: what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture.
+        number: of the frame in `source`.
+        size: height and width in which it is shown.
+        mirrored: whether left and right are still to be swapped.
+    """
+
+    clip: Clip
+    source: Clip
+    number: int
+    size: tuple[int, int]
+    mirrored: bool
+
+
+@dataclass(frozen=True)
 class SharedFrames:
     """The views of a plan that are pooled from shared frames, and where each frame is found.
 
     Attributes:
         views: of edited clips that are not in the store.
-        found: key of a frame -> a clip that shows it, and its number there.
+        found: key of a frame -> where it is found.
     """
 
     views: tuple[SharedView, ...]
-    found: Mapping[str, tuple[Clip, int]]
+    found: Mapping[str, SharedFrame]
 
     def shards(self, encoding: Encoding) -> list[tuple[str, ...]]:
-        """The frames that are not in the store, by file, in the units that are dealt out and stored."""
-        files: dict[str, list[str]] = {}
-        for key, (clip, _) in self.found.items():
-            if key not in encoding.store:
-                files.setdefault("\n".join(clip.paths), []).append(key)
-        names = sorted(files)
-        runs = [names[n : n + FILES_A_SHARD] for n in range(0, len(names), FILES_A_SHARD)]
-        return [tuple(key for name in run for key in files[name]) for run in runs]
+        """The frames that are not in the store, by file and in its order, in the units that are dealt out and stored.
+
+        Frames of one file that are decoded in one go stay together.
+        """
+        missing = [key for key in self.found if key not in encoding.store]
+        missing.sort(key=lambda key: (self.found[key].source.sort_key, self.found[key].number, key))
+        shards: list[list[str]] = [[]]
+        for _, of_file in groupby(missing, lambda key: self.found[key].source):
+            keys = list(of_file)
+            for first in range(0, len(keys), FRAMES_AT_ONCE):
+                if len(shards[-1]) >= FRAMES_A_SHARD:
+                    shards.append([])
+                shards[-1] += keys[first : first + FRAMES_AT_ONCE]
+        return [tuple(keys) for keys in shards if keys]
 
 
 def frames_by_themselves(model: Encoder) -> bool:
@@ -74,7 +101,7 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
         reader: says where the videos are and how they are sampled.
     """
     views: list[SharedView] = []
-    found: dict[str, tuple[Clip, int]] = {}
+    found: dict[str, SharedFrame] = {}
     for clip in encoding.plan.views:
         visuals = [visual for visual in encoding.missing_views(clip) if visual.name is None or visual.is_control]
         if not clip.segments or not visuals:
@@ -86,7 +113,8 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
                 numbers = shown_numbers(visual, clip, footage, reader.sampling)
                 keys = tuple(_key(encoding, clip, footage, int(number)) for number in numbers)
                 for key, number in zip(keys, numbers.tolist(), strict=True):
-                    found.setdefault(key, (clip, number))
+                    if key not in found:
+                        found[key] = _place(clip, footage, number)
                 views.append(SharedView(clip, visual, keys, numbers))
         except VideoContrastError as error:
             encoding.counts.broken[clip] = str(error)
@@ -107,6 +135,16 @@ def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) ->
     return seeds.digest(*parts).hex()[:32]
 
 
+def _place(clip: Clip, footage: EditedFootage, number: int) -> SharedFrame:
+    """Where the frame of a picture is found."""
+    picture = footage.timeline.pictures[number]
+    segment = clip.segments[picture.first.segment]
+    if picture.second is not None or not segment.video_path:
+        return SharedFrame(clip, clip, number, footage.size, mirrored=False)
+    file = Clip(segment.video_path, segment.video_path)
+    return SharedFrame(clip, file, picture.first.number, footage.size, mirrored=segment.mirrored)
+
+
 def encode_frames(
     shared: SharedFrames, shards: Sequence[Sequence[str]], encoding: Encoding, reader: ClipReader, progress: Progress
 ) -> None:
@@ -122,21 +160,24 @@ def encode_frames(
     batcher = Batcher(encoding.batch_size, encoding.counts)
 
     def work(shard: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        for clip, keys in _by_clip(shared, shard):
+        for source, keys in _decoded_together(shared, shard):
+            frames = [shared.found[key] for key in keys]
             try:
-                footage = footage_of(reader.root, clip)
+                footage = footage_of(reader.root, source)
                 accept = reader.sampling.accept_damaged
-                numbers = [shared.found[key][1] for key in keys]
+                numbers = [frame.number for frame in frames]
                 counter = Counter()
                 if reader.frames is not None:
-                    frames = reader.frames.decode(clip, footage, numbers, counter=counter, accept_damaged=accept)
+                    pictures = reader.frames.decode(source, footage, numbers, counter=counter, accept_damaged=accept)
                 else:
-                    frames = footage.decode(numbers, counter, accept_damaged=accept)
+                    pictures = footage.decode(numbers, counter, accept_damaged=accept)
                 reader.counts.decode.add(counter)
-                for key, frame in zip(keys, frames, strict=True):
-                    yield key, encoding.model.prepare(ClipFrames(frame[None], (0.0,), clip))
+                for key, frame, picture in zip(keys, frames, pictures, strict=True):
+                    shown = as_shown(picture, frame.size, mirrored=frame.mirrored)
+                    yield key, encoding.model.prepare(ClipFrames(shown[None], (0.0,), frame.clip))
             except (VideoContrastError, ValueError, OSError) as error:
-                reader.counts.broken[clip] = str(error)
+                # Clips that lack a frame are looked at by themselves, later.
+                reader.counts.broken[source] = str(error)
 
     for shard, prepared in feed(shards, work, workers=reader.workers, ahead=reader.workers, depth=encoding.batch_size):
         pairs = list(prepared)
@@ -147,12 +188,12 @@ def encode_frames(
         progress(len(shard))
 
 
-def _by_clip(shared: SharedFrames, keys: Sequence[str]) -> list[tuple[Clip, list[str]]]:
-    """The keys of frames by the clip that they are found in, so that its files are opened once."""
-    clips: dict[Clip, list[str]] = {}
-    for key in keys:
-        clips.setdefault(shared.found[key][0], []).append(key)
-    return list(clips.items())
+def _decoded_together(shared: SharedFrames, shard: Sequence[str]) -> Iterator[tuple[Clip, list[str]]]:
+    """The keys of a shard by what they are decoded from, in parts that fit into memory."""
+    for source, of_source in groupby(shard, lambda key: shared.found[key].source):
+        keys = list(of_source)
+        for first in range(0, len(keys), FRAMES_AT_ONCE):
+            yield source, keys[first : first + FRAMES_AT_ONCE]
 
 
 def pool_views(

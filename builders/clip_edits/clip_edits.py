@@ -25,7 +25,7 @@ from video_contrast.options import Flag, as_record
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.storage.set_records import Facts
-from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, write_video
+from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, upright_size, write_video
 from video_contrast.video.sampling import is_even
 
 _NAMED = 20  # unreadable videos that are named
@@ -94,6 +94,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
             if index.damage:
                 raise BrokenVideo(f"{clip.video_path}: damaged: {index.damage}")
             first, stop = index.span(clip.start, clip.end)
+            size = upright_size(index.path)
         except VideoContrastError as error:
             failed.append(str(error))
             continue
@@ -101,7 +102,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
         end = index.end if clip.end is None else min(clip.end, index.end)
         materials.append(SourceClip(clip, root, begin, end=float(end), seed=seed))
         counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
-        sizes.add((index.width, index.height))
+        sizes.add(size)
     if not materials:
         raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
     facts: Facts = {

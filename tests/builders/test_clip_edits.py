@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import video_contrast
-from tests.support.video_files import write_clip
+from tests.support.video_files import turn_pictures, write_clip
 from video_contrast.builders.clip_edits.kinds import MODULES
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.motion import motion_of
@@ -21,7 +21,7 @@ from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
 from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import REVERSE, SYMMETRIC, Scene, scenes
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.video import Clip, write_video
+from video_contrast.video import Clip, index_of, write_video
 
 CLIPS = 24
 
@@ -200,11 +200,12 @@ def test_a_bag_of_frames_ties_exactly_where_only_order_and_direction_tell(scored
     assert all(one == other for one, other in of_group.values())
 
 
-def test_edits_that_reuse_frames_cost_little_more_than_their_source_clips(scored: Any) -> None:
+def test_edits_that_reuse_frames_cost_little_more_than_their_source_clips(scored: Any, world: Path) -> None:
     counters = scored.record["counters"]
     assert counters["visual_encodings"] == 0
     assert counters["frame_encodings"] <= 1.3 * CLIPS * 8
     assert counters["frame_encodings"] < 8 * counters["visual_encodings_in_all"] / 3
+    assert counters["frames_decoded"] <= sum(index_of(file).n_frames for file in world.rglob("*.mp4"))
 
 
 def test_a_model_of_time_tells_a_clip_from_its_reversal(edits: Path, world: Path, tmp_path: Path) -> None:
@@ -272,6 +273,17 @@ def test_odd_clips_are_counted_by_reason(odd: Path, tmp_path: Path) -> None:
         or "reversal" in counts
     )
     assert counts["order"].get("too_short", 0) == 1
+
+
+def test_turned_pictures_are_counted_as_they_are_shown(tmp_path: Path) -> None:
+    for name in ("upright.mp4", "turned.mp4"):
+        write_clip(tmp_path / name, n_frames=40, sound=3.0)
+    turn_pictures(tmp_path / "turned.mp4")
+    table(tmp_path / "clips.csv", [("upright.mp4", "a man runs", "a"), ("turned.mp4", "two dogs sleep", "b")])
+    folder = build(tmp_path, tmp_path / "set", ["order"], transition="cut")
+    assert json.loads((folder / "set.json").read_text())["facts"]["counts"]["sizes_of_picture"] == 2
+    run = video_contrast.score("bag-of-frames", folder, video_root=tmp_path, store=tmp_path / "store", frames=8)
+    assert len(run.scores) == 2 and run.record["n_missing"] == 0
 
 
 def test_captions_that_say_the_same_are_never_joined(odd: Path, tmp_path: Path) -> None:

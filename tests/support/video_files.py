@@ -1,5 +1,6 @@
 """Small video files of every kind, in which every frame differs."""
 
+import struct
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -25,13 +26,24 @@ def write_clip(
     shown_at: Callable[[int], int] = even,
     n_frames: int = FRAMES,
     container_options: dict[str, str] | None = None,
+    sound: float = 0.0,
 ) -> np.ndarray:
-    """Writes a clip of 64x48 and returns its frames in the order in which the decoder hands them out."""
+    """Writes a clip of 64x48 and returns its frames in the order in which the decoder hands them out.
+
+    With `sound`, it has a second track of so many seconds of noise.
+    """
     with av.open(str(path), "w", options=container_options or {}) as container:
         stream = container.add_stream(codec, rate=Fraction(FPS))
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         stream.codec_context.gop_size = gop
         stream.options = options or {}
+        if sound:
+            track = container.add_stream("aac", rate=16000, layout="mono")
+            noise = np.random.default_rng(0).normal(0, 0.1, (1, round(16000 * sound))).astype(np.float32)
+            heard = av.AudioFrame.from_ndarray(noise, format="fltp", layout="mono")
+            heard.sample_rate = 16000
+            for packet in (*track.encode(heard), *track.encode(None)):
+                container.mux(packet)
         for t in range(n_frames):
             picture = np.full((48, 64, 3), 40, np.uint8)
             picture[:, 2 * t % 64 : 2 * t % 64 + 4] = (250, 9 * t % 256, 120)
@@ -46,3 +58,12 @@ def in_sequence(path: Path) -> np.ndarray:
     """All frames of a file, uint8[T, H, W, 3], decoded one after another."""
     with av.open(str(path)) as container:
         return np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
+
+
+def turn_pictures(path: Path) -> None:
+    """Makes an mp4 file say that its pictures are to be shown turned by 90 degrees clockwise, as phones do."""
+    data = bytearray(path.read_bytes())
+    # the 3x3 matrix of the track header: 40 bytes after its version field, 16.16 and 2.30 fixed point
+    at = data.index(b"tkhd") + 4 + 40
+    data[at : at + 36] = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 48 << 16, 0, 1 << 30)
+    path.write_bytes(data)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.video_files import in_sequence, write_clip
+from tests.support.video_files import in_sequence, turn_pictures, write_clip
 from video_contrast.video import Clip, Segment, UnseenEdit, footage_of, frame_times, index_of, pause, write_video
 from video_contrast.video.footage import GREY, fitted
 from video_contrast.video.segments import segments_problem
@@ -21,10 +21,17 @@ def stutter(number: int) -> int:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """a.mkv: 26 frames at 25 a second; b.mkv: the same pictures at a variable rate; wide.mp4: of another size."""
+    """Five clips.
+
+    a.mkv: 26 frames at 25 a second; b.mkv: the same pictures at a variable rate; sound.mp4: and with a longer track of
+    sound; turned.mp4: as a phone stores it; wide.mp4: of another size.
+    """
     folder = tmp_path_factory.mktemp("clips")
     write_clip(folder / A)
     write_clip(folder / B, shown_at=stutter)
+    write_clip(folder / "sound.mp4", shown_at=stutter, sound=3.0)
+    write_clip(folder / "turned.mp4")
+    turn_pictures(folder / "turned.mp4")
     rng = np.random.default_rng(0)
     write_video(folder / "wide.mp4", rng.integers(0, 255, (10, 32, 96, 3)).astype(np.uint8), 10, quality="lossless")
     return folder
@@ -50,7 +57,8 @@ def shown_at(root: Path, segments: tuple[Segment, ...], moment: float, size: tup
                 path = root / segment.video_path
                 first = index_of(path).span(segment.start, segment.end)[0]
                 number = max(first, int(np.flatnonzero(frame_times(path) <= back)[-1]))
-                picture = fitted(in_sequence(path)[number], size)
+                picture = in_sequence(path)[number]
+                picture = fitted(np.rot90(picture, -1) if path.stem == "turned" else picture, size)
                 picture = picture[:, ::-1] if segment.mirrored else picture
             fade_out = segments[at + 1].fade if at + 1 < len(segments) else 0.0
             if segment.fade and local < segment.fade:
@@ -73,6 +81,7 @@ RECIPES = {
     "slow, then fast": (Segment(A, 0.0, 0.4, speed=0.5), Segment(B, 0.0, 1.2, speed=2.0)),
     "three times": (Segment(A, 0.0, 0.3), pause(0.1)) * 2 + (Segment(A, 0.0, 0.3),),
     "sizes": (Segment(A, 0.0, 0.4), Segment("wide.mp4", 0.0, 0.8, mirrored=True)),
+    "turned, then with sound": (Segment("turned.mp4", 0.0, 0.6, mirrored=True), Segment("sound.mp4", 0.3, 1.5)),
 }
 
 

@@ -1,6 +1,5 @@
 """Claims about video files: what is written comes back, upright and whole, or an error says what is wrong."""
 
-import struct
 import subprocess
 import sys
 from fractions import Fraction
@@ -10,6 +9,7 @@ import av
 import numpy as np
 import pytest
 
+from tests.support.video_files import turn_pictures
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.video import frame_times, index_of, read_video, sampled_frames, write_video
 
@@ -86,12 +86,7 @@ def test_a_span_without_frames_is_an_error(tmp_path: Path) -> None:
 def test_rotation_metadata_is_applied(tmp_path: Path) -> None:
     frames = moving(4)
     path = write_video(tmp_path / "a.mp4", frames, 25, quality="lossless")
-    data = bytearray(path.read_bytes())
-    # the 3x3 matrix of the track header: 40 bytes after its version field, 16.16 and 2.30 fixed point
-    at = data.index(b"tkhd") + 4 + 40
-    turned = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 48 << 16, 0, 1 << 30)  # 90 degrees clockwise
-    data[at : at + 36] = turned
-    path.write_bytes(data)
+    turn_pictures(path)
     assert np.array_equal(read_video(path).frames, np.rot90(frames, -1, axes=(1, 2)))
 
 

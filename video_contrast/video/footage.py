@@ -127,7 +127,7 @@ class EditedFootage:
     @cached_property
     def size(self) -> tuple[int, int]:
         """Height and width of the pictures: of the smallest video."""
-        sizes = [_upright_size(file) for file in dict.fromkeys(self.files) if file]
+        sizes = [upright_size(file) for file in dict.fromkeys(self.files) if file]
         return min(sizes, key=lambda size: (size[0] * size[1], size))
 
     def sample(self, count: int, policy: Policy) -> npt.NDArray[np.int64]:
@@ -182,9 +182,8 @@ class EditedFootage:
             numbers = sorted({source.number for source in own})
             decoded = decode(file, numbers, counter, accept_damaged=accept_damaged)
             for source in own:
-                frame = fitted(decoded[numbers.index(source.number)], self.size)
                 mirrored = self.timeline.segments[source.segment].mirrored
-                frames[source] = np.ascontiguousarray(frame[:, ::-1]) if mirrored else frame
+                frames[source] = as_shown(decoded[numbers.index(source.number)], self.size, mirrored=mirrored)
         return frames
 
 
@@ -204,6 +203,12 @@ def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     files = [str(resolve_under(root, part.video_path)) if part.video_path else "" for part in clip.segments]
     indices = [index_of(file) if file else None for file in files]
     return EditedFootage(timeline_of(clip.segments, indices), tuple(files))
+
+
+def as_shown(frame: npt.NDArray[np.uint8], size: tuple[int, int], *, mirrored: bool) -> npt.NDArray[np.uint8]:
+    """A frame of a source as an edited clip shows it: in the clip's height and width, mirrored or not."""
+    frame = fitted(frame, size)
+    return np.ascontiguousarray(frame[:, ::-1]) if mirrored else frame
 
 
 def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
@@ -230,13 +235,17 @@ def _mixture(picture: Picture, frames: dict[SourceFrame, npt.NDArray[np.uint8]])
     return np.rint(mixed).astype(np.uint8)
 
 
-def _upright_size(file: str) -> tuple[int, int]:
+def upright_size(file: str) -> tuple[int, int]:
+    """Returns the height and width of a file's pictures as they are shown: phones store them turned.
+
+    Raises:
+        BrokenVideo: the file cannot be read.
+    """
     status = regular(file)
     return _upright_size_of(file, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=4096)
 def _upright_size_of(file: str, size: int, changed: int) -> tuple[int, int]:
-    """Height and width of a file's pictures as they are shown: phones store them turned."""
     height, width = decode(file, [0], accept_damaged=True).shape[1:3]
     return height, width
