@@ -125,6 +125,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
     page = app(desk, made, reviewer="between us")
     _, address, _ = page.launch(quiet=True, prevent_thread_lock=True, **launch_options(desk, made))
     tab = browser.new_page(viewport={"width": 390, "height": 844})  # a phone
+    tab.set_default_timeout(60_000)
     try:
         outside: list[str] = []
         tab.on("request", lambda r: None if r.url.startswith((address, "data:", "blob:")) else outside.append(r.url))
@@ -134,7 +135,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
         expect(tab.locator("#name :focus")).to_have_count(0)  # the keys are for the options now
         for number in range(1, 5):
             status = tab.locator("#status")
-            expect(status).to_contain_text(f"ann: {number - 1} by you · {number - 1} of 4 answers", timeout=20_000)
+            expect(status).to_contain_text(f"ann: {number - 1} by you · {number - 1} of 4 answers")
             expect(tab.locator("#name")).to_be_hidden()  # its place is for the options
             if task == "judge":
                 expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
@@ -154,7 +155,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
                     expect(tab.locator("#message")).to_contain_text("unchanged")
                 tab.locator("#text textarea").fill(sentence.replace(marked, "paints", 1))
                 tab.locator("#submit").click()
-        expect(tab.locator("#status")).to_contain_text("Nothing left", timeout=20_000)
+        expect(tab.locator("#status")).to_contain_text("Nothing left")
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         if task == "judge":  # a reviewer sends one back, and its author is shown it again with the note
             item = rows[0]["id"]
@@ -172,7 +173,7 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
             expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
             tab.keyboard.press("0")
             tab.locator("#submit").click()
-            expect(tab.locator("#status")).to_contain_text("Nothing left", timeout=20_000)
+            expect(tab.locator("#status")).to_contain_text("Nothing left")
         assert not [url for url in outside if "127.0.0.1" not in url and "localhost" not in url]
     finally:
         tab.close()

@@ -141,7 +141,9 @@ def browser_page() -> Iterator[Any]:
         pytest.skip("no chromium on this machine")
     with sync.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser.new_page(viewport={"width": 390, "height": 844})
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.set_default_timeout(60_000)
+        yield page
         browser.close()
 
 

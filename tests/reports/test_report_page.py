@@ -38,6 +38,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(browser: Any, report: Path) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     opened.asked, opened.errors = [], []
     opened.on("request", lambda request: opened.asked.append(request.url))
