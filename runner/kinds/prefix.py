@@ -66,7 +66,7 @@ class Prefix:
                 self._next = (
                     positions[..., length:][..., :1] if length < positions.shape[-1] else positions[..., -1:] + 1
                 )
-            output = model(**arguments, use_cache=True, logits_to_keep=1)
+            output = forward(model, 1, **arguments, use_cache=True)
         self.cache = getattr(output, "past_key_values", None)
         self.vocabulary = int(output.logits.shape[-1])
         if not hasattr(self.cache, "batch_repeat_interleave"):
@@ -95,17 +95,44 @@ class Prefix:
             for row, i in enumerate(rows):
                 ids[row, : lengths[row]] = torch.as_tensor(endings[i], device=device)
             places = sorted({length - 1 for length in lengths}) if only_last else list(range(lengths[-1]))
-            arguments: Tensors = {"logits_to_keep": torch.tensor(places, device=device)}
+            arguments: Tensors = {}
             if self._next is not None:
                 steps = torch.arange(lengths[-1], device=device)
                 arguments["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                logits = self.model(input_ids=ids, past_key_values=cache, use_cache=True, **arguments).logits
+                kept = torch.tensor(places, device=device)
+                logits = forward(
+                    self.model, kept, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
+                ).logits
             for row, i in enumerate(rows):
                 at = places.index(lengths[row] - 1)
                 results[i] = read(i, logits[row, at if only_last else 0 : at + 1].float())
         return [results[i] for i in range(len(endings))]
+
+
+def forward(model: Any, kept: int | torch.Tensor, **arguments: Any) -> Any:
+    """A model's output with the logits of some tokens alone, also of classes that would return them of all.
+
+    Args:
+        model: a generative transformers model.
+        kept: how many tokens at the end, or int64[n], the places of the tokens.
+        arguments: of its forward pass.
+    """
+    if "logits_to_keep" in inspect.signature(model.forward).parameters:
+        return model(**arguments, logits_to_keep=kept)
+    rows = slice(-kept, None) if isinstance(kept, int) else kept
+    head = model.get_output_embeddings()
+    if head is None:
+        output = model(**arguments)
+        output.logits = output.logits[:, rows]
+        return output
+    # Qwen-Omni, MiniCPM-V, VideoLLaMA 3: only what is kept goes through the output layer.
+    hook = head.register_forward_pre_hook(lambda _, given: (given[0][:, rows], *given[1:]))
+    try:
+        return model(**arguments)
+    finally:
+        hook.remove()
 
 
 def _positions(model: Any, inputs: Tensors) -> Any:
@@ -192,7 +219,7 @@ def score_unshared(
                 value = torch.cat([value[:, :length], fill], 1)
             arguments[name] = value
         with torch.inference_mode():
-            output = model(**arguments, use_cache=False, logits_to_keep=1 if only_last else len(ending))
+            output = forward(model, 1 if only_last else len(ending), **arguments, use_cache=False)
         results.append(read(number, output.logits[0].float()))
     return results
 

@@ -13,7 +13,7 @@ from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 
 CLASSES = [
     "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision", "llava_next_video", "internvl", "smolvlm", "gemma3",
-    "qwen3_5", "lfm2_vl",
+    "qwen3_5", "lfm2_vl", "qwen2_5_omni",
 ]  # fmt: skip
 CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
 
@@ -29,18 +29,19 @@ CLIPS = [clip_of(4, 60, 80, 2.0), clip_of(8, 40, 40, 17.0), clip_of(8, 56, 84, 3
 
 @pytest.fixture(scope="module")
 def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
-    from transformers import AutoModelForImageTextToText, AutoProcessor
+    from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen2_5OmniThinkerForConditionalGeneration
 
     def get(name: str) -> tuple[Any, Any]:
         folder = tiny_vlm(name)
-        return AutoModelForImageTextToText.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
+        loader = Qwen2_5OmniThinkerForConditionalGeneration if "omni" in name else AutoModelForImageTextToText
+        return loader.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
 
     return get
 
 
 # Scoring every token of an ending is another path than scoring its last one, whatever the class.
 MODES = [(name, {"scoring": "yesno"}) for name in CLASSES] + [
-    (name, {"scoring": "loglik", "norm": "sum"}) for name in ("qwen2_5_vl", "qwen3_5", "lfm2_vl", "gemma3")
+    (name, {"scoring": "loglik", "norm": "sum"}) for name in ("qwen2_5_vl", "qwen3_5", "lfm2_vl", "gemma3", "qwen2_5_omni")
 ]
 
 
