@@ -6,11 +6,11 @@ from typing import Annotated
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
 from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published_videos import VideoName
 
-FILES = {
-    "activitynet_mc": ("activitynet_comp_train.json", "activitynet_comp_val.json"),
-    "youcook2_mc": ("youcook2_comp_train.json", "youcook2_comp_val.json"),
-}
+SOURCES = ("activitynet", "youcook2")
+CONFIGS = tuple(f"{source}_{what}" for source in SOURCES for what in ("mc", "questions"))
+LETTERS = ("A", "B")
 RELEASE = Release(
     builder="videocomp",
     title="VideoComp",
@@ -25,7 +25,7 @@ RELEASE = Release(
 )
 
 
-@builder("videocomp", configs=tuple(FILES), requirements=f"its json files: {RELEASE.fetch}")
+@builder("videocomp", configs=CONFIGS, requirements=f"its json files: {RELEASE.fetch}")
 def videocomp(
     configs: list[str],
     *,
@@ -33,24 +33,51 @@ def videocomp(
     video_pattern: Annotated[str, "path of a video; {id} is its YouTube id"] = "{id}.mp4",
     options: PublishedOptions,
 ) -> BuiltSet:
-    """VideoComp: the coherent paragraph against the disturbed one, by kind of disturbance."""
+    """VideoComp: the coherent paragraph against the disturbed one, by kind of disturbance; the released questions."""
     tables: dict[str, dict[str, Items]] = {}
     for config in configs:
-        for split, file in zip(("train", "validation"), FILES[config], strict=True):
-            if split == "train" and not (folder / file).exists():
+        source, _, what = config.partition("_")
+        for split, short in (("train", "train"), ("validation", "val")):
+            file = folder / f"{source}_comp_{short}.json"
+            if split == "train" and not file.exists():
                 continue
             items = tables.setdefault(config, {}).setdefault(split, Items(options))
-            for row in read_rows(folder / file, RELEASE):
-                items.captions(
-                    row,
-                    row.text("key"),
-                    row.video(video_pattern, start=_time(row, "start"), end=_time(row, "end"), id=row.text("video_id")),
-                    true=row.text("positive_text"),
-                    negatives=[row.text("negative_text")],
-                    kind=row.text("type"),
-                    meta={"question": row.get("question"), "answer": row.get("answer")},
+            for row in read_rows(file, RELEASE):
+                video = row.video(
+                    video_pattern, start=_time(row, "start"), end=_time(row, "end"), id=row.text("video_id")
                 )
+                (_question if what == "questions" else _captions)(items, row, video)
     return built_set(RELEASE, tables, options)
+
+
+def _captions(items: Items, row: Entry, video: VideoName) -> None:
+    items.captions(
+        row,
+        row.text("key"),
+        video,
+        true=row.text("positive_text"),
+        negatives=[row.text("negative_text")],
+        kind=row.text("type"),
+    )
+
+
+def _question(items: Items, row: Entry, video: VideoName) -> None:
+    """The question as released, which holds both paragraphs; it is answered by "A" or "(A)"."""
+    answer = str(row.get("answer") or "").strip(" ().")
+    if answer not in LETTERS:
+        items.counts["rows"] += 1
+        items.counts["no_answer_by_letter"] += 1
+        return
+    items.answers(
+        row,
+        row.text("key"),
+        video,
+        question=row.text("question"),
+        options=LETTERS,
+        key=LETTERS.index(answer),
+        kind=row.text("type"),
+        prompt="{question}",
+    )
 
 
 def _time(row: Entry, side: str) -> float | None:

@@ -14,6 +14,7 @@ import video_contrast
 from video_contrast.audit.check import check
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import Question
+from video_contrast.runner.sets import question_of
 from video_contrast.storage import RunFolder, SetFolder
 
 Rows = dict[tuple[str, str], list[dict[str, Any]]]
@@ -187,15 +188,22 @@ def test_videocon(tmp_path: Path) -> None:
 
 
 def test_videocomp(tmp_path: Path) -> None:
+    question = "Which tells of the video?\n(A) He runs. Then he sits.\n(B) He sits. Then he runs."
     entry = {"key": "k1", "video_id": "yt", "type": "temporal reordering", "original_video/start_time": 0,
              "original_video/end_time": 50000000, "query_video/start_time": 5000000, "query_video/end_time": 20500000,
-             "positive_text": "He sits. Then he runs.", "negative_text": "He runs. Then he sits.", "question": "?",
-             "answer": "A"}  # fmt: skip
+             "positive_text": "He sits. Then he runs.", "negative_text": "He runs. Then he sits.", "question": question,
+             "answer": "B"}  # fmt: skip
+    other = entry | {"key": "k2", "answer": "the second"}
     for name in ("activitynet", "youcook2"):
-        as_json(tmp_path / "in" / f"{name}_comp_val.json", [entry])
-    [row] = build("videocomp", tmp_path, folder=tmp_path / "in")["activitynet_mc", "validation"]
+        as_json(tmp_path / "in" / f"{name}_comp_val.json", [entry, other])
+    tables = build("videocomp", tmp_path, folder=tmp_path / "in")
+    row = tables["activitynet_mc", "validation"][0]
     assert (row["video_path"], row["start"], row["end"]) == ("yt.mp4", 5.0, 20.5)  # released in microseconds
     assert "temporal_reordering" in row["kinds"] and true(row) == "He sits. Then he runs."
+    [asked] = tables["activitynet_questions", "validation"]  # the other's answer is no letter: counted
+    assert asked["candidates"] == ["A", "B"] and asked["label"] == 1
+    released = question_of(asked)
+    assert released is not None and released.asked(asked["candidates"]) == question  # word for word, nothing added
 
 
 def test_rtime_groups_a_clip_and_its_reversal(tmp_path: Path) -> None:
