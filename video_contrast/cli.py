@@ -107,8 +107,24 @@ def _run(words: Sequence[str]) -> None:
     try:
         make_app(words)(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
-        command = f" {words[0]}" if _module(words) else ""
-        raise UsageError(f"{error} See `video-contrast{command} --help`") from error
+        raise UsageError(_wrong_call(str(error), words)) from error
+
+
+def _wrong_call(message: str, words: Sequence[str]) -> str:
+    """What cyclopts says of a call, with the help to read; an argument given as a flag is named as what it is."""
+    from video_contrast.commands.command import Command
+    from video_contrast.options import options_of
+
+    module, call = _module(words), " ".join(words) + " "
+    named = [command for command in commands(module) if call.startswith(f"{command.name} ")] if module else []
+    if not named:
+        return f"{message} See `video-contrast --help`"
+    command = max(named, key=lambda command: len(command.name))
+    options = options_of(command.function).values() if isinstance(command, Command) else ()
+    for word in (option.flag.name or option.name.upper() for option in options if option.positional):
+        if message.startswith(f"Unknown option: --{word.lower()}."):
+            message = f"{word} takes no flag: video-contrast {command.name} {word}."
+    return f"{message} See `video-contrast {command.name} --help`"
 
 
 def _failed(message: str, code: int, debug: bool) -> int:

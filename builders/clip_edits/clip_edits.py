@@ -36,7 +36,9 @@ class ClipTable(CaptionTable):
     """A table of videos and captions whose videos are there."""
 
     captions: Annotated[
-        str, "table of clips and captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub", Flag("--clips")
+        str,
+        "table of clips and captions: .csv .tsv .jsonl .json .parquet, or a data set of the Hub",
+        Flag(former=("clips",)),
     ]
     video_root: Annotated[Path, "folder of the videos"] = field()
 

@@ -24,6 +24,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["score", "--modle", "temporal"], "Did you mean --model"),
         (["score", "--model", "temporal", "--dataset", "shapes", "--frames", "x"], "Invalid value for --frames"),
         (["check"], "requires an argument"),
+        (["doctor", "--model", "temporal"], "MODEL takes no flag: video-contrast doctor MODEL. See `"),
+        (["build", "pairs", "--cofnig", "x"], "See `video-contrast build pairs --help`"),
         (["annotate", "judge", "set", "--output", "votes.jsonl", "--port", "99999"], "--port must be 1 to 65535"),
     ],
 )

@@ -69,11 +69,14 @@ def test_the_table_has_a_row_a_measure_and_a_column_a_model(output: Path) -> Non
     assert (output / "report.html").stat().st_size > 10_000
 
 
-def test_a_second_run_changes_nothing(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_changes_nothing_and_says_nothing_if_quiet(
+    output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = (output / "metrics.json").read_bytes()
     reports: list[Path] = []  # the report is drawn again from these very runs: that takes as long as the first time
     monkeypatch.setattr("video_contrast.reports.write_report", lambda runs, report, **_: reports.append(report))
     assert cli.main(["demo", "--output", str(output), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
     assert (output / "metrics.json").read_bytes() == before
     assert reports == [output / "report.html"]
 

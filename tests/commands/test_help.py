@@ -50,6 +50,8 @@ def test_the_example_is_a_call_that_the_command_takes(name: str, words: list[str
 # Flags that had another name: the command, what it needs besides, and the pairs of former and present flags.
 FORMER = {
     "report": (["run"], {"--set": "--dataset"}),
+    "build clip_edits": (["--video-root", "videos", "--output", "out"], {"--clips": "--captions"}),
+    "xray": (["table"], {"--id-column": "--id", "--video-column": "--video"}),
     "export": (["set", "--format", "lmms-eval", "--output", "out"], {"--dataset": "--repo"}),
     "teach": (["--output", "out"], {"--rate": "--learning-rate", "--constraint-settings": "--constraint-options"}),
 }
@@ -62,7 +64,7 @@ def test_a_former_flag_does_what_the_present_one_does(name: str, monkeypatch: py
     monkeypatch.setattr(Command, "run", lambda self, given: results.append(self.arguments(given)))
     for pair in flags.items():
         for flag in pair:
-            words = [name, *needed, flag, "1"]
+            words = [*name.split(), *needed, flag, "1"]
             function, bound, _ = cli.make_app(words).parse_args(words, exit_on_error=False, print_error=False)
             function(*bound.args, **bound.kwargs)
         former, present = results[-2:]

@@ -45,6 +45,8 @@ def demo(
     from video_contrast.reports import terminal
 
     lines = run(output, say=(lambda _: None) if quiet else partial(print, flush=True), progress=not quiet)
+    if quiet:
+        return
     print()
     terminal.show(lines, MODELS, "shapes world")
     print(

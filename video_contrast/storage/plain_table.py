@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Flag
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
 from video_contrast.storage.xlsx import TableRow
@@ -46,8 +47,8 @@ class TableColumns:
     label: Annotated[str | None, "which candidate is true (number, letter or its text), or a number for all rows"] = (
         None
     )
-    id: Annotated[str | None, "the item's id"] = None
-    video: Annotated[str | None, "the clip: a path or an id"] = None
+    id: Annotated[str | None, "the item's id", Flag(former=("id_column",))] = None  # as the builders call them
+    video: Annotated[str | None, "the clip: a path or an id", Flag(former=("video_column",))] = None
     cluster: Annotated[str | None, "the source video"] = None
     question: Annotated[str | None, "what the candidates answer"] = None
     encoding: Annotated[str, "of a text file"] = "utf-8-sig"
