@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from video_contrast.console import counted
+from video_contrast.reports.terminal import PAIR_SCORES, STRICTER
 from video_contrast.runner.job import RunResult
 from video_contrast.storage.run_records import Gammas, Numbers
 from video_contrast.storage.self_test import self_test_lines
@@ -87,12 +88,11 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
         both = "  ".join(f"{way} {_share(numbers, f'{way}_R@1')}" for way in ("t2v", "v2t"))
         return both, "", str(numbers["n_captions"])
     if layout == "pairs" and "text_score" in numbers:
-        names = [name for name in ("text_score", "video_score", "group_score") if name in numbers]
+        names = [name for name in PAIR_SCORES if name in numbers]
         shares = "  ".join(f"{name.removesuffix('_score')} {_interval(numbers, name)}" for name in names)
         chances = " ".join(f"{numbers[f'chance_{name}']:.3f}" for name in names)
         return shares, chances, str(numbers["groups"])
-    stricter = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
-    more = "".join(f"  {shown} {_interval(numbers, name)}" for name, shown in stricter.items() if name in numbers)
+    more = "".join(f"  {words} {_interval(numbers, name)}" for name, words in STRICTER.items() if name in numbers)
     return f"accuracy {_share(numbers, 'accuracy')}{more}", f"{numbers['chance']:.3f}", str(numbers["n"])
 
 

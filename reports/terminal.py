@@ -13,6 +13,9 @@ from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ConfigMetrics
 
 BEST = "*"  # behind a cell
+# Figures beside the accuracy, and what they are called.
+STRICTER = {"accuracy_with_proficiency": "with proficiency", "right_in_all_of_clip": "all questions of a clip"}
+PAIR_SCORES = ("text_score", "video_score", "group_score")
 Place = tuple[str, str, str]  # config, condition, key of the measure
 
 
@@ -90,7 +93,8 @@ def _measures(numbers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     measures, kind = [("", "accuracy", "chance")], contrast_kind(numbers)
     if kind is not None and numbers.get(f"chance_{kind}") != numbers.get("chance"):
         measures.append((f": against {kind}", f"accuracy_{kind}", f"chance_{kind}"))
-    return measures
+    measures += [(f": {name.replace('_', ' ')}", name, f"chance_{name}") for name in PAIR_SCORES if name in numbers]
+    return measures + [(f": {words}", key, f"chance_{key}") for key, words in STRICTER.items() if key in numbers]
 
 
 def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:

@@ -58,6 +58,14 @@ def test_the_table_shows_the_three_scores(runs: Path, capsys: pytest.CaptureFixt
     assert "text 1.000" in shown and "group 1.000" in shown and "0.250 0.250 0.167" in shown
 
 
+def test_the_table_of_several_runs_has_them_too(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", str(runs / "bag-of-frames"), str(runs / "constant")]) == 0
+    lines = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    for name, chance, bag in (("text", "0.25", "0.00"), ("video", "0.25", "0.25"), ("group", "0.17", "0.00")):
+        line = lines[f"{CONFIG}: {name} score"]
+        assert line[3:5] == [chance, bag] and line[7] == chance  # of the constant scorer
+
+
 def test_compare_pairs_the_groups(runs: Path) -> None:
     compared = compare_runs(runs / "bag-of-frames", runs / "temporal")
     rows = {row["figure"]: row for row in compared if row["condition"] == "clean"}
