@@ -12,6 +12,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
 from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
+from video_contrast.storage.file_set import FileSet
 from video_contrast.video import DamagedVideo, index_of, segments_of, verify
 from video_contrast.video.segments import segments_problem
 
@@ -108,7 +109,7 @@ def check(
     """Checks every table of a set, and every video that they name.
 
     Args:
-        folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back.
+        folder: of the set: `<config>/<split>-*.parquet`, as a build writes it and the Hub gives it back; or a table.
         video_root: what `video_path` is relative to; the set's own folder by default. Without it, and where the
             folder holds none of the videos, they are not looked for (`looked` is False).
         decode: decode every frame, and call a video damaged where the decoder reports an error or a corrupt frame;
@@ -123,7 +124,7 @@ def check(
     """
     root = Path(folder)
     hashes = _hashes(expected) if expected is not None else {}
-    set_folder = SetFolder.open(root)
+    set_folder = FileSet.of(root) if root.is_file() else SetFolder.open(root)
     if video_root is not None and not Path(video_root).is_dir():
         raise UsageError(f"--video-root {video_root}: no such folder")
     tables = set_folder.tables()
@@ -146,9 +147,10 @@ def check(
                 for part in segments_of(row):
                     if part.video_path:  # a pause has no file
                         clips[part.video_path].add((part.start, part.end))
-    _check_record(set_folder, checked)
+    if not isinstance(set_folder, FileSet):
+        _check_record(set_folder, checked)
     _check_videos(
-        Path(video_root) if video_root is not None else root,
+        Path(video_root) if video_root is not None else set_folder.path,
         given=video_root is not None,
         clips=clips,
         decode=decode,

@@ -163,3 +163,13 @@ def test_the_real_clips_are_all_readable(tmp_path, shared_data):
     )  # fmt: skip
     found = checking.check(root, video_root=shared_data / "videos", decode=False)
     assert found.ok and len(found.videos) == 28
+
+
+def test_a_table_is_checked_as_it_is_scored(folder, capsys):
+    rows = [{"video": f"clips/v{n}.mp4", "candidates": ["a man sits", "a man runs"], "label": 0} for n in (0, 1, 9)]
+    (folder / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert main(["check", str(folder / "mine.jsonl")]) == 1
+    said = capsys.readouterr()
+    assert "mine: test 3 rows" in said.out and "videos: 2 readable" in said.out and "problem" not in said.out
+    assert "missing: clips/v9.mp4" in said.out and "1 video missing" in said.err
+    assert json.loads((folder / "mine.manifest.json").read_text())["missing"] == ["clips/v9.mp4"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet, bar, counted, print_json
-from video_contrast.options import SetPath, VideoRoot
+from video_contrast.options import VideoRoot
 
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
@@ -17,10 +17,10 @@ def commands() -> list[Command]:
 
 
 def check(
-    dataset: SetPath,
+    dataset: Annotated[Path, "folder of the set, or a table"],
     *,
     video_root: VideoRoot = None,
-    manifest: Annotated[Path | None, "where the manifest goes; default: DATASET/manifest.json"] = None,
+    manifest: Annotated[Path | None, "where the manifest goes; default: manifest.json in the set"] = None,
     decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True,
     sha256: Annotated[Path | None, "videos.json of a run, or a former manifest: name the videos that changed"] = None,
     num_proc: Annotated[int, "files that are read at the same time"] = 1,
@@ -38,7 +38,8 @@ def check(
     checked = checking.check(
         dataset, video_root=video_root, decode=decode, expected=sha256, num_proc=num_proc, progress=_bar
     )
-    place = write_json(manifest or dataset / checking.MANIFEST, checked.manifest()) if checked.looked else None
+    beside = dataset.with_suffix(f".{checking.MANIFEST}") if dataset.is_file() else dataset / checking.MANIFEST
+    place = write_json(manifest or beside, checked.manifest()) if checked.looked else None
     if as_json:
         print_json(
             {
