@@ -28,6 +28,7 @@ from video_contrast.storage.set_records import Facts
 from video_contrast.video import BrokenVideo, Clip, footage_of, index_of, upright_size, write_video
 from video_contrast.video.sampling import is_even
 
+UNSUITED = "no clip suits it"
 _NAMED = 20  # unreadable videos that are named
 
 
@@ -68,7 +69,7 @@ def clip_edits(
         groups, reasons = groups_of(kinds[name], materials, how, seed=seed)
         if not groups:
             words = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
-            leave_out(built, name, f"no clip suits it ({words})")
+            leave_out(built, name, f"{UNSUITED} ({words})")
             continue
         rows = rows_of(kinds[name], groups, seed=seed)
         if write_videos:
@@ -80,7 +81,8 @@ def clip_edits(
             "audit": audit_splits({table.split: rows}, seed),
         }
     if not built.tables:
-        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {built.facts['left_out']}")
+        reasons = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())
+        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(reasons)}")
     return built
 
 

@@ -56,6 +56,8 @@ class VideoTable:
             seconds(column(row, name, place, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
         )
+        if end is not None and end <= (start or 0):
+            raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
         name = str(column(row, self.id_column, place, "--id-column")) if self.id_column else None
         return Span(path, start, end, name)
 

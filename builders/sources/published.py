@@ -243,7 +243,9 @@ def built_set(release: Release, tables: Mapping[str, Mapping[str, Items]], optio
             split: [*items.rows, *items.gallery] for split, items in splits.items() if items.rows or items.gallery
         }
         if not full:
-            facts.setdefault("left_out", {})[config] = f"no item could be built: {counts}"
+            total_counts = sum((items.counts for items in splits.values()), Counter[str]())
+            words = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(total_counts.items()))
+            facts.setdefault("left_out", {})[config] = f"no item could be built ({words})"
             continue
         built.tables[config] = full
         total = sum(map(len, full.values()))
@@ -259,5 +261,6 @@ def built_set(release: Release, tables: Mapping[str, Mapping[str, Items]], optio
                 )
         facts["configs"][config] = entry
     if not built.tables:
-        raise VideoContrastError(f"{release.builder}: no item could be built: {facts['left_out']}")
+        reasons = ", ".join(f"{config}: {why}" for config, why in facts["left_out"].items())
+        raise VideoContrastError(f"{release.builder}: {reasons}")
     return built

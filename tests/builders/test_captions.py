@@ -260,6 +260,11 @@ def test_strange_captions_are_counted_and_nothing_crashes(tmp_path):
         ("file,text,i\nv.mp4,a,1\nw.mp4,b,1\n", {"id_column": "i"}, "id '1' stands for"),
         ("file,text\nv.mp4,a\nv.mkv,b\n", {}, "would both have the id 'v'"),
         ("file,text,s\nv.mp4,a,nan\n", {"start_column": "s"}, "line 2: column 's' must be seconds, not 'nan'"),
+        (
+            "file,text,s,e\nv.mp4,a,0,1\nw.mp4,b,2,1\n",
+            {"start_column": "s", "end_column": "e"},
+            "line 3: the clip ends at 1 s, not after its start 2",
+        ),
         ('file,text\nu.mp4,a\nv.mp4,"a\nw.mp4,b\n', {}, "line 3: a quotation mark that is not closed"),
         ("file,text,text\nv.mp4,a,b\n", {}, "names the column 'text' twice"),
         ("file\ttext\nv.mp4\ta\n", {}, r"not separated by commas; with tabs, name it \.tsv"),
