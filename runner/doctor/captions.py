@@ -30,7 +30,8 @@ def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Outcome]:
 def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
     """Captions that begin alike and end as others do, and the longest text of the plan with another last word."""
     begin, *others = probe.captions_of(0)
-    long = [begin, *(f"{begin}, and {other}" for other in others or ["then nothing more"])]
+    endings = others if len(others) > 1 else [*others, "then nothing more"]
+    long = [begin, *(f"{begin}, and {ending}" for ending in endings)]
     if probe.together:  # each in the same place, since places show
         rows = [probe.scores(probe.clips[:1], [text, begin]) for text in long[1:3]]
         change = difference(rows[0], rows[-1])
@@ -46,9 +47,8 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
         return Outcome("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
     if len(long) < 3 and probe.together:
         return Outcome("ends", "fact", "not tested: the set has too few captions")
-    return Outcome(
-        "ends", "fail", "captions that differ in their ends only score the same: they are cut unseen", numbers
-    )
+    says = "captions that differ in their ends only score the same: they are cut unseen"
+    return Outcome("ends", *probe.unmoved(says), numbers)
 
 
 def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
@@ -63,7 +63,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
     if change > probe.noise or probe.model.truncated_texts([longest]):
         return None
     says = f"another last word of the longest caption ({len(longest)} characters) changes nothing: it is cut unseen"
-    return Outcome("ends", "fail", says, {"change_sd": probe.in_units(change), "characters": len(longest)})
+    return Outcome("ends", *probe.unmoved(says), {"change_sd": probe.in_units(change), "characters": len(longest)})
 
 
 def _last_word_shows(probe: Probe, text: str, beside: str) -> float:

@@ -13,6 +13,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.doctor.result import State
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
@@ -115,6 +116,17 @@ class Probe:
         """Whether the scores of one call are comparable with each other only."""
         return isinstance(self.model, PairScorer) and self.model.together
 
+    def unmoved(self, says: str, *, may_be_small: bool = False) -> tuple[State, str]:
+        """The state and the words of a verdict on scores that did not change where they should have.
+
+        Args:
+            says: the words.
+            may_be_small: whether the change may vanish in half precision.
+        """
+        if isinstance(self.model, PairScorer) and self.model.in_steps:
+            return "doubt", f"{says}; or its plain answers, without probabilities, are too coarse to show it"
+        return "doubt" if may_be_small and self.half else "fail", says
+
     def shown(self, n: int) -> list[int]:
         """The numbers of the captions that clip `n` is scored with, the true one first."""
         others = len(self.captions) if isinstance(self.model, Encoder) else CAPTIONS_A_CLIP
@@ -134,9 +146,9 @@ class Probe:
 
     @cached_property
     def spread(self) -> float:
-        """The standard deviation of the scores: the unit of all differences."""
+        """The standard deviation of the scores: the unit of all differences. A lone score is its own unit."""
         scores = finite(self.clean)
-        return float(np.std(scores)) if len(scores) else 0.0
+        return float(np.std(scores)) if len(scores) > 1 else self._size
 
     @cached_property
     def noise(self) -> float:

@@ -11,7 +11,7 @@ from video_contrast.runner.doctor.result import Outcome
 from video_contrast.runner.kinds.base import Encoder
 
 LEVEL = 0.05
-WRONG = 0.01  # a p-value from which on a sign is turned
+WRONG, LOST = 0.01, 1 / 3  # a p-value and a share of pairs that are won, from which on a sign is turned
 EXCHANGED = 0.02  # and one from which on channels are exchanged: seven of eight items, where exchanging them also helps
 
 
@@ -37,7 +37,7 @@ def check_truth(probe: Probe) -> Outcome:
     says = f"true captions beat {100 * wins:.0f} % of those of other clips (n = {n}, p = {p_value:.3g})"
     if gain.mean() > 0 and p_value < LEVEL:
         return Outcome("truth", "pass", says, numbers)
-    if gain.mean() < 0 and p_value < WRONG:
+    if gain.mean() < 0 and p_value < WRONG and wins < LOST:
         return Outcome("truth", "fail", f"{says}: they lose, is a score a distance?", numbers)
     return Outcome("truth", "doubt", f"{says}: not more than chance would", numbers)
 

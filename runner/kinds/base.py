@@ -227,6 +227,7 @@ class PairScorer(Model):
         batch_size: how much goes through the model at once; the engine halves it where the memory does not suffice.
             1 where a scorer has no batches to halve.
         parallel: calls of `score` at once, in threads; more than 1 for models that only wait for a server.
+        in_steps: scores are plain answers without probabilities, so most changes of the input leave them as they are.
     """
 
     coarse: Encoder | None = None
@@ -234,6 +235,7 @@ class PairScorer(Model):
     together: bool = False
     batch_size: int = 1
     parallel: int = 1
+    in_steps: bool = False
 
     @abstractmethod
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:

@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder
-from video_contrast.runner.kinds.loading import Arrays, on_device, pooled, to_numpy, unit
+from video_contrast.runner.kinds.loading import Arrays, count_longer, on_device, pooled, to_numpy, unit
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
 SIDE = 224  # pixels, where the config names no size
+LANGUAGEBIND_TOKENS = 77
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,17 @@ class RemoteEncoder(DualEncoder):
         model: in evaluation mode.
         interface: of the model.
         processor: the checkpoint's own; None where the interface needs none.
+
+    Raises:
+        VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
     """
 
     def __init__(self, model: Any, interface: Interface, processor: Any) -> None:
+        if interface.processor and interface.prepare is None and not hasattr(processor, "tokenizer"):
+            raise VideoContrastError(
+                f"{type(model).__name__} comes without its processor (processor_config.json and its code), which makes "
+                "its pixels; get the whole repository"
+            )
         self.model = model
         self.interface = interface
         self.processor = processor
@@ -116,6 +126,14 @@ class RemoteEncoder(DualEncoder):
     def facts(self) -> JsonObject:
         """The class that ran, and the methods that it was asked with."""
         return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
+
+    def truncated_texts(self, texts: Sequence[str]) -> int | None:
+        """How many of the texts are longer than the model reads; None where its own code cuts them, and does not say."""
+        if not self.interface.processor:
+            return None
+        padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
+        limit = int(self.processor(text=[""])["input_ids"].shape[1]) if padded else LANGUAGEBIND_TOKENS
+        return count_longer(getattr(self.processor, "tokenizer", self.processor), texts, limit)
 
     def prepare(self, clip: ClipFrames) -> Arrays:
         """The clip's pixels, by the name under which the model takes them."""
@@ -149,7 +167,9 @@ class RemoteEncoder(DualEncoder):
             return encode(**{name: _tensor(value, self.model) for name, value in self.processor(text=texts).items()})
         if self.interface.family == "LanguageBind":
             tokenizer = getattr(self.processor, "tokenizer", self.processor)
-            tokens = tokenizer(texts, max_length=77, padding="max_length", truncation=True, return_tensors="pt")
+            tokens = tokenizer(
+                texts, max_length=LANGUAGEBIND_TOKENS, padding="max_length", truncation=True, return_tensors="pt"
+            )
             return encode(**{name: tokens[name].to(self.model.device) for name in ("input_ids", "attention_mask")})
         # One by one, with a memory of their own: the release keeps texts in a default argument for good.
         more: tuple[Any, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()

@@ -148,8 +148,14 @@ class ServedScorer(PairScorer):
             parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
+    def _asked(self, sent: SentClip, questions: Sequence[str], cost: Cost) -> list[Answer]:
+        """Answers to questions about a clip."""
+        answers = sent.endpoint(self.chat).ask([sent.question(question) for question in questions], cost)
+        self.in_steps = self.in_steps or any(answer["logprobs"] is None for answer in answers)
+        return answers
+
     def _yesno(self, sent: SentClip, captions: Sequence[str], cost: Cost) -> ScoreResult:
-        answers = sent.endpoint(self.chat).ask([sent.question(prompts.YESNO.format(caption=c)) for c in captions], cost)
+        answers = self._asked(sent, [prompts.YESNO.format(caption=caption) for caption in captions], cost)
         scores: list[float] = []
         parts: list[dict[str, float]] = []
         for answer in answers:
@@ -165,7 +171,7 @@ class ServedScorer(PairScorer):
 
     def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        [answer] = sent.endpoint(self.chat).ask([sent.question(question.asked(captions))], cost)
+        [answer] = self._asked(sent, [question.asked(captions)], cost)
         logs = _logs(answer, (prompts.YES, prompts.NO))
         return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
 
@@ -175,8 +181,7 @@ class ServedScorer(PairScorer):
         letters = [(c, f" {c}") for c in prompts.LETTERS[: len(captions)]]
 
         def log_probabilities(questions: list[str]) -> list[np.ndarray | None]:
-            answers = sent.endpoint(self.chat).ask([sent.question(question) for question in questions], cost)
-            return [_logs(answer, letters) for answer in answers]
+            return [_logs(answer, letters) for answer in self._asked(sent, questions, cost)]
 
         return prompts.score_letters(
             captions,

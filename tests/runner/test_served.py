@@ -1,8 +1,10 @@
 """Served models: likelihoods and embeddings of servers that are tested first, a measured pace, a known price."""
 
+import base64
 import threading
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 import runner_set
 from endpoint import Endpoint
+from PIL import Image
 
 import video_contrast
 from video_contrast.chat_model import AnswerStore, ChatModel
@@ -189,6 +192,41 @@ def test_an_embedder_that_is_not_steady_is_refused(endpoint: Endpoint) -> None:
     chat = ChatModel("vlm", endpoint=endpoint.url, sleep=lambda _: None)
     with pytest.raises(VideoContrastError, match="embedded the same text differently"):
         ServedEmbedder(chat).encode_texts(["a man sits"])
+
+
+def seen(request: dict[str, Any]) -> float:
+    """What a server that sees and reads makes of a request: a number of its pictures and of its question."""
+    *pictures, question = request["messages"][0]["content"]
+    frames = [
+        np.asarray(Image.open(BytesIO(base64.b64decode(one["image_url"]["url"].split(",")[1])))) for one in pictures
+    ]
+    shown = sum((n + 1) * float(frame.mean()) for n, frame in enumerate(frames))
+    return float(np.sin(shown / 50 + sum((n + 1) * ord(letter) for n, letter in enumerate(question["text"]))))
+
+
+@pytest.mark.parametrize("logprobs", [True, False])
+def test_the_self_test_passes_a_server_that_sees_with_and_without_probabilities(
+    logprobs: bool, endpoint: Endpoint, dataset: Path, tmp_path: Path
+) -> None:
+    """Plain answers hardly change with the input: that is a doubt."""
+    endpoint.logprobs = logprobs
+    endpoint.reply = lambda request: ("Yes", {"Yes": seen(request) - 2, "No": -seen(request) - 2})  # type: ignore[method-assign]
+    options = {"endpoint": endpoint.url, "answers": str(tmp_path / "answers.jsonl")}
+    test = video_contrast.doctor("served:vlm", dataset, "verb_mc", frames=2, options=options)
+    assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+    doubtful = {verdict.check for verdict in test.of("doubt")} - {"truth"}
+    assert doubtful == (set() if logprobs else {"clip", "grey", "pixels", "caption", "frames", "ends"})
+
+
+def test_a_server_that_is_blind_fails_the_self_test(endpoint: Endpoint, dataset: Path, tmp_path: Path) -> None:
+    def blind(request: dict[str, Any]) -> tuple[str, dict[str, float]]:
+        read = seen({"messages": [{"content": request["messages"][0]["content"][-1:]}]})
+        return "Yes", {"Yes": read - 2, "No": -read - 2}
+
+    endpoint.reply = blind  # type: ignore[method-assign]
+    options = {"endpoint": endpoint.url, "answers": str(tmp_path / "answers.jsonl")}
+    test = video_contrast.doctor("served:vlm", dataset, "verb_mc", frames=2, options=options)
+    assert {"clip", "grey", "pixels", "frames"} == {verdict.check for verdict in test.of("fail")}
 
 
 def drive(pace: Pace, clock: list[float], latency: Any, requests: int = 200) -> None:

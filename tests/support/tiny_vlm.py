@@ -127,7 +127,13 @@ def gemma3(folder: Path) -> Path:
 
     tok = tokenizer(boi_token="<start_of_image>", eoi_token="<end_of_image>", image_token="<image_soft_token>")
     config = t.Gemma3Config(
-        text_config={**text_config(len(tok)), "head_dim": 8, "sliding_window": 64, "query_pre_attn_scalar": 8},
+        text_config={
+            **text_config(len(tok)),
+            "head_dim": 8,
+            "sliding_window": 64,
+            "query_pre_attn_scalar": 8,
+            "layer_types": ["sliding_attention", "full_attention"],
+        },
         vision_config=SIGLIP | {"image_size": 56},
         mm_tokens_per_image=4,
         boi_token_index=tok.convert_tokens_to_ids("<start_of_image>"),

@@ -165,11 +165,12 @@ REMOTE = (
         "CosmosEmbed1",
         {
             "clips": Line(
-                "8 frames through its processor: visual_proj", "https://huggingface.co/nvidia/Cosmos-Embed1-336p"
+                "8 frames from the first to the last, through its processor: visual_proj",
+                "https://huggingface.co/nvidia/Cosmos-Embed1-448p-anomaly-detection (How to use this model)",
             ),
             "captions": Line(
-                "its processor, at most 128 tokens: text_proj",
-                "https://huggingface.co/nvidia/Cosmos-Embed1-336p/blob/refs%2Fpr%2F1/processor_config.json",
+                "its processor, cut or padded to 128 tokens: text_proj",
+                "https://huggingface.co/nvidia/Cosmos-Embed1-448p-anomaly-detection (Inputs)",
             ),
         },
     ),

@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 import runner_set
 import tiny_models
+import tiny_sentence
 from tiny_matching import MATCHING
 
 import video_contrast
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds import chat_prompts
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.runner.kinds.reranker import RerankerScorer
+from video_contrast.runner.kinds.sentence import SentenceEncoder
 
 TIMED = ["qwen2_5_vl", "qwen3_vl", "smolvlm"]
-UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma3"]
+ALSO_TIMED = ["qwen3_5", "qwen2_5_omni"]  # through code that the others share
+UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma3", "lfm2_vl"]
 
 
 @pytest.fixture(scope="module")
@@ -25,18 +29,59 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [*TIMED, *UNTIMED, *MATCHING])
+@pytest.mark.parametrize("name", [*TIMED, *ALSO_TIMED, *UNTIMED, *MATCHING])
 def test_readers_pass(name: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
     test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4)
     assert not test.of("fail"), "\n".join(map(str, test.verdicts))
     states = {verdict.check: verdict.state for verdict in test.verdicts}
     assert states["recipe"] == "pass"
-    assert (states["times"] == "pass") == (name in TIMED)
+    assert (states["times"] == "pass") == (name in [*TIMED, *ALSO_TIMED])
 
 
 def test_videoprism_passes(tmp_path: Path, dataset: Path) -> None:
     test = video_contrast.doctor(tiny_models.videoprism(tmp_path / "model"), dataset, "verb_mc")
     assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+
+
+@pytest.fixture(scope="module")
+def saved(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny model of sentence-transformers."""
+    root = tmp_path_factory.mktemp("sentence")
+
+    def get(name: str) -> Path:
+        make, inside = tiny_sentence.MAKERS[name]
+        folder = root / name.replace(" ", "-")
+        return folder if folder.exists() else make(folder, tiny_vlm(inside))
+
+    return get
+
+
+@pytest.mark.parametrize("name", tiny_sentence.MAKERS)
+def test_models_of_sentence_transformers_pass(name: str, saved: Callable[[str], Path], dataset: Path) -> None:
+    test = video_contrast.doctor(saved(name), dataset, "verb_mc", frames=4)
+    assert not test.of("fail"), "\n".join(map(str, test.verdicts))
+    states = {verdict.check: verdict.state for verdict in test.verdicts}
+    assert states["recipe"] == "pass"
+    assert (states["times"] == "pass") == name.endswith(("qwen2_5_vl", "qwen3_vl"))
+
+
+@pytest.mark.parametrize("name", ["embedder of qwen3_vl", "reranker of qwen2_5_vl"])
+def test_an_embedder_or_reranker_that_is_given_other_times_than_it_shows_is_caught(
+    name: str, saved: Callable[[str], Path], dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode, score = SentenceEncoder.encode_prepared, RerankerScorer.score
+    monkeypatch.setattr(
+        SentenceEncoder, "encode_prepared", lambda self, clips: encode(self, [steady(c) for c in clips])
+    )
+    monkeypatch.setattr(
+        RerankerScorer, "score", lambda self, clip, captions, **more: score(self, steady(clip), captions, **more)
+    )
+    test = video_contrast.doctor(saved(name), dataset, "verb_mc", frames=4)
+    assert [verdict.check for verdict in test.of("fail")] == ["times"]
+
+
+def steady(clip: ClipFrames) -> ClipFrames:
+    return ClipFrames(clip.frames, tuple(map(float, range(len(clip.frames)))))
 
 
 @pytest.mark.parametrize("name", TIMED)
@@ -47,7 +92,7 @@ def test_a_constant_frame_rate_is_caught(
     monkeypatch.setattr(
         chat_prompts,
         "metadata_of",
-        lambda clip: told(ClipFrames(clip.frames, tuple(map(float, range(len(clip.frames)))))),
+        lambda clip: told(steady(clip)),
     )
     test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4)
     assert [verdict.check for verdict in test.of("fail")] == ["times"]
@@ -71,9 +116,15 @@ def test_times_that_are_told_wrong_are_caught(
     assert verdict.check == "times" and "is told" in verdict.says
 
 
-@pytest.mark.parametrize("scoring", ["loglik", "letter"])
-def test_other_ways_to_score_pass(scoring: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
-    test = video_contrast.doctor(tiny_vlm("qwen2_vl"), dataset, "verb_mc", frames=4, options={"scoring": scoring})
+@pytest.mark.parametrize(
+    ("name", "scoring"),
+    [
+        *((name, "loglik") for name in ("qwen2_vl", "qwen2_5_omni")),
+        *((name, "letter") for name in ("qwen2_vl", "gemma3")),
+    ],
+)
+def test_other_ways_to_score_pass(name: str, scoring: str, tiny_vlm: Callable[[str], Path], dataset: Path) -> None:
+    test = video_contrast.doctor(tiny_vlm(name), dataset, "verb_mc", frames=4, options={"scoring": scoring})
     assert not test.of("fail"), "\n".join(map(str, test.verdicts))
 
 

@@ -7,50 +7,25 @@ from typing import Any
 import numpy as np
 import parity
 import pytest
+import tiny_sentence
+from tiny_sentence import INSIDE, PROMPTS
 
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.locate import locate
 
 CAPTIONS = ["a man sits down", "A woman runs away quickly", "dogs"]
-PROMPTS = {"query": "Retrieve videos relevant to the user's query.", "document": "Represent the user's input."}
-# The class inside -> the embedders that are built so: their last token (of Gemma the mean), of length 1.
-INSIDE = {
-    "qwen3_vl": "Qwen3-VL-Embedding",
-    "qwen2_vl": "GME, VLM2Vec-V2",
-    "qwen2_5_vl": "jina-embeddings-v4 (its base)",
-    "qwen3_5": "embedders over Qwen3.5",
-    "embedding_gemma2": "EmbeddingGemma 2",
-    "qwen2_5_omni": "embedders over the thinker of Qwen2.5-Omni",
-}
 RATE = 24.0
 
 
 @pytest.fixture(scope="module")
 def saved(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.base.modules import Normalize, Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-
     root = tmp_path_factory.mktemp("embedders")
 
     def get(name: str) -> Path:
-        if not (root / name).exists():
-            inside = Transformer(str(thinker(tiny_vlm(name), root) if name == "qwen2_5_omni" else tiny_vlm(name)))
-            pooling = Pooling(32, pooling_mode="mean" if "gemma" in name else "lasttoken")
-            SentenceTransformer(modules=[inside, pooling, Normalize()], prompts=PROMPTS).save(str(root / name))
-        return root / name
+        return root / name if (root / name).exists() else tiny_sentence.embedder(root / name, tiny_vlm(name))
 
     return get
-
-
-def thinker(folder: Path, root: Path) -> Path:
-    """The thinker alone, as embedders of Omni are published."""
-    from transformers import AutoProcessor, Qwen2_5OmniThinkerForConditionalGeneration
-
-    Qwen2_5OmniThinkerForConditionalGeneration.from_pretrained(folder).save_pretrained(root / "thinker")
-    AutoProcessor.from_pretrained(folder).save_pretrained(root / "thinker")
-    return root / "thinker"
 
 
 def load(folder: Path, **more: Any) -> Encoder:
@@ -121,15 +96,7 @@ def test_device_maps(
 def test_device_maps_of_rerankers(
     device_map: str, tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames
 ) -> None:
-    from sentence_transformers import CrossEncoder
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.cross_encoder.modules import LogitScore
-
-    module = Transformer(str(tiny_vlm("qwen2_5_vl")), transformer_task="any-to-any")
-    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
-    path = tmp_path / "model"
-    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(str(path))
-    source = locate(str(path))
+    source = locate(str(tiny_sentence.reranker(tmp_path / "model", tiny_vlm("qwen2_5_vl"))))
     kind = choose(source)
     plain, placed = (
         kind.load(source, LoadOptions(options=options_for(kind, {}), **more))

@@ -8,6 +8,7 @@ import numpy as np
 import parity
 import pytest
 import tiny_models
+import tiny_sentence
 import torch
 from PIL import Image
 from tiny_matching import MATCHING
@@ -184,13 +185,8 @@ def test_video_text_encoders(name: str, tmp_path: Path, clip: ClipFrames) -> Non
 
 def test_rerankers(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames) -> None:
     from sentence_transformers import CrossEncoder
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.cross_encoder.modules import LogitScore
 
-    module = Transformer(str(tiny_vlm("qwen2_5_vl")), transformer_task="any-to-any")
-    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
-    path = tmp_path / "model"
-    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(str(path))
+    path = tiny_sentence.reranker(tmp_path / "model", tiny_vlm("qwen2_5_vl"))
     card = CrossEncoder(str(path), device="cpu")
     metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(t * RATE) for t in clip.times]}
     videos = {"do_sample_frames": False, "video_metadata": [metadata]}
@@ -203,20 +199,10 @@ def test_rerankers(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFr
 
 def test_multi_vector_encoders(tiny_vlm: Callable[[str], Path], tmp_path: Path, clip: ClipFrames) -> None:
     from sentence_transformers import MultiVectorEncoder
-    from sentence_transformers.base.modules import Normalize, Transformer
-    from sentence_transformers.base.modules.dense import Dense
 
-    tokens = "token_embeddings"
-    torch.manual_seed(0)
-    dense = Dense(32, 16, bias=False, activation_function=None, module_input_name=tokens, module_output_name=tokens)
     clips = [clip, ClipFrames(255 - clip.frames[:, :40], clip.times)]
     for name, times, takes_video in (("qwen3_vl", clip.times, True), ("lfm2_vl", (), False)):
-        path = tmp_path / name
-        MultiVectorEncoder(
-            modules=[Transformer(str(tiny_vlm(name))), dense, Normalize(tokens)],
-            prompts={"query": "find: ", "document": ""},
-            similarity_fn_name="meanmaxsim",
-        ).save(str(path))
+        path = tiny_sentence.multi_vector(tmp_path / name, tiny_vlm(name))
         card = MultiVectorEncoder(str(path), device="cpu")
         if takes_video:
             metadata = {"total_num_frames": 48, "fps": RATE, "frames_indices": [round(t * RATE) for t in times]}

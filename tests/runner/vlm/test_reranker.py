@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tiny_sentence
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import choose
@@ -17,15 +18,7 @@ CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
 
 @pytest.fixture(scope="module")
 def folder(tiny_vlm: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from sentence_transformers import CrossEncoder
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.cross_encoder.modules import LogitScore
-
-    path = tmp_path_factory.mktemp("reranker") / "model"
-    module = Transformer(str(tiny_vlm("qwen2_5_vl")), transformer_task="any-to-any")
-    yes, no = module.tokenizer.convert_tokens_to_ids(["Yes", "No"])
-    CrossEncoder(modules=[module, LogitScore(true_token_id=yes, false_token_id=no)]).save_pretrained(str(path))
-    return path
+    return tiny_sentence.reranker(tmp_path_factory.mktemp("reranker") / "model", tiny_vlm("qwen2_5_vl"))
 
 
 def test_a_saved_reranker_scores_a_clip_the_same_in_any_company(folder: Path, clip: ClipFrames) -> None:
