@@ -55,8 +55,7 @@ def bullets(value: Any, indent: int = 0) -> str:
 
 def render(template: str, **facts: Any) -> str:
     """A template of this folder with the facts."""
-    source = (files(__package__) / template).read_text(encoding="utf-8")
-    return str(_environment().from_string(source).render(**facts))
+    return str(_environment().get_template(template).render(**facts))
 
 
 def _plain(value: Any) -> str:
@@ -71,6 +70,11 @@ def _plain(value: Any) -> str:
 def _environment() -> Any:
     import jinja2
 
-    environment = jinja2.Environment(keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (files(__package__) / name).read_text(encoding="utf-8")),
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters.update(literal=literal, words=words, bullets=bullets)
     return environment

@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
@@ -24,6 +25,9 @@ from video_contrast.reports.summary import in_order, summary
 from video_contrast.reports.training import training
 from video_contrast.storage.self_test import self_test_lines
 from video_contrast.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MAX_FAILURES = 200
 _RECORD_LENGTH = 1500  # characters of an entry of the record
@@ -123,16 +127,11 @@ def render_page(
         record: headings and their entries, at the end.
         folder: whether files lie beside the page.
     """
-    import jinja2
+    import markupsafe
 
     here = files("video_contrast.reports")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["embedded"] = _embedded
-    environment.filters["numbers"] = _numbers
-    environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
-    template = environment.from_string((here / "page.html.jinja").read_text(encoding="utf-8"))
-    markup = environment.filters["safe"]
-    return template.render(
+    markup = markupsafe.Markup
+    page: str = _template().render(
         title=title,
         version=__version__,
         counts=counts,
@@ -148,6 +147,19 @@ def render_page(
         js=markup((here / "page.js").read_text(encoding="utf-8")),
         folder=folder,
     )
+    return page
+
+
+@cache
+def _template() -> "Template":
+    import jinja2
+
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["embedded"] = _embedded
+    environment.filters["numbers"] = _numbers
+    environment.filters["share"] = lambda value: round(min(100.0, max(0.0, value)), 2)
+    source = files("video_contrast.reports") / "page.html.jinja"
+    return environment.from_string(source.read_text(encoding="utf-8"))
 
 
 def warnings(runs: Sequence[ConfigRun]) -> list[str]:

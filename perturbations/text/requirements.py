@@ -1,9 +1,7 @@
 """What a text perturbation needs beyond the package, and the one command that gets it."""
 
+from video_contrast.perturbations.language import wordnet
 from video_contrast.perturbations.registry import TextSpec
-
-WORDNET_COMMAND = "python -m nltk.downloader wordnet"
-
 
 # Packages that a checkpoint's tokenizer asks for.
 PACKAGES = {"facebook/wmt19": "sacremoses", "prithivida/": "sentencepiece"}
@@ -26,7 +24,7 @@ def how_to_get(spec: TextSpec) -> str:
     """What `spec` needs and the command that gets it, in one line; "nothing" if it runs as installed."""
     parts = []
     if "wordnet" in spec.requirements:
-        parts.append(f"WordNet data: {WORDNET_COMMAND}")
+        parts.append(f"WordNet data: {wordnet.COMMAND}")
     checkpoints = [need.removeprefix("model:") for need in spec.requirements if need.startswith("model:")]
     if checkpoints:
         kind = "checkpoint" if len(checkpoints) == 1 else "checkpoints"

@@ -4,10 +4,10 @@ from functools import cache
 
 from numpy.random import Generator
 
-from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language import Token, inflect, wordnet
 from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text import tables, wordnet
+from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.imperative import base, imperatives
 from video_contrast.perturbations.text.noun_phrases import PEOPLE
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample

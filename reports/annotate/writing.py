@@ -105,7 +105,7 @@ def written_rows(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence
 
 def _means_the_same(old: str, new: str) -> bool:
     """Another form of the same verb, or a synonym by a first sense of WordNet where NLTK has it."""
-    from video_contrast.perturbations.language import lemma
+    from video_contrast.perturbations.language import lemma, wordnet
 
     first, second = without_auxiliaries(old), without_auxiliaries(new)
     old_lemma, new_lemma = lemma(first[0], "VB"), lemma(second[0], "VB")
@@ -114,9 +114,7 @@ def _means_the_same(old: str, new: str) -> bool:
     if len(first) > 1 or len(second) > 1:
         return False
     try:
-        from nltk.corpus import wordnet
-
-        synsets = wordnet.synsets(old_lemma, pos="v")[:2]
-    except LookupError:  # WordNet is not there: then only forms of the same verb are found
+        senses = wordnet.load().senses(old_lemma.lower(), "v")[:2]
+    except VideoContrastError:  # WordNet is not there: then only forms of the same verb are found
         return False
-    return any(new_lemma == name for synset in synsets for name in synset.lemma_names())
+    return any(new_lemma in sense.words for sense in senses)

@@ -81,26 +81,18 @@ def test_a_verb_that_a_sibling_caption_uses_is_rejected(counts):
     assert check("a woman is walking", ["a woman is singing"], counts, constraints, [["a woman walks"]])[0] == "singing"
 
 
-class _Synset:
-    def __init__(self, *names):
-        self.names = names
-
-    def lemma_names(self):
-        return list(self.names)
-
-
 def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, monkeypatch):
-    import nltk.corpus
-
     from video_contrast.perturbations.contrast.constraints import siblings as rules
+    from video_contrast.perturbations.language import wordnet
 
     class WordNet:
         @staticmethod
-        def synsets(name, pos):
-            assert pos == "v"
-            return [_Synset("jump", "vault"), _Synset("jump", "hurdle_over")] if name == "jump" else []
+        def senses(name, part):
+            assert part == "v"
+            two = (wordnet.Sense(1, ("jump", "vault")), wordnet.Sense(2, ("jump", "hurdle_over")))
+            return two if name == "jump" else ()
 
-    monkeypatch.setattr(nltk.corpus, "wordnet", WordNet)
+    monkeypatch.setattr(wordnet, "load", WordNet)
     rules._synonyms.cache_clear()
     constraints = [*RULES, "siblings"]
     for sibling, senses, accepted in [
@@ -113,17 +105,12 @@ def test_synonyms_of_first_senses_count_as_used_by_a_sibling_on_request(counts, 
     rules._synonyms.cache_clear()
 
 
-def test_absent_wordnet_is_an_error_that_names_the_command(counts, monkeypatch):
-    import nltk.corpus
+def test_absent_wordnet_is_an_error_that_names_the_command(counts, monkeypatch, tmp_path):
+    import nltk.data
 
     from video_contrast.perturbations.contrast.constraints import siblings as rules
 
-    class Absent:
-        @staticmethod
-        def synsets(name, pos):
-            raise LookupError("Resource wordnet not found")
-
-    monkeypatch.setattr(nltk.corpus, "wordnet", Absent)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     rules._synonyms.cache_clear()
     with pytest.raises(VideoContrastError, match=r"python -m nltk\.downloader wordnet"):
         verb.Pipeline("lexical", counts=counts, options=dict(sibling_senses=2))

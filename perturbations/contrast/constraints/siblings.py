@@ -7,6 +7,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.contrast.near_verbs import near
+from video_contrast.perturbations.language import wordnet
 
 
 @dataclass
@@ -43,11 +44,7 @@ class Siblings(Constraint):
 @lru_cache(1 << 14)
 def _synonyms(lemma: str, senses: int) -> frozenset[str]:
     try:
-        from nltk.corpus import wordnet
-
-        synsets = wordnet.synsets(lemma.replace(" ", "_"), pos="v")[:senses]
-    except LookupError as error:
-        raise VideoContrastError(
-            "sibling synonyms need NLTK's WordNet: python -m nltk.downloader wordnet (or set sibling_senses to 0)"
-        ) from error
-    return frozenset(name.replace("_", " ") for synset in synsets for name in synset.lemma_names())
+        first = wordnet.load().senses(lemma.lower().replace(" ", "_"), "v")[:senses]
+    except VideoContrastError as error:
+        raise VideoContrastError(f"{error} (or set sibling_senses to 0)") from error
+    return frozenset(word.replace("_", " ") for sense in first for word in sense.words)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.text.requirements import WORDNET_COMMAND
 
+COMMAND = "python -m nltk.downloader wordnet"
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
 
@@ -125,6 +125,5 @@ def _read(find: object, name: str, paths: Sequence[str]) -> bytes:
         except LookupError:
             continue
     raise VideoContrastError(
-        f"this perturbation needs WordNet's data, which is not in NLTK's folders ({', '.join(paths)}): "
-        f"run {WORDNET_COMMAND}"
+        f"WordNet's data is needed, which is not in NLTK's folders ({', '.join(paths)}): run {COMMAND}"
     )
