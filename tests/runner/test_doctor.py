@@ -216,12 +216,14 @@ def test_the_same_adapter_unbroken_passes_and_is_order_blind(place: Path, adapte
     assert next(v for v in test.verdicts if v.check == "cost").numbers["seconds_an_item"] > 0
 
 
-@pytest.mark.parametrize("n", [1, 2])
-def test_a_sound_model_passes_on_a_set_of_one_or_two_clips(n: int, place: Path) -> None:
+@pytest.mark.parametrize(("n", "model"), [(1, "clip"), (2, "temporal")])
+def test_a_sound_model_passes_on_a_set_of_one_or_two_clips(n: int, model: str, place: Path) -> None:
     rows = SetFolder(place / "set").choice_rows("verb_mc", "test")[:n]
     table = place / f"{n}.jsonl"
     table.write_text("\n".join(json.dumps({name: row[name] for name in COLUMNS}) for row in rows))
-    test = video_contrast.doctor("temporal", table, table.stem, video_root=place / "set")
+    test = video_contrast.doctor(
+        str(place / "clip") if model == "clip" else model, table, table.stem, video_root=place / "set"
+    )
     assert test.items == n and not failed(test)
 
 
