@@ -38,7 +38,7 @@ def shapes_clips(root: Path, clips: int) -> Path:
 def cost(dataset: Path, configs: Sequence[str], root: Path, store: Path) -> tuple[int, int, int]:
     """Scores configs of a set in an empty store: edited clips, frames encoded, frames decoded."""
     run = video_contrast.score(
-        "bag-of-frames", dataset, list(configs), video_root=root, store=store, frames=8, progress=False
+        "bag-of-frames", dataset, list(configs), video_root=root, store=store, frames=8, accept="all", progress=False
     )
     counters = run.record["counters"]
     clips = counters["visual_encodings_in_all"]

@@ -37,12 +37,13 @@ LEFT_OUT = {
     "empty_captions": "rows lack a caption",
     "repeated_pairs": "pairs stood twice in the table and were taken once",
     "may_be_true_together": "negatives may be true: captions of one video say both words",
+    "not_in_zip": "videos are not in the zip",
     "repeated_negatives": "negatives stood twice for their clip and were taken once",
 }
 # Of the first two words of these texts, those that are others after "1".
 _SINGULAR = {
     "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",
-    "negatives": "negative",
+    "negatives": "negative", "videos": "video", "are": "is",
 }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def counts_in_words(counts: Mapping[str, Any]) -> str:
     parts += [
         _agreeing(n, LEFT_OUT.get(reason, "clips left out: " + reason.replace("_", " ")))
         for reason, n in counts.items()
-        if isinstance(n, int) and n and reason not in ("built", "clips", "covered", "not_covered")
+        if isinstance(n, int) and n and reason not in ("built", "clips", "covered", "not_covered", "rows")
     ]
     return "; ".join(parts)
 

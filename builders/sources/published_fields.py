@@ -122,13 +122,17 @@ class Entry:
             values: by name.
 
         Raises:
-            UsageError: the pattern names neither a value nor a field.
-            VideoContrastError: the path would leave the video root; names the place.
+            UsageError: the pattern cannot be read.
+            VideoContrastError: the row lacks a field that the pattern names, or the path would leave the video root;
+                names the place.
         """
         known = {**self.fields, **values}
         try:
             path = pattern.format_map(known)
-        except (KeyError, IndexError, ValueError) as error:
+        except KeyError as error:
+            names = ", ".join(map(str, known))
+            raise self.error(f"no field {error} for the video's path {pattern!r}; it has {names}") from error
+        except (IndexError, ValueError) as error:
             raise UsageError(f"--video-pattern {pattern!r}: its fields are {', '.join(map(str, known))}") from error
         if not is_safe_relative(path):
             raise self.error(f"{path!r} must be a path relative to the video root, without '..'")

@@ -12,6 +12,7 @@ import pytest
 
 import video_contrast
 from video_contrast.audit.check import check
+from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import Question
 from video_contrast.runner.sets import question_of
@@ -185,6 +186,22 @@ def test_videocon(tmp_path: Path) -> None:
     assert [row["cluster"] for row in validation] == ["k", "k"]  # both are cut from one video of YouTube
     assert [row["video_path"] for row in rows["human_mc", "test"]] == ["human/v_a.mp4"] * 2
     assert "human_hard" in rows["human_mc", "test"][0]["kinds"]
+
+
+def test_a_build_tells_what_fell_out_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"src_dataset": "MSRVTT", "video_name": "v.mp4", "caption": "in", "counterfactual": "out", "aspect": "Type"}
+    for name in ("Direction", "Intensity", "Sequence", "Localization", "Compositionality", "Type"):
+        as_lines(tmp_path / "in" / f"{name}.jsonl", [row, row | {"caption": ""}])
+    with zipfile.ZipFile(tmp_path / "videos.zip", "w") as archive:
+        archive.writestr("other.mp4", "")
+    given = ["--folder", str(tmp_path / "in"), "--videos-zip", str(tmp_path / "videos.zip")]
+    assert main(["build", "vitatecs", *given, "--output", str(tmp_path / "out")]) == 0
+    told = "".join(capsys.readouterr())
+    assert "6 rows (6 rows lack a caption; 6 videos are not in the zip)" in told, told
+    del row["video_name"]
+    as_lines(tmp_path / "in" / "Type.jsonl", [row])
+    with pytest.raises(VideoContrastError, match=r"Type.jsonl, line 1: no field 'video_name' for the video's path"):
+        video_contrast.build("vitatecs", folder=tmp_path / "in", output=tmp_path / "no")
 
 
 def test_videocomp(tmp_path: Path) -> None:
