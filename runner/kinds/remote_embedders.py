@@ -128,7 +128,7 @@ class RemoteEncoder(DualEncoder):
         return {"class": type(self.model).__name__, "family": self.interface.family, "methods": self.interface.methods}
 
     def truncated_texts(self, texts: Sequence[str]) -> int | None:
-        """How many of the texts are longer than the model reads; None where its own code cuts them, and does not say."""
+        """How many of the texts are longer than the model reads; None where its own code cuts them unsaid."""
         if not self.interface.processor:
             return None
         padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,20 @@ def clip(number: int, n_frames: int = 12, size: int = 48) -> np.ndarray:
     return frames
 
 
-def write(folder: Path, n_clips: int = 7, n_frames: int = 12, *, longest: str = "") -> Path:
-    """A set with the configs `verb_mc`, `random_mc` and `retrieval` of the same clips; `longest` is a false caption."""
+def write(folder: Path, n_clips: int = 7, n_frames: int | Sequence[int] = 12, *, longest: str = "") -> Path:
+    """A set with the configs `verb_mc`, `random_mc` and `retrieval` of the same clips.
+
+    Args:
+        folder: is made.
+        n_clips: how many clips.
+        n_frames: of a clip, eight a second; of several numbers the clips have one after the other.
+        longest: a false caption of the first clip.
+    """
+    lengths = [n_frames] if isinstance(n_frames, int) else n_frames
     choice, random, search = [], [], []
     for n in range(n_clips):
         path = f"clips/{n:02d}.mp4"
-        write_video(folder / path, clip(n, n_frames), 8)
+        write_video(folder / path, clip(n, lengths[n % len(lengths)]), 8)
         word = WORDS[n % len(WORDS)]
         true = f"a {word} bar number {n} moves to the right"
         wrong = (longest if n == 0 else "") or f"a {word} bar number {n} stays in the middle"
