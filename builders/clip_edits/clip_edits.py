@@ -104,7 +104,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
             continue
         begin = float(clip.start or 0.0)
         end = index.end if clip.end is None else min(clip.end, index.end)
-        materials.append(SourceClip(clip, root, begin, end=float(end), seed=seed))
+        materials.append(SourceClip(clip, root, begin, end=float(end), seed=seed, size=size))
         counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
         sizes.add(size)
     if not materials:

@@ -98,11 +98,15 @@ def _try(
 
 
 def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, ...]]:
-    """What a clip may be joined with: clips of other videos of its pool, a few of them."""
+    """What a clip may be joined with: clips of other videos of its pool, a few of them, those of its size first.
+
+    Pictures of one size are not scaled, and their frames are the same in all edits.
+    """
     if kind.clips == 1:
         yield ()
         return
     fitting = [clip for clip in others if _apart(first, clip) and clip.source.pool == first.source.pool]
+    fitting.sort(key=lambda clip: clip.size != first.size)
     for at, clip in enumerate(fitting[:TRIED]):
         if kind.clips == 2:
             yield (clip,)

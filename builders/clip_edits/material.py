@@ -61,6 +61,8 @@ class SourceClip:
         source: the clip and its captions.
         root: the video root.
         start, end: its span, in seconds of the file.
+        seed: of the build.
+        size: height and width of its pictures.
     """
 
     source: CaptionedClip
@@ -68,6 +70,7 @@ class SourceClip:
     start: float
     end: float
     seed: int = 0
+    size: tuple[int, int] = (0, 0)
 
     @property
     def id(self) -> str:

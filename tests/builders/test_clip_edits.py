@@ -286,6 +286,18 @@ def test_turned_pictures_are_counted_as_they_are_shown(tmp_path: Path) -> None:
     assert len(run.scores) == 2 and run.record["n_missing"] == 0
 
 
+def test_clips_of_one_size_are_joined_first(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"a cat eats": (32, 48), "two dogs sleep": (32, 64), "a man runs": (32, 48), "a car turns": (32, 64)}
+    for number, size in enumerate(sizes.values()):
+        write_video(tmp_path / f"{number}.mp4", rng.integers(0, 255, (20, *size, 3)).astype(np.uint8), 10)
+    table(tmp_path / "clips.csv", [(f"{n}.mp4", text, str(n)) for n, text in enumerate(sizes)])
+    for seed in range(3):
+        rows = rows_of(build(tmp_path, tmp_path / f"set-{seed}", ["order"], seed=seed), "order")
+        joined = {frozenset(json.loads(row["meta"])["clips"]) for row in rows}
+        assert joined == {frozenset("02"), frozenset("13")}
+
+
 def test_captions_that_say_the_same_are_never_joined(odd: Path, tmp_path: Path) -> None:
     table(odd / "clips.csv", [("long.mkv", "A man runs.", "a"), ("uneven.mkv", "a man runs", "b")])
     with pytest.raises(
