@@ -48,14 +48,20 @@ def read_logs(path: str | Path, metric: str | None = None) -> list[ForeignLog]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a folder that look like logs: samples, judged tables, evals; and results of MTEB."""
+    """The files of a folder that look like logs: samples, judged tables, evals; and results of MTEB.
+
+    Results of lmms-eval too where no samples stand beside them, so that they are refused by name.
+    """
     for path in sorted(folder.rglob("*")):
         judged = path.suffix in (".xlsx", ".tsv") and path.stem.endswith(("_score", "_result"))
         if (path.suffix == ".jsonl" and "samples_" in path.name) or path.suffix == ".eval" or judged:
             yield path
         elif path.suffix == ".json" and path.name != "model_meta.json" and path.stat().st_size < 1 << 26:
             value = _parsed(path)
-            if isinstance(value, dict) and ("mteb_version" in value or inspect_ai.is_log(value)):
+            if not isinstance(value, dict):
+                continue
+            alone = lmms_eval.is_results(value) and not any(path.parent.glob("*samples_*.jsonl"))
+            if "mteb_version" in value or inspect_ai.is_log(value) or alone:
                 yield path
 
 
@@ -75,7 +81,7 @@ def _read(path: Path, metric: str | None) -> list[ForeignLog]:
     if suffix == ".json":
         value = read_json(path)
         if isinstance(value, dict):
-            lmms_eval.refuse_former(path, value)
+            lmms_eval.refuse_json(path, value)
             if inspect_ai.is_log(value):
                 return [inspect_ai.read(path, value, metric)]
             if mteb.is_result(value):

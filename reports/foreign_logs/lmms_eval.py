@@ -127,12 +127,21 @@ def _aggregate(path: Path, date: str | None, task: str, metric: str) -> tuple[fl
     return numbers.get(metric), numbers.get(f"{metric}_stderr_clt", numbers.get(f"{metric}_stderr"))
 
 
-def refuse_former(path: Path, value: Mapping[str, Any]) -> None:
-    """Refuses the one JSON file in which lmms-eval kept samples up to its version 0.2.
+def is_results(value: Mapping[str, Any]) -> bool:
+    """Whether a JSON object holds the results of lmms-eval, which have no samples."""
+    return isinstance(value.get("results"), Mapping) and "n-samples" in value
+
+
+def refuse_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Refuses the results of lmms-eval, and the one JSON file in which it kept samples up to its version 0.2.
 
     Raises:
         UsageError: the file is one.
     """
+    if is_results(value):
+        raise UsageError(
+            f"{path}: lmms-eval's results without samples; run it with --log_samples and give DATE_samples_TASK.jsonl"
+        )
     if isinstance(value.get("logs"), list) and "model_configs" in value:
         raise UsageError(
             f"{path} is a log of lmms-eval up to version 0.2; DATE_samples_TASK.jsonl of 0.3 and later is read"

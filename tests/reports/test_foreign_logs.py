@@ -281,6 +281,18 @@ def test_a_bad_log_is_refused_with_file_and_row(tmp_path, capsys, name, content,
     assert main(["table", str(path)]) in (1, 2) and message in " ".join(capsys.readouterr().err.split())
 
 
+def test_results_of_lmms_eval_without_their_samples_say_how_to_get_them(tmp_path, capsys):
+    results = {"results": {"videomme": {"videomme_perception_score,none": 55.0}}, "n-samples": {}, "config": {}}
+    path = tmp_path / "model" / "20260806_102233_results.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(results), encoding="utf-8")
+    for given in (path, tmp_path):
+        assert main(["table", str(given)]) != 0
+        assert "results.json: lmms-eval's results without samples; run it with --log_samples" in capsys.readouterr().err
+    lmms(tmp_path, "model", hits(0.6, 1))
+    assert len(read_logs(tmp_path)) == 1  # beside samples they are not needed
+
+
 def test_a_member_that_leaves_the_root_of_an_eval_is_refused(tmp_path):
     path = tmp_path / "t.eval"
     with zipfile.ZipFile(path, "w") as archive:
