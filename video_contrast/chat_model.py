@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.hub import of_the_connection
 from video_contrast.pace import Pace
 
 T = TypeVar("T")
 BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
+THOUGHTS = ("reasoning_content", "reasoning")  # where servers put the thoughts that stand before an answer
 LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
 
@@ -244,9 +246,10 @@ class ChatModel:
                 ) from error
             except VideoContrastError:
                 raise
-            except Exception as error:
+            except Exception as error:  # the HTTP client's own classes, which are another library's
                 status = getattr(getattr(error, "response", None), "status_code", None)
-                worth_it = status in RETRIED or (status is None and isinstance(error, OSError | ValueError | KeyError))
+                broken = isinstance(error, OSError | ValueError | KeyError) or of_the_connection(error)
+                worth_it = status in RETRIED or (status is None and broken)
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     where = self.endpoint or "Hugging Face Inference Providers"
@@ -286,7 +289,10 @@ def _answer(output: Any) -> Answer:
     choices = getattr(output, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
         raise ValueError("the server returned half an answer")
-    text = choices[0].message.content
+    message = choices[0].message
+    text = message.content
+    if text is None and any(getattr(message, name, None) for name in THOUGHTS):
+        text = ""  # the answer would have come after them
     if text is None:
         raise ValueError("the server returned an answer without text")
     content = getattr(getattr(choices[0], "logprobs", None), "content", None)

@@ -35,12 +35,12 @@ def commit(name: str, *, revision: str | None = None, repo_type: Literal["model"
             return None
         raise
     except Exception as error:  # the HTTP client's own classes, which are another library's
-        if not _of_the_connection(error):
+        if not of_the_connection(error):
             raise
         return None
 
 
-def _of_the_connection(error: Exception) -> bool:
+def of_the_connection(error: Exception) -> bool:
     """Whether an error is the network's (of the library's HTTP client, which has changed its name before)."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 

@@ -31,10 +31,11 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.chat_prompts import SWITCH
+from video_contrast.runner.kinds.chat_prompts import SWITCH, THINK
 from video_contrast.runner.kinds.served_cost import PRICES, estimate
 from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy, is_log_probability
 from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
+from video_contrast.runner.kinds.thinking import END_OF_THINKING
 
 Scoring = Literal["yesno", "letter", "loglik"]
 Norm = Literal["token", "sum", "char"]
@@ -205,7 +206,8 @@ def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None
         logs = np.array([float(np.logaddexp.reduce(terms)) if terms else MISSING for terms in by_answer])
         if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
             return logs
-    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", answer["text"]).lower()
+    said = re.sub(rf"^\s*{THINK}.*?{END_OF_THINKING}", "", answer["text"], flags=re.DOTALL)
+    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", said).lower()
     exact = [text in {form.lower() for form in texts} for texts in forms]
     return np.where(exact, 0.0, MISSING) if any(exact) else None
 

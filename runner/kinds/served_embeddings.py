@@ -55,6 +55,7 @@ class ServedEmbedder(DualEncoder):
         self.cost = Cost()
         self.canary: dict[str, float] | None = None
         self._testing = threading.Lock()
+        self._widths: set[int] = set()
 
     @property
     def facts(self) -> JsonObject:
@@ -112,16 +113,25 @@ class ServedEmbedder(DualEncoder):
             together = self._rows(bodies[::-1])[::-1]
             same = float((alone * together).sum(axis=1).min())
             if same < SAME:
-                raise VideoContrastError(
-                    f"{self.chat.model} at {self.chat.endpoint} embedded the same text differently when it was asked "
-                    f"again in another order (cosine {same:.4f}), so nothing was scored"
+                raise self._refusal(
+                    f"embedded the same text differently when it was asked again in another order (cosine {same:.4f})"
                 )
             self.canary = {"least_cosine": same, "needed": SAME}
+
+    def _refusal(self, what: str) -> VideoContrastError:
+        return VideoContrastError(f"{self.chat.model} at {self.chat.endpoint} {what}, so nothing was scored")
 
     def _rows(self, bodies: Sequence[JsonObject]) -> np.ndarray:
         assert self.chat.pace is not None
         with ThreadPoolExecutor(min(len(bodies), self.chat.pace.threads)) as pool:
-            rows = np.asarray(list(pool.map(self._row, bodies)), np.float32)
+            vectors = list(pool.map(self._row, bodies))
+        widths = sorted({*map(len, vectors), *self._widths})
+        if len(widths) > 1:
+            raise self._refusal(f"returned vectors of {widths[0]} and of {widths[-1]} numbers")
+        self._widths = set(widths)
+        rows = np.asarray(vectors, np.float32)
+        if not np.isfinite(rows).all():
+            raise self._refusal("returned a vector with an entry that is no number")
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(lengths > 0, lengths, 1.0)
 
@@ -137,10 +147,14 @@ class ServedEmbedder(DualEncoder):
             )
             hf_raise_for_status(response)
             answer = response.json()
-            if not answer.get("data") or not isinstance(answer["data"][0].get("embedding"), list):
+            data = answer.get("data") or [{}]
+            if len(data) > 1:
+                raise self._refusal(f"returned {len(data)} vectors for one input")
+            row = data[0].get("embedding")
+            if not isinstance(row, list) or not all(isinstance(value, float | int) for value in row):
                 raise ValueError("the server returned half an answer")
             tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)
-            return [float(value) for value in answer["data"][0]["embedding"]], tokens
+            return [float(value) for value in row], tokens
 
         vector, tokens = self.chat.retried(send, self.cost)
         self.cost.add(requests=1, prompt_tokens=tokens)

@@ -1,6 +1,7 @@
 """Served models: likelihoods and embeddings of servers that are tested first, a measured pace, a known price."""
 
 import base64
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -192,6 +193,27 @@ def test_an_embedder_that_is_not_steady_is_refused(endpoint: Endpoint) -> None:
     chat = ChatModel("vlm", endpoint=endpoint.url, sleep=lambda _: None)
     with pytest.raises(VideoContrastError, match="embedded the same text differently"):
         ServedEmbedder(chat).encode_texts(["a man sits"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[[1.0, 2.0]], [[1.0, 2.0, 3.0]]], "vectors of 2 and of 3 numbers"),
+        ([[[float("nan"), 1.0]]], "no number"),
+        ([[[None, 1.0]]], "half an answer"),
+        ([[[1.0, 0.0], [0.0, 1.0]]], "2 vectors for one"),
+    ],
+)
+def test_vectors_that_are_no_embeddings_are_refused_in_one_sentence(
+    rows: list[Any], message: str, endpoint: Endpoint
+) -> None:
+    def embed(request: dict[str, Any]) -> tuple[int, bytes]:
+        vectors = rows[len(endpoint.asked) % len(rows)]
+        return 200, json.dumps({"data": [{"embedding": row, "index": n} for n, row in enumerate(vectors)]}).encode()
+
+    endpoint.embed = embed  # type: ignore[method-assign]
+    with pytest.raises(VideoContrastError, match=message):
+        ServedEmbedder(ChatModel("vlm", endpoint=endpoint.url, sleep=lambda _: None)).encode_texts(CAPTIONS)
 
 
 def seen(request: dict[str, Any]) -> float:

@@ -14,6 +14,7 @@ class Endpoint:
         self.failures: list[int | str] = []  # what to answer instead, first come first served
         self.logprobs = True
         self.retry_after = ""
+        self.thoughts = ""  # of a server that answers nothing but these, in a field of their own
         self.lie = ""  # "company", "shifted", "positive", "clamped", "null", "silent": how it is wrong about its prompt
         self.echoed = "content"  # where an echoed prompt stands: "content" or "tokens" of the choice, or "prompt"
         self.strips = False  # a detokenizer that loses the space before a word
@@ -32,6 +33,10 @@ class Endpoint:
                     outer.most = max(outer.most, outer.running)
                     outer.asked.append(request)
                     failure = outer.failures.pop(0) if outer.failures else None
+                    outer.running -= failure == ""
+                if failure == "":  # the connection breaks
+                    self.close_connection = True
+                    return
                 answer = outer.embed if self.path.endswith("/embeddings") else outer.answer
                 status, body = answer(request) if failure is None else outer.failed(failure)
                 with outer.lock:
@@ -128,7 +133,9 @@ class Endpoint:
             "finish_reason": "stop",
             "message": {"role": "assistant", "content": text},
         }
-        if self.logprobs:
+        if self.thoughts:
+            choice["message"] |= {"content": None, "reasoning_content": self.thoughts}
+        elif self.logprobs:
             top = [{"token": token, "logprob": log} for token, log in logs.items()]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}

@@ -91,6 +91,30 @@ def test_a_server_that_fails_now_and_then_is_asked_again(endpoint: Endpoint, tmp
     assert model.cost.prompt_tokens == 21
 
 
+def test_a_connection_that_breaks_is_made_again(endpoint: Endpoint) -> None:
+    endpoint.failures = ["", ""]  # the connection is closed without an answer
+    assert np.isfinite(ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1]).scores).all()
+    waits: list[float] = []
+    model = ChatModel("vlm", endpoint="http://127.0.0.1:9/v1", sleep=waits.append, retries=2)
+    with pytest.raises(VideoContrastError, match=r"failed after 3 tries: .*Connect"):
+        ServedScorer(model).score(CLIP, CAPTIONS[:1])
+    assert len(waits) == 2
+
+
+@pytest.mark.parametrize("answer", ["<think>\n\n</think>\n\nYes", " \n Yes. ", "<think>A man.</think> **yes**"])
+def test_an_answer_after_spaces_or_a_closed_block_of_thoughts_is_read(endpoint: Endpoint, answer: str) -> None:
+    endpoint.reply = lambda request: (answer, {answer[:7]: -0.001})  # type: ignore[method-assign]
+    scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert scored.scores[0] > 0.99 and scored.counts["unparseable"] == 0
+
+
+def test_a_server_that_puts_its_thoughts_elsewhere_and_does_not_answer_is_counted(endpoint: Endpoint) -> None:
+    endpoint.thoughts = "Let me see"
+    scored = ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert np.isnan(scored.scores[0]) and scored.counts["unparseable"] == 1
+    assert len(endpoint.asked) == 1
+
+
 def test_a_server_that_says_how_long_to_wait_is_left_alone_for_so_long(endpoint: Endpoint) -> None:
     endpoint.failures, endpoint.retry_after = [429, 503], "7"
     waits: list[float] = []
