@@ -94,10 +94,9 @@ def dry_run(
 def _absent_models(recipe: NegativeRecipe, request: TeachOptions) -> dict[str, str]:
     """What `teach` would stop for; a dry run is for planning, so that the models may come later."""
     absent = {}
-    checks: dict[str, Callable[[], object]] = {
-        "teacher": partial(check_encoder, request.encoder),
-        "negatives": partial(check_generator, recipe),
-    }
+    checks: dict[str, Callable[[], object]] = {"negatives": partial(check_generator, recipe)}
+    if request.teacher:
+        checks["teacher"] = partial(check_encoder, request.teacher)
     for what, check in checks.items():
         try:
             check()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from video_contrast.console import counted
 from video_contrast.rows import RetrievalRow
 from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.checkpoint import LoadedCheckpoint
@@ -77,7 +78,7 @@ def prepare(
             )  # fmt: skip
         unread |= {clips[number]["id"]: reason for number, reason in stores[name].missing.items()}
     if unread:
-        say(f"{len(unread)} clips could not be read and are left out (all of them are named in result.json):")
+        say(f"{counted(len(unread), 'clip')} left out, could not be read (all are named in result.json):")
         for clip, reason in list(unread.items())[:UNREAD_SHOWN]:
             say(f"  {clip}: {reason}")
     learned = [row for row in rows.train if row["id"] not in unread]
@@ -90,7 +91,7 @@ def prepare(
         with here.main_process_first():
             captions, counts[name] = negatives(readable, recipe, folder / f"negatives-{name}", corpus=corpus, say=say)
             taught = with_similarities(
-                captions, request.encoder, folder / f"similarities-{name}", documents=documents, say=say
+                captions, request.teacher, folder / f"similarities-{name}", documents=documents, say=say
             )
             part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
             parts[name], now = with_outputs(

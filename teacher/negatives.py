@@ -167,7 +167,7 @@ def negatives(
 
 def with_similarities(
     captions: Sequence[CaptionNegatives],
-    encoder: str,
+    encoder: str | None,
     path: Path,
     *,
     documents: Sequence[Sequence[str]],
@@ -177,11 +177,13 @@ def with_similarities(
 
     Args:
         captions: what `negatives` returns.
-        encoder: "lsa", or a sentence encoder (folder or Hub id).
+        encoder: "lsa", or a sentence encoder (folder or Hub id); None: labels (0 for each negative), nothing is stored.
         path: where the file begins: `PATH-KEY.parquet`.
         documents: the captions of each training clip, on which "lsa" is fitted.
         say: told what takes long.
     """
+    if encoder is None:
+        return [{**row, "teacher": [1.0, *(0.0 for _ in row["negatives"])]} for row in captions]
     texts = [text for row in captions for text in (row["caption"], *row["negatives"])]
     key = digest(content(encoder), *(text for document in documents for text in document), "", *texts).hex()
     path = path.with_name(f"{path.name}-{key[:12]}.parquet")

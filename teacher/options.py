@@ -42,7 +42,7 @@ class NegativeOptions(FramesOptions, EditOptions):
         Literal["auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set"],
         "auto: fits the set; set: of `generate`",
     ] = "auto"
-    encoder: Annotated[str, "the teacher: lsa, or a sentence encoder"] = "lsa"
+    encoder: Annotated[str, "the teacher (lgt): lsa, or a sentence encoder"] = "lsa"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +129,11 @@ class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
         str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW, hidden=True)
     ] = None
     report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "log", Flag(panel=HOW)] = "none"
+
+    @property
+    def teacher(self) -> str | None:
+        """The encoder that compares captions; None where labels teach, which need none."""
+        return self.encoder if self.objective == "lgt" else None
 
     def check(self) -> None:
         """As of the training, and whether LoRA's options fit."""

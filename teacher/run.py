@@ -88,7 +88,8 @@ def teach(
         rows = replace(rows, groups=groups_of(rows.train, request.group))
     recipe = recipe_of(dataset, request)
     recipe.check()
-    check_encoder(request.encoder)
+    if request.teacher:
+        check_encoder(request.teacher)
     if not is_stored(recipe, request.store or output / "store"):
         check_generator(recipe)
     if request.lora_rank:

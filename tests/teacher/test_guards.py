@@ -184,8 +184,14 @@ def test_another_configuration_is_refused_before_anything_is_made(
 
 def test_a_call_that_failed_before_its_first_save_may_be_corrected(place: Path) -> None:
     with pytest.raises(VideoContrastError, match="no such folder"):
-        _run(place, "corrected", encoder="./nowhere")
+        _run(place, "corrected", encoder="./nowhere", objective="lgt")
     assert _run(place, "corrected", epochs=1)["finished"]
+
+
+def test_labels_need_no_teacher(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", None)  # a call would fail
+    assert _run(place, "labels", encoder="./nowhere", store=place / "labels-store", epochs=1)["finished"]
+    assert not list((place / "labels-store").glob("similarities-*"))
 
 
 def test_an_encoder_that_was_trained_anew_gives_new_similarities(

@@ -40,8 +40,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"generator": "lexical", "constraints": "word_vectors"}, "needs a file of word vectors"),
         ({"generator": "lexical", "constraints": "sentence"}, "sentence_model: .*bert-base-nli-mean-tokens"),
         ({"generator": "lexical", "constraints": "perplexity"}, "language_model: .*gpt2-xl"),
-        ({"encoder": "no/such-encoder"}, "--encoder: the sentence encoder 'no/such-encoder' cannot be loaded"),
-        ({"encoder": "EMPTY"}, "--encoder: the folder .* holds no weights"),
+        (
+            {"objective": "lgt", "encoder": "no/such-encoder"},
+            "--encoder: the sentence encoder 'no/such-encoder' cannot be loaded",
+        ),
+        ({"objective": "lgt", "encoder": "EMPTY"}, "--encoder: the folder .* holds no weights"),
     ],
 )
 def test_an_absent_model_is_said_before_a_video_is_opened(

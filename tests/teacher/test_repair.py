@@ -187,7 +187,7 @@ def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pyt
     served = ["--preset", "paper", "--generator-model", "m", "--generator-options", "endpoint=http://localhost:9/v1"]
     assert main(flags(place, "dry", "--dry-run", "--price-in", "1", "--price-out", "2", *served)) == 0
     printed = capsys.readouterr().out
-    facts = {line[:18].strip(): line[18:].strip() for line in printed.splitlines()}
+    facts = {line[:20].strip(): line[20:].strip() for line in printed.splitlines()}  # "captions, validation"
     assert facts["clips, train"] == "9" and facts["captions, train"] == "18" and facts["steps"] == "3"
     assert int(facts["questions"]) > 0 and int(facts["tokens sent"]) > 1000 and float(facts["seconds a step"]) > 0
     assert float(facts["price"]) >= 0

@@ -256,7 +256,7 @@ def test_every_generator_feeds_the_training(
         "negatives": "5-action-5-object", "store": place / f"store-{name}",
     }  # fmt: skip
     if name == "mlm":
-        given["encoder"] = str(request.getfixturevalue("encoder_folder"))
+        given |= {"encoder": str(request.getfixturevalue("encoder_folder")), "objective": "lgt"}
     result = run(place, name, **given)
     counts = result["negatives"]["train"]
     assert counts["captions"] == 24 and counts["negatives"] > 0
@@ -289,7 +289,7 @@ def test_an_encoder_that_gives_no_vectors_is_refused(place: Path, monkeypatch: p
     monkeypatch.setattr("video_contrast.teacher.run.check_encoder", lambda _: None)  # it is no folder
     monkeypatch.setattr("video_contrast.teacher.negatives.load_encoder", lambda *_: _Flat())
     with pytest.raises(VideoContrastError, match=r"encoder flat gave \(\d+,\) for \d+ texts"):
-        run(place, "flat", encoder="flat")
+        run(place, "flat", encoder="flat", objective="lgt")
     with pytest.raises(VideoContrastError, match=r"--encoder \./nowhere: no such folder"):
         similarity.load_encoder("./nowhere", [["a"]])
 
@@ -309,7 +309,7 @@ def test_another_teacher_needs_no_new_negatives(place: Path, monkeypatch: pytest
 
 
 def test_the_validation_captions_have_the_teacher_of_the_training_captions(place: Path) -> None:
-    run(place, "teacher", store=place / "teacher-store", stop_after=1)
+    run(place, "teacher", store=place / "teacher-store", objective="lgt", stop_after=1)
     [file] = (place / "teacher-store").glob("similarities-validation-*.parquet")
     negatives = pq.read_table(next((place / "teacher-store").glob("negatives-validation-*.parquet"))).to_pylist()
     documents = [[teacher_set.caption(n), teacher_set.caption(n, 1)] for n in range(12)]

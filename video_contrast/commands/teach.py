@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from video_contrast.commands.command import Command
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
@@ -113,10 +114,11 @@ def _tests(dataset: str) -> list[str]:
 
 
 def _planned(facts: dict[str, Fact]) -> list[str]:
-    lines = [f"{name:18} {value}" for name, value in facts.items() if not isinstance(value, dict)]
-    for name, unit in (("left out", "clips"), ("not at hand", "models")):
+    width = max(map(len, facts))
+    lines = [f"{name:{width}}  {value}" for name, value in facts.items() if not isinstance(value, dict)]
+    for name, noun in (("left out", "clip"), ("not at hand", "model")):
         reasons = cast(dict[str, str], facts[name])
-        lines.append(f"{name:18} {len(reasons)} {unit}")
+        lines.append(f"{name:{width}}  {counted(len(reasons), noun)}")
         lines += [f"  {what}: {reason}" for what, reason in reasons.items()]
     return lines
 
