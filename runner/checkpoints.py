@@ -38,8 +38,11 @@ def step_of(name: str) -> int | None:
 
 
 def checkpoints_in(folder: Path) -> list[Checkpoint]:
-    """The checkpoints of a training run, by step."""
-    numbered = [(path, step_of(path.name)) for path in folder.iterdir() if path.is_dir()]
+    """The checkpoints of a training run, by step; none where its folder is gone (a run that begins anew removes it)."""
+    try:
+        numbered = [(path, step_of(path.name)) for path in folder.iterdir() if path.is_dir()]
+    except FileNotFoundError:
+        return []
     return sorted((Checkpoint(path, step) for path, step in numbered if step is not None), key=lambda c: c.step)
 
 

@@ -6,6 +6,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
 from video_contrast.runner.kinds.recipes.table import recipe_of
+from video_contrast.runner.locate import files_of
 from video_contrast.runner.processes import Processes
 
 
@@ -16,6 +17,9 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         job: whose model is loaded.
         device: "cpu", "cuda", "cuda:1" ...
         dtype: "float32", "bfloat16" or "float16".
+
+    Raises:
+        VideoContrastError: it cannot be loaded, or its files changed meanwhile.
     """
     options = job.options
     if options.preprocess_on == "device" and job.kind.name != "dual_encoder":
@@ -24,10 +28,20 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         device=device, dtype=dtype, device_map=options.device_map, trust_remote_code=options.trust_remote_code,
         batch_size=options.batch_size, preprocess_on=options.preprocess_on, options=job.kind_options,
     )  # fmt: skip
-    model = job.kind.load(job.source, load)
+    recipe = recipe_of(job.source, job.kind.name)
+    try:
+        model = job.kind.load(job.source, load)
+        changed = files_of(job.source) != job.source.files
+    except (VideoContrastError, OSError) as error:
+        if job.source.path is not None and not job.source.path.exists():
+            raise VideoContrastError(f"{job.source.name} was removed while it was loaded") from error
+        if recipe is not None and (wrong := recipe.contradictions(job.source.config)):
+            raise VideoContrastError(f"{recipe.family}: {'; '.join(wrong)}; and {error}") from error
+        raise
+    if changed:  # what is in memory may be of no revision, or of one that nobody has read
+        raise VideoContrastError(f"the files of {job.source.name} changed while it was loaded; run the command again")
     if not isinstance(model, Encoder | PairScorer | TextScorer):
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
-    recipe = recipe_of(job.source, job.kind.name)
     if recipe is not None and model.reads_times is None:
         model.reads_times = recipe.reads_times
     return model

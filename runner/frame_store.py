@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,7 +70,7 @@ class FrameStore:
             BrokenVideo: as `Footage.decode`.
         """
         path = self.folder / f"{_key(self.root, clip, numbers, accept_damaged)}.npy"
-        if path.exists():
+        with suppress(FileNotFoundError):
             return np.asarray(np.load(path, allow_pickle=False))
         mine = Counter()
         try:
@@ -77,9 +78,11 @@ class FrameStore:
         finally:
             if counter is not None:
                 counter.add(mine)
-        if not mine.damaged and shutil.disk_usage(self.folder).free - frames.nbytes > self.reserve:
-            with atomic_path(path) as part, open(part, "wb") as handle:
-                np.save(handle, frames)
+        with suppress(FileNotFoundError):  # another watch over the same runs has ended, and removed the frames
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not mine.damaged and shutil.disk_usage(self.folder).free - frames.nbytes > self.reserve:
+                with atomic_path(path) as part, open(part, "wb") as handle:
+                    np.save(handle, frames)
         return frames
 
     def remove(self) -> None:

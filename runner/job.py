@@ -14,7 +14,6 @@ from video_contrast.runner.kinds import Kind
 from video_contrast.runner.kinds.base import Model, ModelSource
 from video_contrast.runner.kinds.recipes.table import recipe_of
 from video_contrast.runner.kinds.registry import KindOptions, Work
-from video_contrast.runner.locate import files_of
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.sets import LoadedSet
@@ -157,7 +156,7 @@ def model_facts(job: Job, model: Model) -> ModelRecord:
         "kind": job.kind.name,
         "kind_version": job.kind.version,
         "options": dict(job.kind_options),
-        "files": files_of(job.source),
+        "files": dict(job.source.files),
     }
     if (step := step_of(job.source.name)) is not None:
         entry["step"] = step

@@ -61,8 +61,9 @@ def locate(
 
 
 def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
+    files = signature(path) if path.exists() else {}  # before the digest: what changes from now on is another model
     if path.is_file():
-        return ModelSource(name, path, revision=revision or digest_of(path))
+        return ModelSource(name, path, revision=revision or digest_of(path), files=files)
     if not path.is_dir():
         raise UsageError(f"{option} {name}: no such folder")
     if adapters.is_adapter(path):
@@ -74,7 +75,7 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
         config = read_json(path / "config.json")
     elif modules is None and not (path / "precomputed.json").exists():
         raise UsageError(f"{option} {name}: the folder {path} has no config.json, so it is not a saved model")
-    return ModelSource(name, path, config, modules, revision=revision or digest_of(path))
+    return ModelSource(name, path, config, modules, revision=revision or digest_of(path), files=files)
 
 
 def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
@@ -87,8 +88,9 @@ def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     if base.adapter is not None:
         raise UsageError(f"{option} {name} adapts {wanted}, which is itself a folder of adapters; merge that one first")
     adapters.check_base(path, base, base.revision)
+    files = {**base.files, **_of_adapter(path)}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
-    return replace(base, name=name, revision=both, adapter=path)
+    return replace(base, name=name, revision=both, adapter=path, files=files)
 
 
 def _from_hub(name: str, revision: str | None, option: str) -> Path:
@@ -154,9 +156,13 @@ def signature(path: Path) -> dict[str, list[int]]:
 
 
 def files_of(source: ModelSource) -> dict[str, list[int]]:
-    """`signature` of a model's files, those of its adapters included; {} of a model without files."""
-    adapter = signature(source.adapter) if source.adapter else {}
-    return (signature(source.path) if source.path else {}) | {f"adapter/{name}": size for name, size in adapter.items()}
+    """`signature` of a model's files as they are now, those of its adapters included; {} of a model without files."""
+    of_adapter = _of_adapter(source.adapter) if source.adapter else {}
+    return (signature(source.path) if source.path else {}) | of_adapter
+
+
+def _of_adapter(path: Path) -> dict[str, list[int]]:
+    return {f"adapter/{name}": size for name, size in signature(path).items()}
 
 
 def _files(path: Path) -> list[Path]:

@@ -16,7 +16,6 @@ from pathlib import Path
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, sha256
 from video_contrast.runner.kinds.base import ModelSource
-from video_contrast.runner.locate import files_of
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
@@ -57,7 +56,7 @@ def finished(
     return bool(
         record.get("version") == __version__
         and record["request"] == plain(request)
-        and record["model"].get("files") == files_of(source)
+        and record["model"].get("files") == source.files
         and record["set"]["fingerprints"] == loaded.fingerprints
         and not run.missing
         and not (video_root and _replaced(run.videos, loaded, video_root))

@@ -43,7 +43,7 @@ def read_run_list(path: Path) -> list[Mapping[str, Any]]:
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_loader(path))
     except OSError as error:
         raise UsageError(f"--runs {path}: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -51,6 +51,23 @@ def read_run_list(path: Path) -> list[Mapping[str, Any]]:
     if not isinstance(content, list) or not content or not all(isinstance(entry, dict) for entry in content):
         raise UsageError(f"--runs {path} must be a list of runs, each with model, dataset and its options")
     return content
+
+
+def _loader(path: Path) -> Any:
+    """YAML's safe loader, which takes the last of two equal keys unless it is told not to."""
+    import yaml
+
+    class Once(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            twice = next((key for n, key in enumerate(keys) if key in keys[:n]), None)
+            if twice is not None:
+                raise UsageError(
+                    f"--runs {path}: a run that begins in line {node.start_mark.line + 1} has {twice} twice"
+                )
+            return super().construct_mapping(node, deep)
+
+    return Once
 
 
 def run_requests(
@@ -82,7 +99,7 @@ def run_requests(
                 name,
                 model=str(given["model"]),
                 dataset=str(given["dataset"]),
-                configs=_configs(given.get("config")),
+                configs=_configs(given.get("config"), place),
                 options=replace(
                     own, output=own.output if "output" in given else output / name, progress=options.progress
                 ),
@@ -114,15 +131,19 @@ def _checked(option: Option, value: Any, place: str) -> Any:
     """A value of YAML, which knows numbers and truths, and gives whatever was written."""
     members = get_args(option.type) or (option.type,)
     expected = next((kind for kind in (bool, int, float) if kind in members), None)
+    if expected is None and isinstance(value, bool | int | float):  # a revision of digits alone, which YAML counts
+        raise UsageError(f"{place}: {option.name} {value!r} is not text; put it in quotes")
     if value is None or expected is None or type(value) is expected or (expected is float and type(value) is int):
         return value
     raise UsageError(f"{place}: {option.name} {value!r} is not {expected.__name__}")
 
 
-def _configs(given: Any) -> tuple[str, ...] | None:
+def _configs(given: Any, place: str) -> tuple[str, ...] | None:
     if given is None:
         return None
     words = given.split(",") if isinstance(given, str) else given
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise UsageError(f"{place}: config {given!r} is neither a name nor a list of names")
     return tuple(str(word).strip() for word in words)
 
 
@@ -136,7 +157,7 @@ def _names(given: Sequence[str]) -> list[str]:
     for model in given:
         path = model.rstrip("/")
         short = path if path.count("/") == 1 and not path.startswith((".", "/", "~")) else path.rpartition("/")[2]
-        name = re.sub(r"[^\w.-]+", "-", short.replace("/", "--")) or "run"
+        name = re.sub(r"[^\w.-]+", "-", short.replace("/", "--")).lstrip(".") or "run"
         count = sum(other == name or re.fullmatch(rf"{re.escape(name)}-\d+", other) is not None for other in names)
         names.append(name if name not in names else f"{name}-{count + 1}")
     return names

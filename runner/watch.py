@@ -59,23 +59,22 @@ def watch(
     names = list(configs) if configs is not None else None
     load_set(dataset, names, request.split, limit=request.limit, folder=find_set(dataset, names))
     outcomes: list[RunOutcome] = []
-    seen: dict[Path, dict[str, list[int]]] = {}
+    seen: dict[Path, tuple[dict[str, list[int]], bool]] = {}
     told: set[Path] = set()
     frames: FrameStore | None = None
     try:
         while True:
             for checkpoint in checkpoints_in(folder):
-                files = _files(checkpoint.path)
-                if seen.get(checkpoint.path) == files:
+                files, place = _files(checkpoint.path), request.output / checkpoint.path.name
+                if seen.get(checkpoint.path) == (files, place.exists()):
                     continue
                 if not is_whole(checkpoint.path):
                     if checkpoint.path not in told:
                         told.add(checkpoint.path)
                         unsaved(checkpoint)
                     continue
-                seen[checkpoint.path] = files
-                options = replace(request, output=request.output / checkpoint.path.name, progress=False)
-                outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), request.output / checkpoint.path.name)
+                options = replace(request, output=place, progress=False)
+                outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), place)
                 if not _is_done(outcome, files, request_record(checkpoint.path, dataset, names, options)):
                     with Caught() as caught:
                         job = _job(checkpoint, dataset, names, find_set=find_set, options=options)
@@ -83,6 +82,8 @@ def watch(
                         outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
                     outcome = replace(outcome, error=caught.error)
                     free_memory()
+                # A run whose folder is removed, because the checkpoint was written anew, is made again.
+                seen[checkpoint.path] = files, place.exists()
                 outcomes.append(outcome)
                 done(checkpoint, outcome)
             if request.once:

@@ -19,6 +19,7 @@ class ModelSource:
         modules: its modules.json (sentence-transformers), None where there is none.
         revision: commit on the Hub, or a digest of the folder's files.
         adapter: folder of the adapters (LoRA) that are added to it; None where there are none.
+        files: name -> size and time of change of its files when the revision was read; {} of a model without files.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ModelSource:
     modules: list[Any] | None = None
     revision: str = ""
     adapter: Path | None = None
+    files: Mapping[str, list[int]] = field(default_factory=dict)
 
     @property
     def architecture(self) -> str:

@@ -116,6 +116,9 @@ def test_a_file_of_runs_has_options_of_its_own(place: Path, tmp_path: Path, caps
         ),
         ("- {model: random, dataset: shapes, frames: four}", "run 1 of .*: frames 'four' is not int"),
         ("- {model: random, dataset: shapes, dry_run: true}", "unknown option of run 1"),
+        ("- {model: random, dataset: shapes, model: blind}", "a run that begins in line 1 has model twice"),
+        ("- {model: random, dataset: shapes, config: 5}", "config 5 is neither a name nor a list of names"),
+        ("- {model: random, dataset: shapes, revision: 1234567}", "revision 1234567 is not text; put it in quotes"),
         ("- {model: a, dataset: b, output: o}\n- {model: c, dataset: b, output: o}", "write to o"),
     ],
 )
@@ -130,6 +133,14 @@ def test_wrong_lists_are_refused_in_one_sentence(
     shown = capsys.readouterr().err
     assert re.search(message, shown) and shown.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_names_of_runs_are_folders_in_the_output(place: Path, tmp_path: Path) -> None:
+    runs = [entry(place, "random", name=name) for name in ("..", ".frames", "a/b", "a b", "a/b")]
+    outcomes = video_contrast.score_many(runs, output=tmp_path / "runs", progress=False)
+    assert [outcome.name for outcome in outcomes] == ["run", "frames", "a--b", "a-b", "a--b-2"]
+    assert not any(outcome.error for outcome in outcomes)
+    assert {outcome.output for outcome in outcomes} == set((tmp_path / "runs").iterdir())
 
 
 def test_python_lists_are_checked_too() -> None:

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,10 @@ from video_contrast.cli import main
 from video_contrast.reports import write_report
 from video_contrast.runner import watch as watching
 from video_contrast.runner.checkpoints import is_whole
+from video_contrast.runner.frame_store import FrameStore
+from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.options import WatchOptions
+from video_contrast.video import Clip, Counter, footage_of
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +196,65 @@ def test_a_checkpoint_that_is_written_anew_is_waited_for_and_not_mixed_with_the_
     assert told[:2] == [[(10, "")], []]
     [(step, error)] = told[2]
     assert step == 10 and "was made for revision" in error and "remove this one" in error
+
+
+def test_a_checkpoint_that_changes_while_it_is_loaded_is_not_recorded_and_scored_once_it_is_whole(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first scores would be those of neither checkpoint, under the name of the former."""
+    folder = saved(place, tmp_path / "training", 10)
+    score_job = watching.score_job
+
+    def anew(job: Job) -> RunResult:
+        if not (tmp_path / "anew").exists():
+            (tmp_path / "anew").touch()
+            (folder / "model.safetensors").write_bytes((place / "clip1" / "model.safetensors").read_bytes())
+            (folder / "trainer_state.json").write_text("{}")
+        return score_job(job)
+
+    monkeypatch.setattr(watching, "score_job", anew)
+    told = watched(place, folder.parent, [lambda: None])
+    assert "changed while it was loaded" in told[0][0][1] and told[1] == [(10, "")]
+    found = video_contrast.open_run(tmp_path / "runs" / "checkpoint-10").scores().scores
+    given: dict[str, Any] = {"store": tmp_path / "own", "accept": "all", "progress": False}
+    other = video_contrast.score(place / "clip1", place / "set", "verb_mc", output=tmp_path / "other", **given)
+    np.testing.assert_array_equal(list(found), [row["scores"] for row in other.scores])
+
+
+def test_a_checkpoint_that_is_removed_while_it_is_scored_and_a_run_that_begins_anew(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = tmp_path / "training"
+    first, _ = saved(place, training, 1), saved(place, training, 2)
+    score_job = watching.score_job
+
+    def removed(job: Job) -> RunResult:
+        if job.source.path == first:
+            shutil.rmtree(first)
+        return score_job(job)
+
+    monkeypatch.setattr(watching, "score_job", removed)
+    stages = [lambda: shutil.rmtree(training), lambda: saved(place, training, 3)]
+    told = watched(place, training, stages)
+    assert told == [[(1, f"{first} was removed while it was loaded"), (2, "")], [], [(3, "")]]
+
+
+def test_a_run_whose_folder_was_removed_is_made_again(place: Path, tmp_path: Path) -> None:
+    folder = saved(place, tmp_path / "training", 10)
+    run = tmp_path / "runs" / "checkpoint-10"
+    assert watched(place, folder.parent, [lambda: shutil.rmtree(run), lambda: None]) == [[(10, "")], [(10, "")], []]
+    assert (run / "run.json").exists()
+
+
+def test_frames_that_another_watch_has_removed_are_decoded_again(place: Path, tmp_path: Path) -> None:
+    root, clip = place / "set", Clip("video0", "clips/00.mp4")
+    store, counters = FrameStore.on(tmp_path / "frames", root), [Counter() for _ in range(3)]
+    for counter in counters:
+        assert store.decode(clip, footage_of(root, clip), [0, 5], counter=counter).shape == (2, 48, 48, 3)
+        if counter is counters[1]:
+            shutil.rmtree(tmp_path / "frames")
+    decoded = [counter.decoded for counter in counters]
+    assert decoded[1] == 0 and decoded[0] == decoded[2] > 0
 
 
 def test_adapters_are_scored_on_their_base_once_they_are_whole(place: Path, tmp_path: Path) -> None:
