@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_ALIKE = 1e-9  # a difference that a sample without any variance shows
+
 
 def power_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence a row: what its test can show, and both intervals where they differ.
@@ -25,6 +27,9 @@ def power_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             continue
         points, floor = 100 * facts["difference"], facts["detectable_with_more_items"]
         unit = "items" if floor is None else "source videos"
+        if facts["detectable"] < _ALIKE:
+            lines.append(f"{name}: differs alike in all {facts['n_clusters']:,} {unit}: too few to tell the power")
+            continue
         needed = f"{facts['clusters_needed']:,} {unit}"
         text = f"{name}: to tell {points:.1f} points apart (80 % power) you need {needed}"
         if floor and not facts["enough"]:

@@ -66,7 +66,7 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
     for (config, condition), first in places.items():
         by_model = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
         for label, key, chance in _measures(first):
-            marks = differing([_count(numbers) for numbers in by_model])
+            marks = differing([_count(numbers, key) for numbers in by_model])
             leads = [model == (best or {}).get((config, condition, key)) for model in runs]
             cells = [
                 " ".join(filter(None, (interval(numbers, key), mark, BEST if lead else "")))
@@ -77,9 +77,9 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
     return lines
 
 
-def _count(numbers: Mapping[str, Any] | None) -> int | None:
-    """The number of items; None where it is not known."""
-    n = (numbers or {}).get("n") or (numbers or {}).get("n_captions")
+def _count(numbers: Mapping[str, Any] | None, key: str) -> int | None:
+    """The number of items, or of groups, that a measure is over; None where it is not known."""
+    n = (numbers or {}).get("groups" if key in PAIR_SCORES else "n") or (numbers or {}).get("n_captions")
     return None if n is None else int(n)
 
 

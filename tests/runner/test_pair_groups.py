@@ -9,6 +9,8 @@ import pytest
 import video_contrast
 from video_contrast.cli import main
 from video_contrast.reports.compare import compare_runs
+from video_contrast.reports.power import power_lines
+from video_contrast.reports.terminal import lines_of
 
 MODELS = ("temporal", "bag-of-frames", "random", "constant")
 CONFIG = "reversal_pairs"
@@ -64,6 +66,12 @@ def test_the_table_of_several_runs_has_them_too(runs: Path, capsys: pytest.Captu
     for name, chance, bag in (("text", "0.25", "0.00"), ("video", "0.25", "0.25"), ("group", "0.17", "0.00")):
         line = lines[f"{CONFIG}: {name} score"]
         assert line[3:5] == [chance, bag] and line[7] == chance  # of the constant scorer
+    fewer = {"n": 38, "groups": 19, "accuracy": 0.5, "text_score": 0.0}
+    metrics = {
+        name: {CONFIG: {"conditions": {"clean": of}}}
+        for name, of in (("a", fewer), ("b", {**fewer, "n": 40, "groups": 20}))
+    }
+    assert [line.cells[0] for line in lines_of(metrics)] == ["0.50 n = 38", "0.00 n = 19"]
 
 
 def test_compare_pairs_the_groups(runs: Path) -> None:
@@ -73,6 +81,8 @@ def test_compare_pairs_the_groups(runs: Path) -> None:
     assert rows["group_score"]["n"] == 20 and rows["accuracy"]["n"] == 40
     assert rows["group_score"]["difference"] == pytest.approx(numbers(runs, "temporal")["group_score"])
     assert rows["group_score"]["p_holm"] < 0.01
+    told = " ".join(power_lines(compared))
+    assert "differs alike in all" in told and "show 0.0 points" not in told  # a pilot that does not vary
 
 
 def test_the_page_shows_both_clips_side_by_side(runs: Path) -> None:
