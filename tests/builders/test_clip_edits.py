@@ -21,6 +21,7 @@ from video_contrast.builders.shapes.scene_clip import SceneClip, scene_of
 from video_contrast.builders.shapes.truth import verdict
 from video_contrast.builders.shapes.world import REVERSE, SYMMETRIC, Scene, scenes
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.hub_cards.publishing import plan_set
 from video_contrast.video import Clip, index_of, write_video
 
 CLIPS = 24
@@ -349,6 +350,14 @@ def test_wrong_calls_are_told(odd: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=re.escape(problem)):
             build(odd, tmp_path / "set", ["count"], **options)
+
+
+def test_a_set_is_published_with_the_videos_of_its_recipes(edits: Path, world: Path) -> None:
+    shown = {part["video_path"] for kind in MODULES for row in rows_of(edits, kind) for part in row["segments"]}
+    push = plan_set(edits, with_videos=True, video_root=world)
+    assert {path for path, _ in push.videos} == shown - {""}
+    with pytest.raises(VideoContrastError, match=r"videos are not in .*; give --video-root"):
+        plan_set(edits, with_videos=True)
 
 
 def test_written_clips_need_no_recipe(world: Path, tmp_path: Path) -> None:
