@@ -85,7 +85,7 @@ def merged(model: Any, folder: Path) -> Any:
         UsageError: peft is absent, or the adapters are of another base.
         VideoContrastError: their files cannot be read.
     """
-    check_peft(f"{folder} holds adapters, which")
+    check_peft(f"the adapter folder {folder}")
     from peft import PeftModel
     from peft.utils import load_peft_weights
 

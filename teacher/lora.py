@@ -43,6 +43,7 @@ def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # peft calls transformers by names of before
+            warnings.filterwarnings("ignore", message=".*base_model_name_or_path.*")  # it is set again below
             model = get_peft_model(net, config)
     except ValueError as error:
         raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error

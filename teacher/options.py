@@ -146,4 +146,4 @@ class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     def record(self) -> dict[str, object]:
         """The options as `settings.json` keeps them."""
         lora = {field.name: getattr(self, field.name) for field in fields(LoraOptions)}
-        return super().record() | {"accept_damaged": self.accept_damaged} | (lora if self.lora_rank else {})
+        return super().record() | {"accept_damaged": self.accept_damaged} | lora

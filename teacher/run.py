@@ -105,15 +105,15 @@ def teach(
         "identity": _identity(request, recipe, rows, revision=checkpoint.revision, frames=frames),
         "processes": here.num_processes,
     }
-    same_run(output, identity)  # before anything that takes long
-    if here.is_main_process:
-        drop_broken(output)
     lora = None
     if request.lora_rank:
         import torch
 
         torch.manual_seed(int.from_bytes(digest("teach adapters", request.seed)[:4], "little"))
         lora = adapted(net, str(model), request, request.freeze)
+    same_run(output, identity)  # before anything that takes long
+    if here.is_main_process:
+        drop_broken(output)
     show = progress and here.is_main_process
     material = prepare(
         Pairs(net.to(here.device), request.freeze), checkpoint, rows, request=request, recipe=recipe, frames=frames,
@@ -168,7 +168,7 @@ def _identity(
 ) -> dict[str, object]:
     """What a run depends on besides the options of the training."""
     return {
-        "checkpoint": revision, "frames": frames, "encoder": content(request.encoder), "group": request.group,
+        "checkpoint": revision, "frames": frames, "encoder": content(request.teacher), "group": request.group,
         "generator_model": content(recipe.model), "generator_options": recipe.options,
         **{key: value for key, value in recipe.record().items() if key not in ("model", "options", "seed")},
         "training data": _digest(rows.train), "validation data": _digest(rows.validation),

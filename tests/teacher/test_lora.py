@@ -78,6 +78,9 @@ def test_a_killed_run_with_adapters_ends_with_the_same_numbers(place: Path, apar
     given = {"freeze": "text", "learning_rate": 1e-2}
     run(place, "killed", stop_after=2, **given)
     assert not (place / "killed" / "model").exists()
+    for changed, message in (({"lora_rank": 0}, r"lora_rank \(2 then, 0 now\)"), ({"lora_alpha": 9}, "lora_alpha")):
+        with pytest.raises(UsageError, match=message):
+            run(place, "killed", **given | changed)
     run(place, "killed", **given)
     for name in ("model/adapter_model.safetensors", "curves.csv"):
         assert (place / "killed" / name).read_bytes() == (place / "apart" / name).read_bytes(), name
@@ -128,7 +131,8 @@ def test_adapters_of_another_base_are_refused(place: Path, apart: dict[str, Any]
 )
 def test_wrong_options_are_said(place: Path, tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        run(place, str(tmp_path), **changed)
+        run(place, str(tmp_path / "run"), **changed)
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_old_peft_is_said_before_work_begins(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
