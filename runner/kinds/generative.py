@@ -5,7 +5,7 @@ from __future__ import annotations
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
-from video_contrast.runner.kinds.loading import explained, load_model
+from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.kinds.recipes.coverage import scored_types
 
 
@@ -74,12 +74,7 @@ def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForMultimodalLM`; of a speaking model its thinker."""
     check_torchvision()
     given = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
-    import transformers
-
-    with explained(source):
-        # Not the PIL backend of the other kinds: video processors exist for torchvision only.
-        processor = transformers.AutoProcessor.from_pretrained(
-            source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True
-        )
+    # Not the PIL backend of the other kinds: video processors exist for torchvision only.
+    processor = load_processor(source, settings, None)
     name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
     return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**given))

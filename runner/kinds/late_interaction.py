@@ -15,7 +15,7 @@ import numpy as np
 from video_contrast.errors import UsageError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import Tensors, explained, load_model, load_processor, to_numpy
+from video_contrast.runner.kinds.loading import Tensors, explained, load_model, load_processor, reading, to_numpy
 from video_contrast.runner.kinds.maxsim import maxsim, stacked
 from video_contrast.runner.kinds.sentence import (
     NO_PROMPT,
@@ -187,6 +187,7 @@ def load(source: ModelSource, settings: LoadOptions) -> ColEncoder | MultiVector
 
         with explained(source):
             model = MultiVectorEncoder(str(source.path), **loading_arguments(settings))
+            reading(source, model.tokenizer)
         return MultiVectorSentence(model.eval(), source.name, **settings.options)
     if settings.options.get("prompt_video"):
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,11 @@ Arrays = dict[str, np.ndarray]  # what a processor makes of one clip, by the nam
 Tensors = dict[str, "torch.Tensor"]  # inputs of a model, by name
 # Trained on lower-cased captions, padded to one length without an attention mask: padding is part of the text.
 SIGLIP = ("siglip", "siglip2")
+NO_TOKENIZER = (
+    "has no tokenizer: its files (tokenizer.json, or a vocabulary) are not in the folder; save it there with "
+    "save_pretrained"
+)
+LONGEST = 300  # letters of an error of the library
 RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
 
 
@@ -81,9 +87,24 @@ def load_processor(source: ModelSource, settings: LoadOptions, backend: str | No
     options = {"backend": backend} if backend else {}
     with explained(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return transformers.AutoProcessor.from_pretrained(
+        processor = transformers.AutoProcessor.from_pretrained(
             source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **options
         )
+    return reading(source, processor)
+
+
+def reading(source: ModelSource, processor: Any) -> Any:
+    """The processor or tokenizer, if it knows a word at all: the library makes an empty one where files are missing.
+
+    Raises:
+        VideoContrastError: every caption would be the same to it.
+    """
+    tokenizer = getattr(processor, "tokenizer", processor)
+    if hasattr(tokenizer, "unk_token_id") and hasattr(tokenizer, "encode"):
+        ids = tokenizer.encode("a man and a woman walk", add_special_tokens=False)
+        if not set(ids) - {tokenizer.unk_token_id}:
+            raise VideoContrastError(f"{source.name} {NO_TOKENIZER}")
+    return processor
 
 
 @contextmanager
@@ -105,7 +126,21 @@ def explained(source: ModelSource) -> Iterator[None]:
             raise VideoContrastError(
                 f"{source.name} does not fit the memory of its device; give --device-map auto or --dtype bfloat16"
             ) from error
-        raise VideoContrastError(f"{source.name} cannot be loaded: {error}") from error
+        raise VideoContrastError(f"{source.name} {_why_not(error)}") from error
+
+
+def _why_not(error: Exception) -> str:
+    """What an error of the library comes to: its own run over several sentences, and over lists of all models."""
+    text = " ".join(str(error).split())
+    if absent := re.match(r"Can't load (.+?) for .*directory containing an? (\S+) file", text):
+        return f"has no {absent[1]}: save it into the folder too (processor.save_pretrained), which makes {absent[2]}"
+    if "instantiate the backend tokenizer" in text:
+        return NO_TOKENIZER
+    if named := re.search(r"model type `(.+?)` but Transformers does not recognize", text):
+        return f"is of the type {named[1]}, which the installed transformers does not know; a newer one may"
+    if named := re.search(r"Unrecognized configuration class <class '.*?(\w+)'>", text):
+        return f"is no model of this kind (its config is a {named[1]}); leave --kind out"
+    return f"cannot be loaded: {text[:LONGEST]}{' ...' if len(text) > LONGEST else ''}"
 
 
 def pooled(output: Any) -> Any:

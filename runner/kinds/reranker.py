@@ -10,7 +10,7 @@ import numpy as np
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LoadOptions, ModelSource, PairScorer, ScoreResult, kind
-from video_contrast.runner.kinds.loading import explained
+from video_contrast.runner.kinds.loading import explained, reading
 from video_contrast.runner.kinds.sentence import (
     PROMPT_TEXT,
     loading_arguments,
@@ -98,4 +98,5 @@ def load(source: ModelSource, settings: LoadOptions) -> RerankerScorer:
 
     with explained(source):
         encoder = CrossEncoder(str(source.path), **loading_arguments(settings))
+        reading(source, encoder.tokenizer)
     return RerankerScorer(encoder, settings.batch_size, **settings.options)

@@ -24,7 +24,7 @@ from video_contrast.runner.kinds.base import (
     ModelSource,
     kind,
 )
-from video_contrast.runner.kinds.loading import count_longer, explained
+from video_contrast.runner.kinds.loading import count_longer, explained, reading
 from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate, told_times
 
@@ -210,4 +210,5 @@ def load(source: ModelSource, settings: LoadOptions) -> SentenceEncoder:
 
     with explained(source):
         model = SentenceTransformer(str(source.path), **loading_arguments(settings))
+        reading(source, model.tokenizer)
     return SentenceEncoder(model.eval(), source.name, **settings.options)

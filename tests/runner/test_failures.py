@@ -1,12 +1,15 @@
 """What fails while a model runs is told apart: the video, the memory, the disk, the model."""
 
 import errno
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import runner_set
+import tiny_late
+import tiny_matching
 import tiny_models
 from safetensors.numpy import load_file, save_file
 
@@ -102,6 +105,42 @@ def test_an_encoder_that_fails_is_not_taken_for_broken_videos(tmp_path: Path) ->
             score("fails", tmp_path / "set", "verb_mc", store=tmp_path / "own", batch_size=2, progress=False)
     finally:
         KINDS.pop("fails", None)
+
+
+PROCESSOR = ("preprocessor_config.json", "processor_config.json")
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+@pytest.mark.parametrize(
+    ("make", "absent", "message"),
+    [
+        (tiny_models.clip, PROCESSOR, "has no image processor: save it into the folder too"),
+        (tiny_models.clip, TOKENIZER, "has no tokenizer: its files"),
+        (tiny_matching.blip_itm, TOKENIZER, "has no tokenizer: its files"),  # the library makes one that knows no word
+        (tiny_late.colpali, TOKENIZER, "has no tokenizer: its files"),
+    ],
+)
+def test_a_checkpoint_without_its_processor_is_no_model(
+    make: Callable[[Path], Path], absent: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    folder = make(tmp_path / "torn")
+    for name in absent:
+        (folder / name).unlink(missing_ok=True)
+    runner_set.write(tmp_path / "set", n_clips=2)
+    with pytest.raises(VideoContrastError, match=message) as error:
+        score(folder, tmp_path / "set", "verb_mc", accept="all", output=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists() and ". " not in str(error.value)
+
+
+def test_a_model_of_another_kind_or_of_an_unknown_type_is_one_sentence(tmp_path: Path) -> None:
+    folder = tiny_models.clip(tmp_path / "clip")
+    runner_set.write(tmp_path / "set", n_clips=2)
+    with pytest.raises(VideoContrastError, match=r"is no model of this kind \(its config is a CLIPConfig\)"):
+        score(folder, tmp_path / "set", "verb_mc", kind="reranker", progress=False)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "foo", "architectures": ["Foo"]}))
+    with pytest.raises(VideoContrastError, match="is of the type foo, which the installed transformers does not know"):
+        score(folder, tmp_path / "set", "verb_mc", kind="dual_encoder", progress=False)
 
 
 def test_a_checkpoint_without_all_weights_is_no_model(tmp_path: Path) -> None:
