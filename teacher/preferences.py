@@ -149,7 +149,8 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
             for number, preference in enumerate(preferences):
                 rows.append(_row(f"{config}/{row['id']}/{number}", preference, clip, request))
     if not rows:
-        reason = next(iter(unreadable.values()), f"counts by reason: {dict(counts)}")
+        reasons = ", ".join(f"{n} {reason}" for reason, n in counts.items())
+        reason = next((f"{why} (--video-root)" for why in unreadable.values()), f"items left out: {reasons}")
         raise VideoContrastError(f"{dataset}, split {request.split}: no row could be made; {reason}")
     counts["rows"] = len(rows)
     _write(rows, request, str(dataset))
@@ -202,7 +203,10 @@ def check_trainable(model: str | Path, pairs: str | Path) -> None:
     except PackageNotFoundError as error:
         raise UsageError("TRL is not installed: `pip install video-contrast[trl]`") from error
     if Version(installed).release < TRL:
-        raise UsageError(f"TRL {installed} cannot train on pictures as here: `pip install -U video-contrast[trl]`")
+        oldest = ".".join(map(str, TRL))
+        raise UsageError(
+            f"TRL {installed} cannot train on pictures as here, {oldest} can: `pip install -U video-contrast[trl]`"
+        )
     if not (Path(pairs) / RECORD).exists():
         raise UsageError(f"{pairs} holds no preferences: `video-contrast export preferences SET --output {pairs}`")
     try:
