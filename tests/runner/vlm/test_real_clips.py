@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import video_contrast
+from tests.support.video_files import write_clip
 from video_contrast import cli
 
 PAIR_MODELS = ("qwen2_vl", "qwen3_vl", "llava_onevision", "internvl", "smolvlm", "gemma3", "BlipForImageTextRetrieval")
@@ -97,3 +98,16 @@ def test_letters_with_rotations_on_a_real_set(
             )
         )
     assert clean["right_in_all_rotations"] == pytest.approx(sum(right) / len(right))
+
+
+def test_edited_clips_are_shown_part_by_part_in_their_order(tmp_path: Path, tiny_vlm: Callable[[str], Path]) -> None:
+    for name, length in (("a", 30), ("b", 40)):
+        write_clip(tmp_path / f"{name}.mp4", n_frames=length)
+    (tmp_path / "clips.csv").write_text("video,caption\na.mp4,a man runs\nb.mp4,two dogs sleep\n")
+    folder = video_contrast.build(
+        "clip_edits", ["order"], output=tmp_path / "set", captions=str(tmp_path / "clips.csv"), video_root=tmp_path
+    )
+    run = video_contrast.score(str(tiny_vlm("smolvlm")), folder, video_root=tmp_path, frames=4, store=tmp_path / "s")
+    first, second = run.scores
+    assert run.record["n_missing"] == 0 and np.isfinite([first["scores"], second["scores"]]).all()
+    assert first["scores"] != second["scores"]  # the same frames in another order
