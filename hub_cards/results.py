@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
@@ -155,6 +156,19 @@ def result_card(results: list[Result], record: RunRecord) -> str:
     return render("results.md.jinja", results=results, record=record, notes=notes, tested=tested)
 
 
+def check_whole(run: str | Path) -> None:
+    """Refuses a trial run: its figures are of the first clips alone, and would stand beside those of whole sets.
+
+    Raises:
+        UsageError: the run was scored with `limit`.
+    """
+    if limit := RunFolder.open(run).record.get("request", {}).get("limit"):
+        raise UsageError(
+            f"{run} is a trial run on the first {counted(limit, 'clip')} of each config: score without --limit before "
+            "its results are published"
+        )
+
+
 def push_results(
     run: str | Path, repo: str, *, dataset: str, pull_request: bool = True, api: "HfApi | None" = None
 ) -> str:
@@ -168,13 +182,14 @@ def push_results(
         api: the Hub's client.
 
     Raises:
-        UsageError: `dataset` is not a name on the Hub.
+        UsageError: `dataset` is not a name on the Hub, or a trial run.
         VideoContrastError: nothing to report, no permission, no network.
     """
     from video_contrast.hub_cards.publishing import client_api, explained
 
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UsageError(f"--dataset must be USER/NAME on the Hub, not {dataset!r}: push the set first")
+    check_whole(run)
     files = write_results(run, dataset)
     if not files:
         raise VideoContrastError(f"{run}: has no clean condition, so nothing to report")

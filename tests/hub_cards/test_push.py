@@ -334,6 +334,11 @@ def test_results_go_to_the_model_as_a_pull_request(
     HfApi(endpoint=hub.url, token="x").create_repo("someone/model")
     assert main(["push", str(run), "someone/model"]) == 2
     assert "--dataset" in capsys.readouterr().err
+    record = (run / "run.json").read_text()
+    (run / "run.json").write_text(json.dumps(json.loads(record) | {"request": {"limit": 30}}))
+    assert main(["push", str(run), "someone/model", "--dataset", "me/made", "--dry-run"]) == 2
+    assert "is a trial run on the first 30 clips of each config" in capsys.readouterr().err
+    (run / "run.json").write_text(record)
     assert main(["push", str(run), "someone/model", "--dataset", "me/made"]) == 0
     sent = hub.repos["model", "someone/model"].pull_requests[0][".eval_results/me-made.yaml"]
     entries = yaml.safe_load(sent)

@@ -71,10 +71,11 @@ def push(
 def _push_run(
     folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, as_json: bool
 ) -> None:
-    from video_contrast.hub_cards.results import push_results, results_of
+    from video_contrast.hub_cards.results import check_whole, push_results, results_of
 
     if dataset is None:
         raise UsageError(f"{folder} is a run: give --dataset USER/NAME, the set on the Hub that it was scored on")
+    check_whole(folder)
     if dry_run:
         rows = results_of(folder, dataset)
         lines = [f"{row['task']} {row['metric']}: {row['value']}" for row in rows]
