@@ -123,7 +123,7 @@ class Encoding:
                 rows.append(batcher(self.model.encode_prepared, prepared))
             if names:
                 self.counts.visual_encodings += len(names)
-                self.store.put(names, _finite(stacked(rows), names), np.stack(numbers))
+                self.store.put(names, _finite(stacked(rows), names), numbers)
 
 
 def _finite(rows: np.ndarray, names: Sequence[str]) -> np.ndarray:

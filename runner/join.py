@@ -49,7 +49,7 @@ def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> Tabl
         items = [table.group.items[n] for n in places]
         names = [keys.video(item.clip, table.condition.visual) for item in items]
         videos = store.get(names)
-        frames = tuple(tuple(int(n) for n in row) for row in store.numbers(names))
+        frames = tuple(store.numbers(names))
         displaced = [table.displaced(item) for item in items]
         texts = [(*table.texts[n], *filter(None, (other,))) for n, other in zip(places, displaced, strict=True)]
         unique = sorted({text for own in texts for text in own})

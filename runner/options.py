@@ -54,7 +54,7 @@ class SamplingOptions:
 
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
-    fps: Annotated[float | None, "frames a second instead, --frames at most (64); generative models"] = None
+    fps: Annotated[float | None, "frames a second instead, --frames at most (64); models that take any number"] = None
     sampling: Annotated[Policy, "where they lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 

@@ -182,7 +182,7 @@ def _no_files(kind: Kind | None) -> bool:
 def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Sampling:
     if options.fps is None:
         return Sampling(_frames(kind, source, options.frames), options.sampling, options.accept_damaged)
-    if kind.family != "pair":
+    if kind.family != "pair" and not kind.by_rate:
         raise UsageError(f"--fps goes with models that read any number of frames, which {source.name} does not")
     if options.fps <= 0:
         raise UsageError(f"--fps must be more than 0, not {options.fps:g}")

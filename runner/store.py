@@ -18,6 +18,8 @@ from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import atomic_path
 
+NO_FRAME = -2  # in the place of a frame, of clips with fewer of them; -1 is a frame that no file holds
+
 
 class Store:
     """Rows of one space: one model at one revision, with one preprocessing and dtype.
@@ -51,20 +53,23 @@ class Store:
     def __len__(self) -> int:
         return len(self._where)
 
-    def put(self, keys: Sequence[str], rows: np.ndarray, numbers: np.ndarray | None = None) -> None:
+    def put(self, keys: Sequence[str], rows: np.ndarray, numbers: Sequence[np.ndarray] | None = None) -> None:
         """Writes a shard.
 
         Args:
             keys: n digests.
             rows: float32[n, D], finite.
-            numbers: int64[n, T], which frames a video's row was made from.
+            numbers: n of int64[T], which frames a video's row was made from; by a rate, clips have different numbers.
         """
         from safetensors.numpy import save_file
 
         name = seeds.digest(*keys).hex()[:32] + ".safetensors"
         tensors = {"rows": np.ascontiguousarray(rows, np.float32)}
         if numbers is not None:
-            tensors["numbers"] = np.ascontiguousarray(numbers, np.int64)
+            padded = np.full((len(numbers), max(map(len, numbers))), NO_FRAME, np.int64)
+            for row, of_clip in zip(padded, numbers, strict=True):
+                row[: len(of_clip)] = of_clip
+            tensors["numbers"] = padded
         with atomic_path(self.folder / name) as temporary:
             save_file(tensors, temporary, metadata={"keys": json.dumps(list(keys))})
         self._read.add(name)
@@ -73,13 +78,14 @@ class Store:
 
     def get(self, keys: Sequence[str]) -> np.ndarray:
         """float32[n, D] in the order of `keys`, all of which must be there."""
-        return self._gather(keys, "rows")
+        return self._gather(keys, "rows", 0 if self.multi_vector else None)
 
-    def numbers(self, keys: Sequence[str]) -> np.ndarray:
-        """int64[n, T]: the frames behind videos' rows."""
-        return self._gather(keys, "numbers")
+    def numbers(self, keys: Sequence[str]) -> list[tuple[int, ...]]:
+        """The frames behind videos' rows."""
+        return [tuple(int(n) for n in row if n != NO_FRAME) for row in self._gather(keys, "numbers", NO_FRAME)]
 
-    def _gather(self, keys: Sequence[str], tensor: str) -> np.ndarray:
+    def _gather(self, keys: Sequence[str], tensor: str, fill: int | None) -> np.ndarray:
+        """Rows of shards; shorter ones end in `fill`, and are refused where it is None."""
         from safetensors import safe_open
 
         by_file: dict[str, list[tuple[int, int]]] = {}
@@ -91,14 +97,14 @@ class Store:
             with safe_open(self.folder / name, framework="numpy") as shard:
                 values = shard.get_tensor(tensor)
             if out is None:
-                out = np.zeros((len(keys), values.shape[1]), values.dtype)
+                out = np.full((len(keys), values.shape[1]), fill or 0, values.dtype)
             width = values.shape[1]
-            if width != out.shape[1] and not self.multi_vector:
+            if width != out.shape[1] and fill is None:
                 raise VideoContrastError(
                     f"the store {self.folder} holds rows of {width} and {out.shape[1]} numbers; remove it"
                 )
             if width > out.shape[1]:
-                out = np.pad(out, ((0, 0), (0, width - out.shape[1])))
+                out = np.pad(out, ((0, 0), (0, width - out.shape[1])), constant_values=fill or 0)
             positions, rows = np.array(pairs).T
             out[positions, :width] = values[rows]
         if out is None:

@@ -173,6 +173,7 @@ def _concatenated(tensors: Sequence[Any]) -> Any:
 @kind(
     "late_interaction",
     family="encoder",
+    by_rate=True,
     summary="late interaction: many vectors of a clip and of a caption, joined by MaxSim",
     architectures=ARCHITECTURES,
     model_types=("colqwen2", "colpali", "colmodernvbert", "modules.json of a MultiVectorEncoder"),

@@ -64,6 +64,7 @@ class Kind:
         requirements: what must be installed or reachable.
         frames: the number of frames that the model needs, from its config; None where any number will do.
         usual_frames: the number that it was trained with, where others will do too.
+        by_rate: whether clips of one run may have different numbers of frames (`--fps`); all pair scorers take them.
         asks: whether its `score` takes a `question: Question`, which the model is asked; for other kinds question and
             candidate make one text.
         estimate: requests, tokens and price of a run, from its work and the kind's options; None for models that run
@@ -85,6 +86,7 @@ class Kind:
     estimate: Callable[[Work, KindOptions], dict[str, float]] | None = None
     frames: Callable[[Mapping[str, Any]], int | None] | None = None
     usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
+    by_rate: bool = False
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -198,6 +198,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 @kind(
     "sentence_transformers",
     family="encoder",
+    by_rate=True,
     summary="sentence-transformers models that embed text and video, or text and images",
     model_types=("modules.json",),
     tested=("SentenceTransformer of CLIPModel",),

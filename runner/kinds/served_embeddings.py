@@ -178,6 +178,7 @@ def estimate(work: Work, options: KindOptions) -> dict[str, float]:
 @kind(
     "served_embedder",
     family="encoder",
+    by_rate=True,
     summary=f"a video embedder behind an OpenAI-compatible endpoint: --model {SCHEME}NAME --endpoint URL",
     requirements="an endpoint with /v1/embeddings that takes messages (vLLM); the key as --api-key-env says",
     names=(SCHEME,),

@@ -7,7 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import runner_set
+import tiny_late
 
+from video_contrast import open_run
 from video_contrast.errors import UsageError
 from video_contrast.runner import score
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind
@@ -48,6 +50,21 @@ def test_clips_are_shown_at_the_rate_and_the_run_says_so(looks: str, tmp_path: P
     assert {len(row["frames"]) for row in result.scores} == {4, 6}
     with pytest.raises(UsageError, match="fps"):
         score(looks, tmp_path / "set", "verb_mc", fps=2.0, output=tmp_path / "run", progress=False)
+
+
+def test_encoders_of_any_number_of_frames_take_a_rate(tmp_path: Path) -> None:
+    """The rows of a clip do not depend on how many frames the others of its batch have."""
+    runner_set.write(tmp_path / "set", n_clips=4, n_frames=[12, 24])
+    model = tiny_late.colpali(tmp_path / "model")
+    for size in (1, 4):
+        score(
+            model, tmp_path / "set", "verb_mc", fps=2.0, batch_size=size, output=tmp_path / f"run{size}",
+            store=tmp_path / f"store{size}", accept="truth", progress=False,
+        )  # fmt: skip
+    alone, together = (list(open_run(tmp_path / f"run{size}").score_rows()) for size in (1, 4))
+    assert {len(row["frames"]) for row in alone} == {2, 4, 6}
+    for row, other in zip(alone, together, strict=True):
+        np.testing.assert_allclose(row["scores"], other["scores"], rtol=1e-5)
 
 
 def test_models_of_a_fixed_number_of_frames_have_no_rate(tmp_path: Path) -> None:
