@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,16 +99,31 @@ def _measures(numbers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def read_metrics(folders: Sequence[Path]) -> dict[str, dict[str, ConfigMetrics]]:
-    """Metrics by model name from run directories; several runs of one model are put together.
+    """Metrics by column from run directories, see `columns_of`.
 
     Raises:
         UsageError: a folder holds no finished run.
     """
+    runs = [RunFolder.open(folder) for folder in folders]
     configs: dict[str, dict[str, ConfigMetrics]] = {}
-    for folder in folders:
-        run = RunFolder.open(folder)
-        configs.setdefault(Path(run.model).name, {}).update(run.metrics["configs"])
+    for run, column in zip(runs, columns_of(runs), strict=True):
+        configs.setdefault(column, {}).update(run.metrics["configs"])
     return configs
+
+
+def columns_of(runs: Sequence[RunFolder]) -> list[str]:
+    """The column of each run: its model's, which runs of different configs share.
+
+    Where several of a column have a config in common, they have the names of their folders, or else their paths.
+    """
+    columns = [Path(run.model).name for run in runs]
+    for names in ([run.path.resolve().name for run in runs], [str(run.path) for run in runs]):
+        often = Counter((column, config) for column, run in zip(columns, runs, strict=True) for config in run.configs)
+        columns = [
+            name if any(often[column, config] > 1 for config in run.configs) else column
+            for column, run, name in zip(columns, runs, names, strict=True)
+        ]
+    return columns
 
 
 def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
@@ -146,9 +162,8 @@ def best_models(folders: Sequence[Path]) -> dict[Place, str]:
     """
     hits: dict[Place, dict[str, Hits]] = {}
     marks: dict[str, set[str]] = {}
-    for folder in folders:
-        run = RunFolder.open(folder)
-        model = Path(run.model).name
+    runs = [RunFolder.open(folder) for folder in folders]
+    for run, model in zip(runs, columns_of(runs), strict=True):
         for config, mark in run.record["set"]["fingerprints"].items():
             marks.setdefault(config, set()).add(mark)
         for row in run.score_rows():

@@ -63,3 +63,23 @@ def test_configs_are_not_called_sets(runs: Path) -> None:
     from video_contrast.reports.write import _counts
 
     assert _counts(load_runs([runs])) == "3 models on 1 config of 1 set"
+
+
+def test_runs_of_one_model_on_one_config_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fabricate.make_set(tmp_path / "set", 12)
+    for name, config, skill in (
+        ("frames-4", "verb_mc", 0.0),
+        ("frames-8", "verb_mc", 6.0),
+        ("other", "random_mc", 6.0),
+    ):
+        fabricate.make_run(tmp_path / "runs" / name, tmp_path / "set", [config], model="m", skill=skill)
+    assert main(["table", str(tmp_path / "runs")]) == 0
+    header = capsys.readouterr().out.splitlines()[0]
+    assert header.split() == ["chance", "frames-4", "frames-8", "m"]
+    assert main(["table", str(tmp_path / "runs" / "frames-4"), str(tmp_path / "runs" / "other")]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", "m"]  # nothing in common: one column
+    (tmp_path / "more").mkdir()
+    fabricate.make_run(tmp_path / "more" / "frames-4", tmp_path / "set", ["verb_mc"], model="m", skill=0.0)
+    paths = [str(tmp_path / place / "frames-4") for place in ("runs", "more")]
+    assert main(["table", *paths]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["chance", *paths]
