@@ -81,8 +81,8 @@ def clip_edits(
             "audit": audit_splits({table.split: rows}, seed),
         }
     if not built.tables:
-        reasons = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())
-        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(reasons)}")
+        unsuited = (f"{name}{why.removeprefix(UNSUITED)}" for name, why in built.facts["left_out"].items())
+        raise VideoContrastError(f"{table.captions}: no clip suits any of the edits: {', '.join(unsuited)}")
     return built
 
 
