@@ -47,7 +47,10 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
         try:
             yield from reader(path)
         except UnicodeDecodeError as error:
-            raise VideoContrastError(f"{path}: not UTF-8 text ({error}); convert it first") from error
+            byte = f"byte 0x{error.object[error.start]:02x}"
+            raise VideoContrastError(
+                f"{path}, line {_bad_line(path)}: not UTF-8 text ({byte}); convert it first"
+            ) from error
         return
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file of captions in it")
@@ -55,6 +58,17 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     if path.suffix.lower() in _SUFFIXES or not _HUB_NAME.fullmatch(name):
         raise UsageError(f"no such file: {path}")
     yield from _hub(name, config or None, split or "test")
+
+
+def _bad_line(path: Path) -> int:
+    """The first line of a file that is not UTF-8 text."""
+    with path.open("rb") as handle:
+        for number, line in enumerate(handle, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 1  # another process changed the file
 
 
 def column(row: Mapping[str, Any], name: str, place: str, option: str) -> Any:

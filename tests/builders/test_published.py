@@ -406,7 +406,7 @@ def _latin(root: Path) -> dict[str, Any]:
     [
         ("nextqa", lambda root: nextqa(root, answer=5), "val.csv, line 2: the key 5 is outside the 5 options"),
         ("nextqa", lambda root: nextqa(root, delimiter=";"), "val.csv: the columns are not separated by commas"),
-        ("nextqa", _latin, "val.csv: not UTF-8 text"),
+        ("nextqa", _latin, "val.csv, line 2: not UTF-8 text"),
         ("nextqa", lambda root: {"folder": root / "none"}, "fetch NExT-QA by `git clone https://github.com/doc-doc"),
         ("tempcompass", lambda root: tempcompass(root, "C. flying"),
          "multi-choice.json, key '101_reverse', direction, question 0: the answer 'C. flying' is outside the options"),
