@@ -162,7 +162,7 @@ def check_whole(run: str | Path) -> None:
     Raises:
         UsageError: the run was scored with `limit`.
     """
-    if limit := RunFolder.open(run).record.get("request", {}).get("limit"):
+    if isinstance(limit := RunFolder.open(run).record.get("request", {}).get("limit"), int):
         raise UsageError(
             f"{run} is a trial run on the first {counted(limit, 'clip')} of each config: score without --limit before "
             "its results are published"

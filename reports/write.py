@@ -179,7 +179,7 @@ def warnings(runs: Sequence[ConfigRun]) -> list[str]:
         lines = self_test_lines(record)
         if missing := record.get("n_missing"):
             lines.append(f"{counted(missing, 'video')} missing, figures are over the others")
-        if limit := record.get("request", {}).get("limit"):
+        if isinstance(limit := record.get("request", {}).get("limit"), int):
             lines.append(f"a trial run on the first {counted(limit, 'clip')}")
         for line in lines:
             by_line.setdefault(line, []).append(model)

@@ -67,7 +67,7 @@ def spread(
 
 
 def _run(function: Callable[[Sequence[Work]], Result], chunks: list[Sequence[Work]], num_proc: int) -> list[Result]:
-    with bar((), total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as shown:
+    with bar(chunks, total=sum(map(len, chunks)), unit="item", disable=not is_writer()) as shown:
         results = []
         for chunk, result in zip(chunks, _results(function, chunks, num_proc), strict=True):
             results.append(result)
