@@ -62,7 +62,8 @@ def examine(
     for scored in (False, True):
         probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored, store=store)
         if refused and not probe.clips:
-            raise VideoContrastError(f"the model takes none of the clips that were tried: {refused}") from refused
+            few = "; it may need --frames 2 or more" if sampling.frames == 1 else ""
+            raise VideoContrastError(f"the model takes none of the clips that were tried: {refused}{few}") from refused
         if not probe.clips:
             return SelfTest(exempt=NOTHING_READ), None
         try:

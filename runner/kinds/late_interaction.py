@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import Tensors, explained, load_model, load_processor, reading, to_numpy
@@ -44,6 +44,8 @@ class ColEncoder(LateJoinEncoder):
     def __init__(self, model: Any, processor: Any, *, prompt_text: str | None = None) -> None:
         self.model = model
         self.processor = processor
+        if not hasattr(model.config, "embedding_dim"):
+            raise VideoContrastError(f"{type(model).__name__} is no model of late interaction; leave --kind out")
         self.vector_length: int = int(model.config.embedding_dim)
         if prompt_text is not None:
             processor.query_prefix = prompt_text

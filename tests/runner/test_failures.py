@@ -137,6 +137,8 @@ def test_a_model_of_another_kind_or_of_an_unknown_type_is_one_sentence(tmp_path:
     runner_set.write(tmp_path / "set", n_clips=2)
     with pytest.raises(VideoContrastError, match=r"is no model of this kind \(its config is a CLIPConfig\)"):
         score(folder, tmp_path / "set", "verb_mc", kind="reranker", progress=False)
+    with pytest.raises(VideoContrastError, match="CLIPModel is no model of late interaction; leave --kind out"):
+        score(folder, tmp_path / "set", "verb_mc", kind="late_interaction", progress=False)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "foo", "architectures": ["Foo"]}))
     with pytest.raises(VideoContrastError, match="is of the type foo, which the installed transformers does not know"):
