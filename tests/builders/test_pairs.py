@@ -75,7 +75,7 @@ def test_a_list_of_false_captions_makes_a_pair_of_each(tmp_path):
     [
         ("v.mp4,a,b,true", "line 2: the kind 'true' is reserved"),
         ("../v.mp4,a,b,x", "line 2: column 'file' must be a path relative"),
-        ("v.mp4,a,A.,x", "no item could be built. test: 1 clips have a negative that says what the true caption says"),
+        ("v.mp4,a,A.,x", "no item could be built. test: 1 clip has a negative that says what the true caption says"),
     ],
 )
 def test_bad_pairs_are_named(tmp_path, line, message):
