@@ -53,7 +53,9 @@ class Store:
     def __len__(self) -> int:
         return len(self._where)
 
-    def put(self, keys: Sequence[str], rows: np.ndarray, numbers: Sequence[np.ndarray] | None = None) -> None:
+    def put(
+        self, keys: Sequence[str], rows: np.ndarray, numbers: Sequence[np.ndarray] | np.ndarray | None = None
+    ) -> None:
         """Writes a shard.
 
         Args:
@@ -64,11 +66,11 @@ class Store:
         from safetensors.numpy import save_file
 
         name = seeds.digest(*keys).hex()[:32] + ".safetensors"
-        tensors = {"rows": np.ascontiguousarray(rows, np.float32)}
+        tensors: dict[str, np.ndarray] = {"rows": np.ascontiguousarray(rows, np.float32)}
         if numbers is not None:
             padded = np.full((len(numbers), max(map(len, numbers))), NO_FRAME, np.int64)
-            for row, of_clip in zip(padded, numbers, strict=True):
-                row[: len(of_clip)] = of_clip
+            for place, of_clip in zip(padded, numbers, strict=True):
+                place[: len(of_clip)] = of_clip
             tensors["numbers"] = padded
         with atomic_path(self.folder / name) as temporary:
             save_file(tensors, temporary, metadata={"keys": json.dumps(list(keys))})

@@ -41,7 +41,8 @@ def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
 
 # Scoring every token of an ending is another path than scoring its last one, whatever the class.
 MODES = [(name, {"scoring": "yesno"}) for name in CLASSES] + [
-    (name, {"scoring": "loglik", "norm": "sum"}) for name in ("qwen2_5_vl", "qwen3_5", "lfm2_vl", "gemma3", "qwen2_5_omni")
+    (name, {"scoring": "loglik", "norm": "sum"})
+    for name in ("qwen2_5_vl", "qwen3_5", "lfm2_vl", "gemma3", "qwen2_5_omni")
 ]
 
 
