@@ -206,7 +206,16 @@ def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
 
 
 def as_shown(frame: npt.NDArray[np.uint8], size: tuple[int, int], *, mirrored: bool) -> npt.NDArray[np.uint8]:
-    """A frame of a source as an edited clip shows it: in the clip's height and width, mirrored or not."""
+    """A frame of a source as an edited clip shows it.
+
+    Args:
+        frame: uint8[h, w, 3], of the source.
+        size: height and width of the clip.
+        mirrored: whether left and right are swapped.
+
+    Returns:
+        uint8[H, W, 3].
+    """
     frame = fitted(frame, size)
     return np.ascontiguousarray(frame[:, ::-1]) if mirrored else frame
 
