@@ -24,7 +24,7 @@ html { scrollbar-gutter: stable; }
 .gradio-container { width: 100% !important; max-width: 860px !important; margin: 0 auto !important; }
 .gradio-container main { width: 100%; }
 #title h1 { font-size: 1.15rem; margin: .2rem 0; }
-#video video { max-height: 34vh; }
+#video video { max-height: 28vh; }
 #review td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 #video a[download] { display: none; }  /* the clips are to be seen, not to be handed on */
 #sentence { font-size: 1.3rem; line-height: 1.5; padding: .4rem 0; }

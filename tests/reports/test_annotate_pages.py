@@ -139,6 +139,12 @@ def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, 
             expect(tab.locator("#name")).to_be_hidden()  # its place is for the options
             if task == "judge":
                 expect(tab.locator("#choice input[type=radio]")).to_have_count(6)
+                if number == 1:
+                    tab.set_viewport_size({"width": 1280, "height": 900})
+                    tab.wait_for_function("document.querySelector('#video video').readyState > 0")
+                    place = tab.locator("#submit").bounding_box()
+                    assert place["y"] + place["height"] <= 900  # nobody has to scroll to send five candidates off
+                    tab.set_viewport_size({"width": 390, "height": 844})
                 tab.keyboard.press("0" if number == 1 else "2")
                 expect(tab.locator("#choice input:checked")).to_have_count(1)
                 tab.keyboard.press("Enter")
