@@ -12,6 +12,8 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Taggers are chosen by what is there: tests that are about NLTK's data ask for it, the others see none.
+NLTK_DATA = os.environ.pop("NLTK_DATA", None)
 # Metrics are copied there to be imported: the user's own copies, and those of other processes, stay out of it.
 _MODULES = tempfile.TemporaryDirectory(prefix="video-contrast-modules-")
 os.environ["HF_MODULES_CACHE"] = _MODULES.name
@@ -60,7 +62,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def nltk_data() -> Path:
     """An NLTK data folder: $NLTK_DATA, or `shared/nltk_data` beside the checkout."""
-    path = Path(os.environ.get("NLTK_DATA") or REPOSITORY.parent / "shared" / "nltk_data")
+    path = Path(NLTK_DATA or REPOSITORY.parent / "shared" / "nltk_data")
     if not path.is_dir():
         pytest.skip(f"no NLTK data at {path} (set NLTK_DATA)")
     return path
