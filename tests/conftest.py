@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+# The same examples in every run: what fails, fails for everyone. `--hypothesis-profile=default` looks for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Taggers are chosen by what is there: tests that are about NLTK's data ask for it, the others see none.
@@ -66,6 +70,14 @@ def nltk_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"no NLTK data at {path} (set NLTK_DATA)")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_nltk_data_of_the_machine() -> None:
+    """... nor what lies in NLTK's usual folders."""
+    import nltk.data
+
+    nltk.data.path[:] = []
 
 
 @pytest.fixture(scope="session", autouse=True)

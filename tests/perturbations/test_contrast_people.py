@@ -15,6 +15,7 @@ TABLE_6 = {
     "guys": {"women", "girls", "ladies"}, "woman": {"man"}, "women": {"men", "guys"}, "girl": {"boy", "guy"},
     "girls": {"boys", "guys"}, "lady": {"man", "guy"}, "ladies": {"men", "guys"},
 }  # fmt: skip
+SINGULAR = {"men": "man", "women": "woman", "boys": "boy", "girls": "girl", "guys": "guy", "ladies": "lady"}
 TABLE_1_GENDER = {
     "Two men are doing wrestling.": "Two women are doing wrestling.",
     "A man in black shirt is talking with his two friends.": "A woman in black shirt is talking with her two friends.",
@@ -171,7 +172,8 @@ def test_only_gendered_words_change_and_just_one_of_them_is_a_noun(caption, seed
     assert len(before) == len(after) and edit.text[edit.start : edit.start + len(edit.new)] == edit.new
     changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     assert [pair for pair in changed if pair[0] in TABLE_6] == [(edit.old, edit.new)]
-    assert edit.new in TABLE_6[edit.old] | TABLE_6[edit.old.replace("men", "man").removesuffix("s").replace("ie", "y")]
+    one = {SINGULAR.get(word, word) for word in TABLE_6[edit.old]}  # "a guys": the article says one
+    assert edit.new in TABLE_6[edit.old] | one | TABLE_6[SINGULAR.get(edit.old, edit.old)]
     own = {"he", "his", "him", "himself"} if edit.old in gender.MALE else {"she", "her", "hers", "herself"}
     assert {a for a, _ in changed} - {edit.old} <= own
     other = {"she", "her", "hers", "herself"} if edit.old in gender.MALE else {"he", "his", "him", "himself"}
