@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Release, read_rows
 
 CONFIGS = {"antonym_mc": "label_action_antonym_clip_text", "object_mc": "label_object_shuffled_clip_text"}
@@ -13,7 +13,6 @@ RELEASE = Release(
     title="ActionBench (SSv2)",
     summary="Labels of Something-Something V2 against ones with the antonym of the action, and with other objects.",
     licence="Paxion's repository names no licence for its annotations; the terms of Something-Something V2 hold.",
-    licence_id="",
     citation="Wang, Blume, Li, Liu, Cho, Tang, Bansal, Ji: Paxion: Patching Action Knowledge in Video-Language "
     "Foundation Models. NeurIPS 2023.",
     fetch="the address under Download Annotations of https://github.com/MikeWangWZHL/Paxion, into ActionBench/ssv2",
@@ -31,10 +30,10 @@ def actionbench(
     options: PublishedOptions,
 ) -> BuiltSet:
     """ActionBench: the label against the antonym of its action, and against other objects as the control."""
-    tables = {config: {"validation": Items(options)} for config in configs}
+    published = PublishedSet(RELEASE, options)
     for row in read_rows(annotations, RELEASE):
         for config in configs:
-            tables[config]["validation"].captions(
+            published.items(config, "validation").captions(
                 row,
                 row.text("id"),
                 row.video(video_pattern),
@@ -43,4 +42,4 @@ def actionbench(
                 kind=config.removesuffix("_mc"),
                 meta={"template": row.get("template"), "placeholders": row.get("placeholders")},
             )
-    return built_set(RELEASE, tables, options)
+    return published.built()

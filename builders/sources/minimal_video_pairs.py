@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
 
 RELEASE = Release(
     builder="minimal_video_pairs",
     title="Minimal Video Pairs",
     summary="Two clips that hardly differ, one question, two options: each is right for one of the clips.",
     licence="See the LICENSE of the repository; the licences of nine sources hold for the videos.",
-    licence_id="",
     citation="Krojer, Komeili, Ross, Garrido, Sinha, Ballas, Assran: A Shortcut-aware Video-QA Benchmark for Physical "
     "Understanding via Minimal Video Pairs. arXiv 2025.",
     fetch="hf download facebook/minimal_video_pairs --repo-type dataset --local-dir minimal_video_pairs",
@@ -35,27 +34,22 @@ def minimal_video_pairs(
     options: PublishedOptions,
 ) -> BuiltSet:
     """Minimal Video Pairs: groups of two clips with one question; the text score is the paper's paired accuracy."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
     for source in table:
         subset = Path(source).name.partition(".")[0]
         for row in map(_with_candidates, read_rows(source, RELEASE)):
             name, choices = row.text("video_id"), row.texts("candidates")
             group = f"{subset}-{name.rpartition('_')[0] or name}"
-            items.answers(
+            key = row.place_among("answer", choices)
+            published.items("pairs").answers(
                 row,
                 f"{subset}-{name}",
-                row.video("{video_path}"),
-                question=row.text("question"),
-                options=choices,
-                key=row.place_among("answer", choices),
+                row.video("{video_path}", cluster=group),
+                Choice(row.text("question"), choices, key, PROMPT, option="({letter}) {text}"),
                 kind=str(row.get("source") or subset),
-                prompt=PROMPT,
-                option="({letter}) {text}",
                 group=group,
-                cluster=group,
             )
-    items.drop_broken_groups()
-    return built_set(RELEASE, {"pairs": {"test": items}}, options)
+    return published.built()
 
 
 def _with_candidates(row: Entry) -> Entry:

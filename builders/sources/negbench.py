@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
 from video_contrast.builders.sources.published_videos import file_name
 
 RELEASE = Release(
@@ -14,7 +14,6 @@ RELEASE = Release(
     title="NegBench (MSR-VTT)",
     summary="Four captions a clip that affirm or negate what it shows; one is right.",
     licence="See the repository; the terms of MSR-VTT hold for the videos.",
-    licence_id="",
     citation="Alhamoud, Alshammari, Tian, Li, Torr, Kim, Ghassemi: Vision-Language Models Do Not Understand Negation. "
     "CVPR 2025.",
     fetch="the address under Preprocessed CSV Files in datasets.md of https://github.com/m1k2zoo/negbench",
@@ -31,17 +30,15 @@ def negbench(
     options: PublishedOptions,
 ) -> BuiltSet:
     """NegBench on MSR-VTT: the right caption among four, by the template of the right one."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
     for row in read_rows(table, RELEASE):
         path = "image_path" if "image_path" in row.fields else "filepath"
         names = sorted(name for name in row.fields if re.fullmatch(r"caption_\d+", name))
-        items.answers(
+        published.items("msrvtt_mc").answers(
             row,
             row.key,
             row.video(video_pattern, file=file_name(row.text(path))),
-            question="",
-            options=[row.text(name) for name in names],
-            key=row.place_of("correct_answer"),
+            Choice("", [row.text(name) for name in names], row.place_of("correct_answer")),
             kind=str(row.get("correct_answer_template") or "negation"),
         )
-    return built_set(RELEASE, {"msrvtt_mc": {"test": items}}, options)
+    return published.built()

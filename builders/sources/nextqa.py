@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, chosen_splits, present, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, chosen_splits, present, read_rows
 from video_contrast.files import read_json
 
 RELEASE = Release(
@@ -35,19 +35,16 @@ def nextqa(
 ) -> BuiltSet:
     """NExT-QA: five options a question, by type (causal, temporal, descriptive); the authors give no prompt."""
     names = read_json(present(folder / "map_vid_vidorID.json", RELEASE))
-    tables: dict[str, Items] = {}
-    for split, file in chosen_splits(splits, SPLITS, "nextqa").items():
-        items = tables.setdefault(split, Items(options))
+    files = chosen_splits(splits, SPLITS, "nextqa")
+    published = PublishedSet(replace(RELEASE, paper={"nextqa_mc": sum(SIZES[split] for split in files)}), options)
+    for split, file in files.items():
         for row in read_rows(folder / f"{file}.csv", RELEASE):
             video = row.text("video")
-            items.answers(
+            published.items("nextqa_mc", split).answers(
                 row,
                 f"{video}-{row.text('qid')}",
                 row.video(video_pattern, vidor=str(names.get(video, video)), cluster=video),
-                question=row.text("question"),
-                options=[row.text(f"a{n}") for n in range(5)],
-                key=row.place_of("answer"),
+                Choice(row.text("question"), [row.text(f"a{n}") for n in range(5)], row.place_of("answer")),
                 kind=row.text("type"),
             )
-    paper = {"nextqa_mc": sum(SIZES[split] for split in tables)}
-    return built_set(replace(RELEASE, paper=paper), {"nextqa_mc": tables}, options)
+    return published.built()

@@ -14,7 +14,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.sources.published_fields import Entry, Release, as_kind
+from video_contrast.builders.sources.published_fields import Choice, Entry, Release, as_kind
 from video_contrast.builders.sources.published_videos import Archive, VideoName
 from video_contrast.errors import VideoContrastError
 from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
@@ -31,26 +31,22 @@ class PublishedOptions:
 
 @dataclass
 class Items:
-    """The rows of one config as they are read, and counts by reason.
+    """The rows of one config and split as they are read, and counts by reason.
 
     Attributes:
-        options: of the build.
+        seed: of the places of captions.
+        archive: the zip of the videos, if there is one.
         rows: of items, in the release's order.
         gallery: the rows of a retrieval config.
         counts: "rows" of the release, "built" items, and rows that were left out by reason.
     """
 
-    options: PublishedOptions
+    seed: int
+    archive: Archive | None = None
     rows: list[MultipleChoiceRow] = field(default_factory=list)
     gallery: list[RetrievalRow] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=lambda: Counter({"rows": 0, "built": 0}))
     _places: dict[str, str] = field(default_factory=dict)
-    _archive: Archive | None = None
-
-    def __post_init__(self) -> None:
-        """Opens the zip, if there is one."""
-        if self.options.videos_zip is not None:
-            self._archive = Archive(self.options.videos_zip)
 
     def captions(
         self,
@@ -87,33 +83,19 @@ class Items:
             different = list(dict.fromkeys(negatives))
             self.counts["repeated_negatives"] += len(negatives) - len(different)
             video = self._placed(video)
-            clip = CaptionedClip(
-                id=id,
-                video_id=video.id,
-                video_path=video.path,
-                captions=(),
-                cluster=video.cluster,
-                start=video.start,
-                end=video.end,
-                meta=meta or {},
-            )
+            clip = CaptionedClip(id, captions=(), cluster=video.cluster, meta=meta or {}, **video.columns())
             edits = [difference(true, text, "released") for text in different]
-            self._end(contrasts_only_row(clip, true, edits, as_kind(kind, row.place), seed=self.options.seed))
+            self._end(contrasts_only_row(clip, true, edits, as_kind(kind, row.place), seed=self.seed))
 
     def answers(
         self,
         row: Entry,
         id: str,
         video: VideoName,
+        choice: Choice,
         *,
-        question: str,
-        options: Sequence[str],
-        key: int,
         kind: str = "answer",
-        prompt: str | None = None,
-        option: str | None = None,
         group: str | None = None,
-        cluster: str | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Adds the item of a question with its options in the released order.
@@ -122,43 +104,37 @@ class Items:
             row: of the release.
             id: of the item.
             video: that it is about.
-            question: what is asked; "" where the options are captions.
-            options: the candidates.
-            key: the number of the right one.
+            choice: its question, its options and the right one.
             kind: of the wrong ones.
-            prompt, option: how the release asks it (`Question`); None: as this package does.
             group: of pairs.
-            cluster: of pairs: their source.
             meta: further facts.
 
         Raises:
             VideoContrastError: the key is outside the options, or the id repeats; names the place.
         """
         self._begin(row.place, id)
-        if not 0 <= key < len(options):
-            raise row.error(f"the key {key} is outside the {len(options)} options")
-        plain, texts = [text.strip() for text in options], list(options)  # prompts hold them with their blanks
+        texts, key = list(choice.options), choice.key
+        if not 0 <= key < len(texts):
+            raise row.error(f"the key {key} is outside the {len(texts)} options")
+        plain = [text.strip() for text in texts]  # prompts hold them with their blanks
         if not all(plain) or len(texts) < 2:
             self.counts["empty_options"] += 1
         elif len(set(plain)) < len(texts):
             self.counts["repeated_options"] += 1
         else:
             video, kind = self._placed(video), as_kind(kind, row.place)
-            asked = {name: value for name, value in (("prompt", prompt), ("option", option)) if value and question}
+            ways = {"prompt": choice.prompt, "option": choice.option} if choice.question else {}
             self._end(
                 multiple_choice_row(
                     id=id,
-                    video_id=video.id,
-                    video_path=video.path,
-                    start=video.start,
-                    end=video.end,
                     candidates=texts,
                     label=key,
                     kinds=["true" if n == key else kind for n in range(len(texts))],
-                    cluster=cluster or video.cluster,
-                    meta={**(meta or {}), **asked},
+                    cluster=video.cluster,
+                    meta={**(meta or {}), **{name: text for name, text in ways.items() if text}},
                     group=group,
-                    question=question or None,
+                    question=choice.question or None,
+                    **video.columns(),
                 )
             )
 
@@ -179,16 +155,18 @@ class Items:
         if not texts:
             self.counts["empty_captions"] += 1
             return
-        video = self._placed(video)
-        self.gallery.append(
-            retrieval_row(
-                id=id, video_id=video.id, video_path=video.path, captions=texts, start=video.start, end=video.end
-            )
-        )
+        self.gallery.append(retrieval_row(id=id, captions=texts, **self._placed(video).columns()))
         self.counts["built"] += 1
+
+    def leave_out(self, reason: str) -> None:
+        """Counts a row of the release that makes no item."""
+        self.counts["rows"] += 1
+        self.counts[reason] += 1
 
     def drop_broken_groups(self) -> None:
         """Leaves out the groups of which a row made no item, and counts their rows."""
+        if not any("group" in row for row in self.rows):
+            return
         sizes = Counter(row.get("group") for row in self.rows)
         whole = [row for row in self.rows if sizes[row.get("group")] == len(row["candidates"])]
         self.counts["rows_of_broken_groups"] += len(self.rows) - len(whole)
@@ -205,62 +183,78 @@ class Items:
         self.counts["built"] += 1
 
     def _placed(self, video: VideoName) -> VideoName:
-        if self._archive is None:
+        if self.archive is None:
             return video
-        member = self._archive.member(video.path)
+        member = self.archive.member(video.path)
         if member is None:
             self.counts["not_in_zip"] += 1
             return video
         return VideoName(member, video.start, video.end, video.cluster)
 
 
-def built_set(release: Release, tables: Mapping[str, Mapping[str, Items]], options: PublishedOptions) -> BuiltSet:
-    """Returns the set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.
+class PublishedSet:
+    """A published set while its release is read.
 
-    Args:
-        release: what is said of it.
+    Attributes:
         tables: config -> split -> items; a config without items is left out, and said so.
-        options: of the build.
-
-    Raises:
-        VideoContrastError: no config has an item.
     """
-    facts: Facts = {
-        "pretty_name": release.title,
-        "summary": release.summary,
-        "sources": [f"fetched by its user: {release.fetch}"],
-        "licence": release.licence,
-        "licence_id": release.licence_id or None,
-        "citations": [release.citation],
-        "videos": release.videos,
-        "seed": options.seed,
-        "configs": {},
-    }
-    built = BuiltSet(release.builder, {}, facts)
-    for config, splits in tables.items():
-        counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}
-        full: dict[str, list[Row]] = {
-            split: [*items.rows, *items.gallery] for split, items in splits.items() if items.rows or items.gallery
+
+    def __init__(self, release: Release, options: PublishedOptions) -> None:
+        self.release = release
+        self.seed = options.seed
+        self.tables: dict[str, dict[str, Items]] = {}
+        self._archive = None if options.videos_zip is None else Archive(options.videos_zip)
+
+    def items(self, config: str, split: str = "test") -> Items:
+        """The items of a split, which are none at first."""
+        splits = self.tables.setdefault(config, {})
+        return splits.setdefault(split, Items(self.seed, self._archive))
+
+    def built(self) -> BuiltSet:
+        """The set with its card's facts: licence, citation, what to fetch, counts beside those of the paper.
+
+        Raises:
+            VideoContrastError: no config has an item.
+        """
+        release = self.release
+        facts: Facts = {
+            "pretty_name": release.title,
+            "summary": release.summary,
+            "sources": [f"fetched by its user: {release.fetch}"],
+            "licence": release.licence,
+            "licence_id": release.licence_id,
+            "citations": [release.citation],
+            "videos": release.videos,
+            "seed": self.seed,
+            "configs": {},
         }
-        if not full:
-            total_counts = sum((items.counts for items in splits.values()), Counter[str]())
-            words = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(total_counts.items()))
-            facts.setdefault("left_out", {})[config] = f"no item could be built ({words})"
-            continue
-        built.tables[config] = full
-        total = sum(map(len, full.values()))
-        entry: Facts = {
-            "negatives": "as released",
-            "splits": {split: {"items": n["built"], "counts": n} for split, n in counts.items()},
-        }
-        if config in release.paper:
-            entry["paper"] = {"items": release.paper[config], "built": total}
-            if total != release.paper[config]:
-                facts.setdefault("warnings", []).append(
-                    f"{config}: the paper has {release.paper[config]} items, this build {total}"
-                )
-        facts["configs"][config] = entry
-    if not built.tables:
-        reasons = ", ".join(f"{config}: {why}" for config, why in facts["left_out"].items())
-        raise VideoContrastError(f"{release.builder}: {reasons}")
-    return built
+        built = BuiltSet(release.builder, {}, facts)
+        for config, splits in self.tables.items():
+            for items in splits.values():
+                items.drop_broken_groups()
+            counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}
+            full: dict[str, list[Row]] = {
+                split: [*items.rows, *items.gallery] for split, items in splits.items() if items.rows or items.gallery
+            }
+            if not full:
+                total_counts = sum((items.counts for items in splits.values()), Counter[str]())
+                words = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(total_counts.items()))
+                facts.setdefault("left_out", {})[config] = f"no item could be built ({words})"
+                continue
+            built.tables[config] = full
+            total = sum(map(len, full.values()))
+            entry: Facts = {
+                "negatives": "as released",
+                "splits": {split: {"items": n["built"], "counts": n} for split, n in counts.items()},
+            }
+            if config in release.paper:
+                entry["paper"] = {"items": release.paper[config], "built": total}
+                if total != release.paper[config]:
+                    facts.setdefault("warnings", []).append(
+                        f"{config}: the paper has {release.paper[config]} items, this build {total}"
+                    )
+            facts["configs"][config] = entry
+        if not built.tables:
+            reasons = ", ".join(f"{config}: {why}" for config, why in facts.get("left_out", {}).items())
+            raise VideoContrastError(f"{release.builder}: {reasons or 'the release holds no row'}")
+        return built

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,11 @@ class Release:
     Attributes:
         builder: its name.
         title, summary: for the card.
-        licence, licence_id: in words, and as the Hub calls it ("" for another one).
+        licence: in words.
         citation: of its paper.
         fetch: the command that fetches the annotations, from the set's own place.
         videos: where the videos come from, with the command of their owner.
+        licence_id: the licence as the Hub calls it, if it knows it.
         paper: config -> how many items the paper, or the release itself, speaks of.
     """
 
@@ -34,11 +35,33 @@ class Release:
     title: str
     summary: str
     licence: str
-    licence_id: str
     citation: str
     fetch: str
     videos: str
+    licence_id: str | None = None
     paper: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an item offers for choice.
+
+    Attributes:
+        question: what the options answer; "" where they are captions.
+        options: in the released order.
+        key: the number of the right one.
+        prompt, option: how the release asks it (`runner.kinds.base.Question`); None: as this package does.
+    """
+
+    question: str
+    options: Sequence[str]
+    key: int
+    prompt: str | None = None
+    option: str | None = None
+
+    def turned(self, turn: bool = True) -> "Choice":
+        """The same choice with its options in the reverse order, if `turn`."""
+        return replace(self, options=self.options[::-1], key=len(self.options) - 1 - self.key) if turn else self
 
 
 @dataclass(frozen=True)
@@ -175,13 +198,12 @@ def present(path: Path, release: Release) -> Path:
     return path
 
 
-def lettered(row: Entry) -> tuple[str, list[str], int, str]:
+def lettered(row: Entry) -> Choice:
     """Reads a `question` that holds its options ("A. ...", a line each), and the letter `GT` of the right one.
 
-    Returns the question, the options, the place of the right one, and the prompt as released.
-
     >>> row = Entry("row 1", "1", {"question": "What?\\nA. this\\nB. that \\nAnswer directly.", "GT": "B"})
-    >>> lettered(row)
+    >>> choice = lettered(row)
+    >>> choice.question, choice.options, choice.key, choice.prompt
     ('What?', ['this', 'that '], 1, '{question}\\n{options}\\nAnswer directly.')
     """
     text, key = row.text("question"), row.text("GT").strip().upper()
@@ -193,7 +215,7 @@ def lettered(row: Entry) -> tuple[str, list[str], int, str]:
         raise row.error(f"the key {key!r} is outside the {len(choices)} options")
     rest = text[choices[-1].end() :].strip("\n")
     prompt = "{question}\n{options}" + (f"\n{rest}" if rest else "")
-    return text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt
+    return Choice(text[: choices[0].start()].rstrip("\n"), [match[2] for match in choices], letters.index(key), prompt)
 
 
 def as_kind(name: str, place: str) -> str:

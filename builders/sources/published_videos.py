@@ -4,6 +4,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from video_contrast.builders.assembly.captioned_clip import ClipSpan
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 
@@ -33,6 +34,10 @@ class VideoName:
     def cluster(self) -> str:
         """The source video."""
         return self.source or self.id
+
+    def columns(self) -> ClipSpan:
+        """What a row says of the video."""
+        return {"video_id": self.id, "video_path": self.path, "start": self.start, "end": self.end}
 
 
 class Archive:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, chosen_splits, flipped, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, chosen_splits, flipped, read_rows
 
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}
 RELEASE = Release(
@@ -13,7 +13,6 @@ RELEASE = Release(
     title="Reversed in Time",
     summary="Clips and their reversals, each with captions of its own.",
     licence="The repository names no licence; it gives the addresses of the videos, not the videos.",
-    licence_id="",
     citation="Du, Liu, Jin: Reversed in Time: A Novel Temporal-Emphasized Benchmark for Cross-Modal Video-Text "
     "Retrieval. ACM Multimedia 2024.",
     fetch="git clone https://github.com/qyr0403/Reversed-in-Time",
@@ -33,32 +32,27 @@ def rtime(
     options: PublishedOptions,
 ) -> BuiltSet:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
-    tables: dict[str, Items] = {}
+    published = PublishedSet(RELEASE, options)
     for split, file in chosen_splits(splits, SPLITS, "rtime").items():
-        items = tables.setdefault(split, Items(options))
+        items = published.items("pairs", split)
         for row in read_rows(folder / f"{file}.json", RELEASE):
             if not row.get("reverse"):
-                items.counts["rows"] += 1
-                items.counts["no_reversal"] += 1
+                items.leave_out("no_reversal")
                 continue
             texts = [row.texts(f"{way}_captions") for way in ("forward", "reverse")]
             if len(texts[0]) != len(texts[1]):
                 items.counts["captions_without_partner"] += abs(len(texts[0]) - len(texts[1]))
             for number, captions in enumerate(zip(*texts, strict=False)):
                 group = f"{row.key}-{number}"
-                flip = flipped(options.seed, "rtime", group)
+                turn = flipped(options.seed, "rtime", group)
                 for label, pattern in enumerate((video_pattern, reverse_pattern)):
                     items.answers(
                         row,
                         f"{group}-{('forward', 'reverse')[label]}",
                         row.video(pattern, id=row.key, cluster=row.key),
-                        question="",
-                        options=captions[::-1] if flip else captions,
-                        key=1 - label if flip else label,
+                        Choice("", captions, label).turned(turn),
                         kind="reversed",
                         group=group,
-                        cluster=row.key,
                         meta={"url": row.get("url")},
                     )
-        items.drop_broken_groups()
-    return built_set(RELEASE, {"pairs": tables}, options)
+    return published.built()

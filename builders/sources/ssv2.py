@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
 from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.errors import UsageError
 
@@ -14,7 +14,6 @@ RELEASE = Release(
     title="SSv2-label and SSv2-template",
     summary="Retrieval of clips by their labels, and the choice among all templates, whose objects are masked.",
     licence="The terms of Something-Something V2 hold for labels and videos.",
-    licence_id="",
     citation="Lei, Berg, Bansal: Revealing Single Frame Bias for Video-and-Language Learning. ACL 2023.",
     fetch="the annotations under Download of https://github.com/jayleicn/singularity (ssv2_label, ssv2_template)",
     videos="https://developer.qualcomm.com/software/ai-datasets/something-something, as ID.webm",
@@ -31,23 +30,21 @@ def ssv2(
     options: PublishedOptions,
 ) -> BuiltSet:
     """SSv2-label as retrieval; SSv2-template as a choice among the templates, since each is true of several clips."""
-    tables: dict[str, dict[str, Items]] = {}
+    published = PublishedSet(RELEASE, options)
     if "label" in configs and label is not None:
-        items = tables.setdefault("label", {}).setdefault("validation", Items(options))
         for row in read_rows(label, RELEASE):
             for video in _videos(row):
-                items.retrieval(row, video.id, video, [row.text("caption")])
+                published.items("label", "validation").retrieval(row, video.id, video, [row.text("caption")])
     if "template_mc" in configs and template is not None:
-        items = tables.setdefault("template_mc", {}).setdefault("validation", Items(options))
         rows = list(read_rows(template, RELEASE))
         names = list(dict.fromkeys(row.text("caption") for row in rows))
         for row in rows:
-            key = row.place_among("caption", names)
+            choice = Choice("", names, row.place_among("caption", names))
             for video in _videos(row):
-                items.answers(row, video.id, video, question="", options=names, key=key, kind="template")
-    if not tables:
+                published.items("template_mc", "validation").answers(row, video.id, video, choice, kind="template")
+    if not published.tables:
         raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {RELEASE.fetch}")
-    return built_set(RELEASE, tables, options)
+    return published.built()
 
 
 def _videos(row: Entry) -> list[VideoName]:

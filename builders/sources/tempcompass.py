@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import YES_NO, Entry, Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, Release, read_rows
 
 CONFIGS = ("multi_choice", "yes_no", "caption_matching")
 FILES = {"multi_choice": "multi-choice", "yes_no": "yes_no", "caption_matching": "caption_matching"}
@@ -41,9 +41,9 @@ def tempcompass(
     options: PublishedOptions,
 ) -> BuiltSet:
     """TempCompass: multiple choice, yes or no, and caption matching, with the authors' prompts."""
-    tables = {}
+    published = PublishedSet(RELEASE, options)
     for config in configs:
-        items = Items(options)
+        items = published.items(config)
         for row in read_rows(folder / "questions" / f"{FILES[config]}.json", RELEASE):
             video = row.video("videos/{id}.mp4", id=row.key, cluster=row.key.partition("_")[0])
             for dimension, entries in row.fields.items():
@@ -51,35 +51,22 @@ def tempcompass(
                     raise row.error(f"{dimension!r} must be a list of questions")
                 for number, fields in enumerate(entries):
                     entry = Entry(f"{row.place}, {dimension}, question {number}", str(number), fields)
-                    question, choices, key, option = _parsed(config, entry)
-                    items.answers(
-                        entry,
-                        f"{row.key}-{dimension}-{number}",
-                        video,
-                        question=question,
-                        options=choices,
-                        key=key,
-                        kind=dimension,
-                        prompt=PROMPTS[config],
-                        option=option,
-                    )
-        tables[config] = {"test": items}
-    return built_set(RELEASE, tables, options)
+                    choice = _choice(config, entry)
+                    items.answers(entry, f"{row.key}-{dimension}-{number}", video, choice, kind=dimension)
+    return published.built()
 
 
-def _parsed(config: str, entry: Entry) -> tuple[str, list[str], int, str | None]:
-    """Question, options, number of the right one, and how an option is written."""
+def _choice(config: str, entry: Entry) -> Choice:
+    """The question, its options, and how the authors ask it."""
     text = entry.text("question")
     if config == "yes_no":
-        return text, list(YES_NO), entry.yes_or_no(), None
-    answer, found = entry.text("answer").strip(), list(_OPTION.finditer(text))
-    lines = [match[0].strip() for match in found]
+        return Choice(text, YES_NO, entry.yes_or_no(), PROMPTS[config])
+    answer, options = entry.text("answer").strip(), list(_OPTION.finditer(text))
+    lines = [match[0].strip() for match in options]
     if answer not in lines:
         raise entry.error(f"the answer {answer!r} is outside the options {lines}")
-    label = found[0][2]
-    written = (
-        "{letter}. {text}"
-        if label is None
-        else f"{label} {{{'number' if found[0][3].isdigit() else 'letter'}}}: {{text}}"
-    )
-    return text[: found[0].start()].rstrip("\n"), [match[4] for match in found], lines.index(answer), written
+    label, first = options[0][2], options[0][3]
+    place = "number" if first and first.isdigit() else "letter"
+    written = "{letter}. {text}" if label is None else f"{label} {{{place}}}: {{text}}"
+    question = text[: options[0].start()].rstrip("\n")
+    return Choice(question, [match[4] for match in options], lines.index(answer), PROMPTS[config], option=written)

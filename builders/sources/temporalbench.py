@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Release, lettered, read_rows
 
 FILES = {"short_mc": "temporalbench_short_qa.json", "long_mc": "temporalbench_long_qa.json"}
@@ -18,7 +18,6 @@ RELEASE = Release(
     title="TemporalBench",
     summary="Detailed captions of clips, short and long, against ones in which a temporal detail is changed.",
     licence="The data set is gated on the Hub, and its terms are shown there; the repository is under the MIT licence.",
-    licence_id="",
     citation="Cai, Tan, Zhang, Zou, Zhang, Yao, Zhu, Gu, Zhong, Shang, Dou, Park, Gao, Lee, Yang: TemporalBench: "
     "Towards Fine-grained Temporal Understanding for Multimodal Video Models. arXiv:2410.10818.",
     fetch="hf download microsoft/TemporalBench --repo-type dataset --local-dir TemporalBench",
@@ -34,20 +33,15 @@ def temporalbench(
     options: PublishedOptions,
 ) -> BuiltSet:
     """TemporalBench: binary questions on short and on long clips, with the released prompt."""
-    tables = {}
+    published = PublishedSet(RELEASE, options)
     for config in configs:
-        items = Items(options)
-        tables[config] = {"test": items}
+        items = published.items(config)
         for row in read_rows(folder / FILES[config], RELEASE):
-            question, choices, key, prompt = lettered(row)
             items.answers(
                 row,
                 row.text("idx"),
                 row.video("{video_name}"),
-                question=question,
-                options=choices,
-                key=key,
+                lettered(row),
                 kind=CATEGORIES.get(str(row.get("category") or ""), str(row.get("dataset") or "detail")),
-                prompt=prompt,
             )
-    return built_set(RELEASE, tables, options)
+    return published.built()

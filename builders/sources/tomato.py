@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
 
 TASKS = ("count", "direction", "rotation", "shape&trend", "velocity&frequency", "visual_cues")
 RELEASE = Release(
@@ -13,7 +13,6 @@ RELEASE = Release(
     title="TOMATO",
     summary="Questions on action count, direction, rotation, shape and trend, velocity and frequency, visual cues.",
     licence="See the repository; its videos are recorded by the authors or named by their address.",
-    licence_id="",
     citation="Shangguan, Li, Ding, Zheng, Zhao, Fitzgerald, Cohan: TOMATO: Assessing Visual Temporal Reasoning "
     "Capabilities in Multimodal Foundation Models. ICLR 2025.",
     fetch="git clone https://github.com/yale-nlp/TOMATO",
@@ -51,18 +50,15 @@ def tomato(
     options: PublishedOptions,
 ) -> BuiltSet:
     """TOMATO: six tasks, as kinds of one config, with the authors' prompt."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
     for task in TASKS:
         for row in read_rows(folder / f"{task}.json", RELEASE):
-            items.answers(
+            published.items("tomato_mc").answers(
                 row,
                 f"{task}-{row.key}",
                 row.video("videos/{demonstration_type}/{key}.mp4"),
-                question=row.text("question"),
-                options=row.texts("options"),
-                key=row.place_of("answer"),
+                Choice(row.text("question"), row.texts("options"), row.place_of("answer"), PROMPT),
                 kind=task,
-                prompt=PROMPT,
                 meta={"variation": row.get("variation"), "url": row.get("video_source_url")},
             )
-    return built_set(RELEASE, {"tomato_mc": {"test": items}}, options)
+    return published.built()

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, read_rows
 
 TASKS = (
     "action_antonym", "action_count", "action_localization", "action_sequence", "egocentric_sequence",
@@ -17,7 +17,6 @@ RELEASE = Release(
     title="TVBench",
     summary="Questions in ten temporal tasks, whose options are balanced against answers from text or one frame.",
     licence="See the data set's page; the licences of its sources hold for their videos.",
-    licence_id="",
     citation="Cores, Dorkenwald, Mucientes, Snoek, Asano: TVBench: Redesigning Video-Language Evaluation. "
     "arXiv:2410.07752.",
     fetch="hf download FunAILab/TVBench --repo-type dataset --local-dir TVBench",
@@ -41,22 +40,20 @@ def tvbench(
     options: PublishedOptions,
 ) -> BuiltSet:
     """TVBench: ten tasks, as kinds of one config."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
+    items = published.items("tvbench_mc")
     files = [task for task in TASKS if (folder / f"{task}.json").exists()]
     for task in files or TASKS[:1]:
         for row in read_rows(folder / f"{task}.json", RELEASE):
             choices = row.texts("candidates")
+            key = row.place_among("answer", choices)
             start, end = (row.number(name) if task in CUT else None for name in ("start", "end"))
             items.answers(
                 row,
                 f"{task}-{row.key}",
                 row.video(video_pattern, start=start, end=end, task=task),
-                question=row.text("question"),
-                options=choices,
-                key=row.place_among("answer", choices),
+                Choice(row.text("question"), choices, key, PROMPT, option="({letter}) {text}"),
                 kind=task,
-                prompt=PROMPT,
-                option="({letter}) {text}",
             )
     items.counts["tasks_missing"] = len(TASKS) - len(files)
-    return built_set(RELEASE, {"tvbench_mc": {"test": items}}, options)
+    return published.built()

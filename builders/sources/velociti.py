@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Release, read_rows
 
 RELEASE = Release(
@@ -28,10 +28,10 @@ def velociti(
     options: PublishedOptions,
 ) -> BuiltSet:
     """VELOCITI: a caption of an event against a false one, by test."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
     for row in read_rows(table, RELEASE):
         test = row.text("test_name")
-        items.captions(
+        published.items("velociti_mc").captions(
             row,
             f"{test}-{row.key}",
             row.video(video_pattern, id=row.text("video_id").partition(".")[0]),
@@ -40,4 +40,4 @@ def velociti(
             kind=test,
             meta={"event": row.get("event")},
         )
-    return built_set(RELEASE, {"velociti_mc": {"test": items}}, options)
+    return published.built()

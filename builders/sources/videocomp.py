@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
+from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Entry, Release, read_rows
 from video_contrast.builders.sources.published_videos import VideoName
 
 SOURCES = ("activitynet", "youcook2")
@@ -34,20 +34,20 @@ def videocomp(
     options: PublishedOptions,
 ) -> BuiltSet:
     """VideoComp: the coherent paragraph against the disturbed one, by kind of disturbance; the released questions."""
-    tables: dict[str, dict[str, Items]] = {}
+    published = PublishedSet(RELEASE, options)
     for config in configs:
         source, _, what = config.partition("_")
         for split, short in (("train", "train"), ("validation", "val")):
             file = folder / f"{source}_comp_{short}.json"
             if split == "train" and not file.exists():
                 continue
-            items = tables.setdefault(config, {}).setdefault(split, Items(options))
+            items = published.items(config, split)
             for row in read_rows(file, RELEASE):
                 video = row.video(
                     video_pattern, start=_time(row, "start"), end=_time(row, "end"), id=row.text("video_id")
                 )
                 (_question if what == "questions" else _captions)(items, row, video)
-    return built_set(RELEASE, tables, options)
+    return published.built()
 
 
 def _captions(items: Items, row: Entry, video: VideoName) -> None:
@@ -65,19 +65,10 @@ def _question(items: Items, row: Entry, video: VideoName) -> None:
     """The question as released, which holds both paragraphs; it is answered by "A" or "(A)"."""
     answer = str(row.get("answer") or "").strip(" ().")
     if answer not in LETTERS:
-        items.counts["rows"] += 1
-        items.counts["no_answer_by_letter"] += 1
+        items.leave_out("no_answer_by_letter")
         return
-    items.answers(
-        row,
-        row.text("key"),
-        video,
-        question=row.text("question"),
-        options=LETTERS,
-        key=LETTERS.index(answer),
-        kind=row.text("type"),
-        prompt="{question}",
-    )
+    choice = Choice(row.text("question"), LETTERS, LETTERS.index(answer), prompt="{question}")
+    items.answers(row, row.text("key"), video, choice, kind=row.text("type"))
 
 
 def _time(row: Entry, side: str) -> float | None:

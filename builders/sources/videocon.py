@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Release, read_rows
 from video_contrast.builders.sources.published_videos import file_name
 from video_contrast.errors import UsageError
@@ -35,15 +35,14 @@ def videocon(
     options: PublishedOptions,
 ) -> BuiltSet:
     """VideoCon: a caption against its contrast caption, by misalignment; splits as released."""
-    tables: dict[str, dict[str, Items]] = {}
+    published = PublishedSet(RELEASE, options)
     if "llm_mc" in configs and llm is not None:
-        splits = tables.setdefault("llm_mc", {})
         for row in read_rows(llm, RELEASE):
             split = row.text("split")
             if split not in SPLITS:
                 raise row.error(f"the split {split!r} is none of {', '.join(SPLITS)}")
             path = row.text("videopath").lstrip("/")
-            splits.setdefault(SPLITS[split], Items(options)).captions(
+            published.items("llm_mc", SPLITS[split]).captions(
                 row,
                 row.key,
                 row.video(video_pattern, file=file_name(path), path=path, cluster=str(row.get("youtube_key") or "")),
@@ -53,13 +52,12 @@ def videocon(
                 meta={"source": row.get("source"), "youtube_key": row.get("youtube_key")},
             )
     if "human_mc" in configs and human is not None:
-        items = tables.setdefault("human_mc", {}).setdefault("test", Items(options))
         for row in read_rows(human, RELEASE):
             hard = row.text("hard").strip().lower()
             if hard not in ("true", "false"):
                 raise row.error(f"'hard' must be True or False, not {hard!r}")
             address = row.text("video_url")
-            items.captions(
+            published.items("human_mc").captions(
                 row,
                 row.key,
                 row.video("human/{file}", file=file_name(address)),
@@ -68,6 +66,6 @@ def videocon(
                 kind="human_hard" if hard == "true" else "human",
                 meta={"video_url": address, "nle": row.get("nle")},
             )
-    if not tables:
+    if not published.tables:
         raise UsageError(f"videocon: give --llm FILE or --human FILE; fetch them by `{RELEASE.fetch}`")
-    return built_set(RELEASE, tables, options)
+    return published.built()

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import YES_NO, Entry, Release, read_rows
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import YES_NO, Choice, Entry, Release, read_rows
 
 SUBSETS = ("object_relation", "temporal", "semantic_detail", "external_factual", "external_nonfactual", "interaction")
 RELEASE = Release(
@@ -30,10 +30,9 @@ def videohallucer(
     options: PublishedOptions,
 ) -> BuiltSet:
     """VideoHallucer: a config a subset, groups of a basic and a hallucinated question; the text score asks for both."""
-    tables = {}
+    published = PublishedSet(RELEASE, options)
     for subset in configs:
-        path, items = folder / subset / f"{subset}.json", Items(options)
-        tables[subset] = {"test": items}
+        path, items = folder / subset / f"{subset}.json", published.items(subset)
         if not path.exists() and len(configs) > 1:
             continue
         for row in read_rows(path, RELEASE):
@@ -45,21 +44,16 @@ def videohallucer(
             if len(sides) < 2:
                 raise row.error("needs 'basic' and 'hallucination', each an object")
             if len({side.yes_or_no() for side in sides.values()}) == 1:
-                items.counts["rows"] += 1
-                items.counts["equal_answers"] += 1
+                items.leave_out("equal_answers")
                 continue
+            cluster = f"{subset}/{sides['basic'].text('video')}"
             for name, side in sides.items():
                 items.answers(
                     side,
                     f"{subset}-{row.key}-{name}",
-                    side.video("{subset}/videos/{video}", subset=subset),
-                    question=side.text("question"),
-                    options=YES_NO,
-                    key=side.yes_or_no(),
+                    side.video("{subset}/videos/{video}", subset=subset, cluster=cluster),
+                    Choice(side.text("question"), YES_NO, side.yes_or_no(), PROMPT),
                     kind=str(row.get("type") or subset),
-                    prompt=PROMPT,
                     group=f"{subset}-{row.key}",
-                    cluster=f"{subset}/{sides['basic'].text('video')}",
                 )
-        items.drop_broken_groups()
-    return built_set(RELEASE, tables, options)
+    return published.built()

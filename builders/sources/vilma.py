@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
 from video_contrast.builders.sources.published_videos import VideoName
 
@@ -52,7 +52,8 @@ def vilma(
     options: PublishedOptions,
 ) -> BuiltSet:
     """ViLMA: the main tests and their proficiency tests, which a run counts together (P+T) where both are scored."""
-    tables = {config: {"test": Items(options)} for config in configs}
+    published = PublishedSet(RELEASE, options)
+    tables = {config: published.items(config) for config in configs}
     for task, files in TASKS.items():
         for file in files if {task, f"{task}_proficiency"} & set(configs) else ():
             for row in read_rows(folder / f"{file}.json", RELEASE):
@@ -66,20 +67,12 @@ def vilma(
                 for config, entry in ((task, row), (f"{task}_proficiency", test)):
                     if config not in tables:
                         continue
-                    items = tables[config]["test"]
                     if not valid:
-                        items.counts["rows"] += 1
-                        items.counts["not_valid"] += 1
+                        tables[config].leave_out("not_valid")
                         continue
-                    items.captions(
-                        entry,
-                        f"{file}-{row.key}",
-                        video,
-                        true=entry.text("caption"),
-                        negatives=entry.texts("foils"),
-                        kind=file,
-                    )
-    return built_set(RELEASE, tables, options)
+                    true, foils = entry.text("caption"), entry.texts("foils")
+                    tables[config].captions(entry, f"{file}-{row.key}", video, true=true, negatives=foils, kind=file)
+    return published.built()
 
 
 def _votes(votes: Any) -> int:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
-from video_contrast.builders.sources.published_fields import Release, flipped, lettered, read_rows
+from video_contrast.builders.sources.published import Items, PublishedOptions, PublishedSet
+from video_contrast.builders.sources.published_fields import Choice, Release, flipped, lettered, read_rows
 from video_contrast.builders.sources.published_videos import file_name
 
 CONFIGS = ("pairs", "pairs_shuffled", "text_released_mc", "text_shuffled_mc")
@@ -14,7 +14,6 @@ RELEASE = Release(
     title="Vinoground",
     summary="Pairs of natural clips whose captions hold the same words in another order of events.",
     licence="The data set is gated on the Hub; its terms are shown there.",
-    licence_id="",
     citation="Zhang, Cai, Lee: Vinoground: Scrutinizing LMMs over Dense Temporal Reasoning with Short Videos. "
     "arXiv:2410.02763.",
     fetch="hf download HanSolo9682/Vinoground --repo-type dataset --local-dir Vinoground",
@@ -31,51 +30,37 @@ def vinoground(
     options: PublishedOptions,
 ) -> BuiltSet:
     """Vinoground: two clips and two captions; in the released order of the captions, and shuffled."""
-    tables = {}
+    published = PublishedSet(RELEASE, options)
     for config in configs:
         shuffled = config in ("pairs_shuffled", "text_shuffled_mc")
-        items = Items(options)
+        items = published.items(config)
         if config.startswith("pairs"):
             _pairs(items, folder, shuffled)
         elif (folder / "vinoground_textscore.json").is_file() or len(configs) < len(CONFIGS):
             _questions(items, folder, shuffled)
-        tables[config] = {"test": items}
-    return built_set(RELEASE, tables, options)
+    return published.built()
 
 
 def _pairs(items: Items, folder: Path, shuffled: bool) -> None:
     for row in read_rows(folder / "vinoground.csv", RELEASE):
         captions = [row.text("pos_cap"), row.text("neg_cap")]
-        turn = shuffled and flipped(items.options.seed, "vinoground", row.key)
+        turn = shuffled and flipped(items.seed, "vinoground", row.key)
         for label, side in enumerate(("pos", "neg")):
             items.answers(
                 row,
                 f"{row.key}_{side}",
-                row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side),
-                question="",
-                options=captions[::-1] if turn else captions,
-                key=1 - label if turn else label,
+                row.video("vinoground_videos/{i}_{side}.mp4", i=row.key, side=side, cluster=row.key),
+                Choice("", captions, label).turned(turn),
                 kind=row.text("major"),
                 group=row.key,
-                cluster=row.key,
                 meta={"major": row.get("major"), "minor": str(row.get("minor") or "").split(";")},
             )
-    items.drop_broken_groups()
 
 
 def _questions(items: Items, folder: Path, shuffled: bool) -> None:
     """The released questions of the text score, word for word."""
     for row in read_rows(folder / "vinoground_textscore.json", RELEASE):
         name, file = row.text("idx"), file_name(row.text("video_name"))
-        question, choices, key, prompt = lettered(row)
-        turn = shuffled and flipped(items.options.seed, "vinoground", "text", name)
-        items.answers(
-            row,
-            name,
-            row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0]),
-            question=question,
-            options=choices[::-1] if turn else choices,
-            key=len(choices) - 1 - key if turn else key,
-            kind="order",
-            prompt=prompt,
-        )
+        turn = shuffled and flipped(items.seed, "vinoground", "text", name)
+        video = row.video("vinoground_videos/{file}", file=file, cluster=name.partition("_")[0])
+        items.answers(row, name, video, lettered(row).turned(turn), kind="order")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.published import Items, PublishedOptions, built_set
+from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Release, read_rows
 
 ASPECTS = ("Compositionality", "Direction", "Intensity", "Localization", "Sequence", "Type")
@@ -30,10 +30,10 @@ def vitatecs(
     options: PublishedOptions,
 ) -> BuiltSet:
     """VITATECS: a caption against one with another temporal concept, by aspect."""
-    items = Items(options)
+    published = PublishedSet(RELEASE, options)
     for aspect in ASPECTS:
         for row in read_rows(folder / f"{aspect}.jsonl", RELEASE):
-            items.captions(
+            published.items("vitatecs_mc").captions(
                 row,
                 f"{aspect.lower()}-{row.key}",
                 row.video("{src_dataset}/{video_name}"),
@@ -41,4 +41,4 @@ def vitatecs(
                 negatives=[row.text("counterfactual")],
                 kind=row.text("aspect"),
             )
-    return built_set(RELEASE, {"vitatecs_mc": {"test": items}}, options)
+    return published.built()
