@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import vector
+from video_contrast.metrics.checks import shares
 
 
 def holm(p_values: Any) -> NDArray[np.float64]:
@@ -25,10 +25,7 @@ def holm(p_values: Any) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    given = vector(p_values, "p_values")
-    bad = np.flatnonzero((given < 0) | (given > 1))
-    if len(bad):
-        raise ValueError(f"p_values: item {bad[0]} is {given[bad[0]]}, not between 0 and 1")
+    given = shares(p_values, "p_values")
     order = np.argsort(given, kind="stable")
     scaled = given[order] * np.arange(len(given), 0, -1)
     adjusted = np.empty_like(given)

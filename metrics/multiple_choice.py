@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import at_most, choices, cluster_codes, listed
-from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
+from video_contrast.metrics.rank_figures import Numbers, hit_figures, rank_figures
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
-Numbers = dict[str, float | int | None]
 _SUFFIXES = ("best", "high", "low", "worst")
 
 
@@ -64,23 +62,10 @@ def multiple_choice(
     groups, n_clusters = cluster_codes(clusters, len(array))
     ranks = choice_ranks(array, truth)
     result: Numbers = {"n": len(array), "chance": exact_mean(1.0 / sizes), "n_ties": int(ranks.tied.sum())}
-
-    def add(name: str, expected: NDArray[Any], worst: NDArray[Any], best: NDArray[Any], groups: Any) -> None:
-        result[name] = exact_mean(expected)
-        result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
-        if interval and name != "mean_rank":
-            result.update(interval_keys(name, share_interval(expected, groups)))
-
-    add("accuracy", ranks.hit(1), *ranks.hit_bounds(1), groups)
-    add("mean_rank", ranks.expected, worst=ranks.worst, best=ranks.best, groups=groups)
-    result["median_rank"] = float(np.median(ranks.expected))
     if interval:
         result["clusters"] = n_clusters
-        mean = cluster_bootstrap(ranks.expected, clusters, seed=seed, bounds=(1, np.inf))
-        result.update(interval_keys("mean_rank", mean))
-        result.update(interval_keys("median_rank", median_interval(ranks.expected, groups)))
-    for k in ks:
-        add(f"R@{k}", ranks.hit(k), *ranks.hit_bounds(k), groups)
+    result |= hit_figures("accuracy", ranks, groups, interval=interval)
+    result |= rank_figures(ranks, ks, groups, interval=interval, seed=seed)
     if kinds is not None:
         table = _kind_table(kinds, sizes, array.shape[1])
         wrong = np.arange(array.shape[1]) != truth[:, None]
@@ -96,7 +81,7 @@ def multiple_choice(
             among = (table == kind) & wrong
             has = among.any(axis=1)
             against = choice_ranks(array[has], truth[has], among[has])
-            add(f"accuracy_{kind}", against.hit(1), *against.hit_bounds(1), groups[has])
+            result |= hit_figures(f"accuracy_{kind}", against, groups[has], interval=interval)
             result[f"chance_{kind}"] = exact_mean(1.0 / (1 + among[has].sum(axis=1)))
             result[f"n_{kind}"] = int(has.sum())
     return result

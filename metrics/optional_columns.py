@@ -36,6 +36,13 @@ def module_info(kind: str, description: str, *, citation: str, usage: str, colum
     )
 
 
+def where_clusters(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a metric with intervals where there are clusters, unless `interval` is given."""
+    return (
+        options if options.get("interval") is not None else {**options, "interval": options.get("clusters") is not None}
+    )
+
+
 class OptionalColumns:
     """Put before `evaluate.Metric` (or another module class): columns in `optional` may be left out.
 

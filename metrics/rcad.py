@@ -6,12 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import at_most, choices, cluster_codes, rows_of_one_length
-from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
-from video_contrast.metrics.ranks import choice_ranks, exact_mean
-
-Numbers = dict[str, float | int | None]
+from video_contrast.metrics.rank_figures import Numbers, rank_figures
+from video_contrast.metrics.ranks import choice_ranks
 
 
 def rcad(
@@ -70,21 +67,9 @@ def rcad(
     ks = [k for k in (1, 2, 3) if k <= most] if ks is None else at_most(ks, most, "captions a video")
     ranks = choice_ranks(array, truth)
     result: Numbers = {"n": len(array), "n_ties": int(ranks.tied.sum())}
-    figures = {"mean_rank": (ranks.expected, ranks.worst, ranks.best)}
-    figures |= {f"R@{k}": (ranks.hit(k), *ranks.hit_bounds(k)) for k in ks}
-    for name, (expected, worst, best) in figures.items():
-        chosen = expected if ties == "expected" else best
-        result[name] = exact_mean(chosen)
-        result[f"{name}_worst"], result[f"{name}_best"] = exact_mean(worst), exact_mean(best)
-        if interval and name != "mean_rank":
-            result.update(interval_keys(name, share_interval(chosen, clusters)))
-    rank = ranks.expected if ties == "expected" else ranks.best
-    result["median_rank"] = float(np.median(rank))
     if interval:
         result["clusters"] = cluster_codes(clusters, len(array))[1]
-        mean = cluster_bootstrap(rank, clusters, seed=seed, bounds=(1, np.inf))
-        result.update(interval_keys("mean_rank", mean))
-        result.update(interval_keys("median_rank", median_interval(rank, clusters)))
+    result |= rank_figures(ranks, ks, clusters, interval=interval, seed=seed, best=ties == "released")
     result |= {f"chance_R@{k}": k / array.shape[1] for k in ks}
     return result
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.bootstrap import cluster_bootstrap
 from video_contrast.metrics.checks import (
     as_array,
     at_most,
@@ -17,11 +16,10 @@ from video_contrast.metrics.checks import (
     rows_of_one_length,
 )
 from video_contrast.metrics.embedding_ranks import embedding_ranks
-from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
+from video_contrast.metrics.rank_figures import Numbers, rank_figures
 from video_contrast.metrics.ranks import Ranks, exact_mean
 from video_contrast.metrics.retrieval_counts import BothWays, matrix_ranks
 
-Numbers = dict[str, float | int | None]
 _KS = (1, 5, 10)
 
 
@@ -230,18 +228,7 @@ def _summary(
     for way, (ranked, guessed, group) in ways.items():
         result[f"{way}_n"] = len(group)
         result[f"{way}_n_ties"] = int(ranked.tied.sum())
-        figures = {"mean_rank": (ranked.expected, ranked.worst, ranked.best)}
-        for k in ks:
-            figures[f"R@{k}"] = (ranked.hit(k), *ranked.hit_bounds(k))
-            result[f"{way}_chance_R@{k}"] = exact_mean(guessed.hit(k))
-        result[f"{way}_median_rank"] = float(np.median(ranked.expected))
-        if interval:
-            mean = cluster_bootstrap(ranked.expected, group, seed=seed, bounds=(1, np.inf))
-            result.update(interval_keys(f"{way}_mean_rank", mean))
-            result.update(interval_keys(f"{way}_median_rank", median_interval(ranked.expected, group)))
-        for name, (expected, worst, best) in figures.items():
-            result[f"{way}_{name}"] = exact_mean(expected)
-            result[f"{way}_{name}_worst"], result[f"{way}_{name}_best"] = exact_mean(worst), exact_mean(best)
-            if interval and name != "mean_rank":
-                result.update(interval_keys(f"{way}_{name}", share_interval(expected, group)))
+        result |= {f"{way}_chance_R@{k}": exact_mean(guessed.hit(k)) for k in ks}
+        figures = rank_figures(ranked, ks, group, interval=interval, seed=seed)
+        result |= {f"{way}_{name}": figure for name, figure in figures.items()}
     return result

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, caption_shift, module_info
+from ._core import OptionalColumns, caption_shift, module_info, where_clusters
 
 _DESCRIPTION = """
 What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
@@ -52,11 +52,5 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
         columns = {"data": "string", "references": "string", "clusters": "string"}
         return module_info("measurement", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, data: Any, references: Any, clusters: Any = None, interval: Any = None, **options: Any) -> Any:
-        return caption_shift(
-            data,
-            references,
-            clusters=clusters,
-            interval=clusters is not None if interval is None else interval,
-            **options,
-        )
+    def _compute(self, data: Any, references: Any, **options: Any) -> Any:
+        return caption_shift(data, references, **where_clusters(options))

@@ -59,7 +59,5 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         }
         return module_info("comparison", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(
-        self, predictions1: Any, predictions2: Any, references: Any, clusters: Any = None, seed: Any = 0
-    ) -> Any:
-        return compare_choices(predictions1, predictions2, references, clusters=clusters, seed=seed)
+    def _compute(self, predictions1: Any, predictions2: Any, references: Any, **options: Any) -> Any:
+        return compare_choices(predictions1, predictions2, references, **options)

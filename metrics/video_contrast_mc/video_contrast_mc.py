@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, multiple_choice
+from ._core import OptionalColumns, module_info, multiple_choice, where_clusters
 
 _DESCRIPTION = """
 Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that
@@ -55,24 +55,5 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(
-        self,
-        predictions: Any,
-        references: Any,
-        kinds: Any = None,
-        clusters: Any = None,
-        ks: Any = (1,),
-        interval: Any = None,
-        seed: Any = 0,
-        ragged: Any = False,
-    ) -> Any:
-        return multiple_choice(
-            predictions,
-            references,
-            kinds=kinds,
-            clusters=clusters,
-            ks=ks,
-            interval=clusters is not None if interval is None else interval,
-            seed=seed,
-            ragged=ragged,
-        )
+    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+        return multiple_choice(predictions, references, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, group_score, module_info
+from ._core import OptionalColumns, group_score, module_info, where_clusters
 
 _DESCRIPTION = """
 Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its caption, each
@@ -50,7 +50,5 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
         columns = {"predictions": [["float64"]], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, clusters: Any = None, interval: Any = None) -> Any:
-        return group_score(
-            predictions, clusters=clusters, interval=clusters is not None if interval is None else interval
-        )
+    def _compute(self, predictions: Any, **options: Any) -> Any:
+        return group_score(predictions, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, rcad
+from ._core import OptionalColumns, module_info, rcad, where_clusters
 
 _DESCRIPTION = """
 Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median
@@ -58,20 +58,5 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         columns = {"predictions": ["float64"], "references": "int64", "columns": ["int64"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(
-        self,
-        predictions: Any,
-        references: Any,
-        columns: Any = None,
-        clusters: Any = None,
-        interval: Any = None,
-        **options: Any,
-    ) -> Any:
-        return rcad(
-            predictions,
-            references,
-            columns=columns,
-            clusters=clusters,
-            interval=clusters is not None if interval is None else interval,
-            **options,
-        )
+    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+        return rcad(predictions, references, **where_clusters(options))

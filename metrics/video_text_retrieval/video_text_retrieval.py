@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, retrieval, videos_of_captions
+from ._core import OptionalColumns, module_info, retrieval, videos_of_captions, where_clusters
 
 _DESCRIPTION = """
 Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
@@ -53,20 +53,6 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
         columns = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(
-        self,
-        predictions: Any,
-        references: Any,
-        clusters: Any = None,
-        ks: Any = None,
-        interval: Any = None,
-        seed: Any = 0,
-    ) -> Any:
-        return retrieval(
-            predictions,
-            videos_of_captions(references, len(predictions[0]) if len(predictions) else 0),
-            ks=ks,
-            clusters=clusters,
-            interval=clusters is not None if interval is None else interval,
-            seed=seed,
-        )
+    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+        videos = videos_of_captions(references, len(predictions[0]) if len(predictions) else 0)
+        return retrieval(predictions, videos, **where_clusters(options))
