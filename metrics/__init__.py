@@ -1,7 +1,8 @@
 """Metrics of contrast sets, retrieval and robustness: pure numpy functions, arrays in, named numbers out.
 
-One function a file, named after it. Four decisions have one place each: bad input (`checks`), ties (`ranks`), intervals
-of shares and differences (`interval`; `bootstrap` for all other statistics), tests (`sign_flip`, `mcnemar`, `holm`).
+One function a file, named after it. Decisions have one place each: bad input (`checks`), ties (`ranks`), what is
+reported of ranks (`rank_figures`), intervals of shares and differences (`interval`; `bootstrap` for all other
+statistics), tests (`sign_flip`, `mcnemar`, `holm`).
 Retrieval counts without sorting (`retrieval_counts`), exactly from embeddings too (`embedding_ranks`). The `evaluate`
 modules are the folders beside these files; `modules` finds and installs them, `bundle` writes their Spaces.
 """

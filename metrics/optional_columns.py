@@ -38,9 +38,8 @@ def module_info(kind: str, description: str, *, citation: str, usage: str, colum
 
 def where_clusters(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a metric with intervals where there are clusters, unless `interval` is given."""
-    return (
-        options if options.get("interval") is not None else {**options, "interval": options.get("clusters") is not None}
-    )
+    given = options.get("interval")
+    return {**options, "interval": options.get("clusters") is not None if given is None else given}
 
 
 class OptionalColumns:

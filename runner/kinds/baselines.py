@@ -39,24 +39,12 @@ class Random(TextScorer):
         self.seed = seed
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M] in 0..1.
-
-        Args:
-            video_ids: n ids of clips.
-            text_ids: m ids of texts.
-            texts: m texts.
-        """
+        """float64[N, M] in 0..1."""
         streams = seeds.Streams()
         return np.stack([streams.at(self.seed, "random", video).random(len(text_ids)) for video in video_ids])
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k] in 0..1.
-
-        Args:
-            item_id: of the item.
-            video_id: of its clip.
-            captions: k candidates.
-        """
+        """float64[k] in 0..1."""
         return seeds.stream(self.seed, "random", item_id).random(len(captions))
 
 
@@ -64,13 +52,7 @@ class Constant(TextScorer):
     """The same score for every pair: must come out at exactly chance."""
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """Zeros, float64[N, M].
-
-        Args:
-            video_ids: n ids of clips.
-            text_ids: m ids of texts.
-            texts: m texts.
-        """
+        """Zeros, float64[N, M]."""
         return np.zeros((len(video_ids), len(text_ids)))
 
 
@@ -100,13 +82,7 @@ class Blind(TextScorer):
             self.of_text.update(zip(todo, self.language_model.score(todo), strict=True))
 
     def begin_items(self, items: Sequence[LabelledItem], *, config: str = "", condition: str = "clean") -> None:
-        """Fits the blind models of the audit to the items; too few items leave it at trigrams of the other texts.
-
-        Args:
-            items: the items with their labels.
-            config: their config.
-            condition: the condition.
-        """
+        """Fits the blind models of the audit to the items; too few items leave it at trigrams of the other texts."""
         clusters = [item.cluster for item in items]
         if self.language_model or too_few(clusters):
             return
@@ -120,13 +96,7 @@ class Blind(TextScorer):
         self.of_item = {item.id: of_item for item, of_item in zip(items, scores, strict=True)}
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M]: all rows are equal; each text by a model that has not seen it.
-
-        Args:
-            video_ids: n ids of clips.
-            text_ids: m ids of texts.
-            texts: m texts.
-        """
+        """float64[N, M]: all rows are equal; each text by a model that has not seen it."""
         if self.language_model:
             row = [self.of_text[text] for text in texts]
         else:
@@ -139,13 +109,7 @@ class Blind(TextScorer):
         return np.tile(np.array(row, np.float64), (len(video_ids), 1))
 
     def score_item(self, item_id: str, video_id: str, captions: Sequence[str]) -> np.ndarray:
-        """float64[k], higher for what looks true; of few items, by trigrams of the other items' texts.
-
-        Args:
-            item_id: of the item.
-            video_id: of its clip.
-            captions: k candidates.
-        """
+        """float64[k], higher for what looks true; of few items, by trigrams of the other items' texts."""
         if self.language_model:
             return np.array([self.of_text[text] for text in captions], np.float64)
         if item_id in self.of_item:

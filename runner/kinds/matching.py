@@ -62,16 +62,7 @@ class MatchingScorer(PairScorer):
             self.coarse = COARSE[name](model, processor)
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
-        """Scores of `captions` for one clip, and the probability of every frame as raw parts.
-
-        Args:
-            clip: the frames as sampled.
-            captions: k texts.
-            position: not used by these models.
-
-        Returns:
-            float64[k] in 0..1, and k dicts `frame0`, `frame1` ...
-        """
+        """float64[k] in 0..1, and the probability of every frame as parts `frame0`, `frame1` ... of each caption."""
         if clip is None:
             raise UsageError("a matching head cannot score a caption without a frame; leave the blind control out")
         import torch

@@ -92,13 +92,7 @@ class Precomputed(TextScorer):
         return {"precomputed": self.whole}
 
     def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
-        """float64[N, M] in the asked-for order.
-
-        Args:
-            video_ids: n ids of clips.
-            text_ids: m ids of texts.
-            texts: m texts.
-        """
+        """float64[N, M] in the asked-for order."""
         rows = self._find(self.rows, video_ids, "video", "videos")
         columns = self._find(self.columns, texts if self.by_caption else text_ids, "text", "texts")
         if self.matrix is not None:

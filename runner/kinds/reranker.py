@@ -44,13 +44,7 @@ class RerankerScorer(PairScorer):
         self.prompt = saved_prompt(encoder, ()) if prompt is None else prompt
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
-        """float64[k]: the reranker's own score of each (caption, clip) pair.
-
-        Args:
-            clip: the frames as sampled.
-            captions: k texts.
-            position: not used by these models.
-        """
+        """float64[k]: the reranker's own score of each (caption, clip) pair."""
         if clip is None:
             raise UsageError("a reranker cannot score a caption without a video; leave the blind control out")
         scores: list[np.ndarray] = []
