@@ -3,8 +3,6 @@
 Every row comes with its place in the file, so that an error can name it.
 """
 
-import csv
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import read_json
+from video_contrast.storage.table_text import delimited_rows, json_line_rows
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-
-csv.field_size_limit(2**31 - 1)
 
 
 class TableRow(NamedTuple):
@@ -43,7 +40,7 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     if path.is_file():
         reader = _READERS.get(path.suffix.lower())
         if reader is None:
-            raise UsageError(f"{path}: unknown kind of table; known are {', '.join(_SUFFIXES)}")
+            raise UsageError(f"{path}: unknown kind of table; known are {', '.join(_READERS)}")
         try:
             yield from reader(path)
         except UnicodeDecodeError as error:
@@ -55,7 +52,7 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file of captions in it")
     name, _, config = str(source).partition(":")
-    if path.suffix.lower() in _SUFFIXES or not _HUB_NAME.fullmatch(name):
+    if path.suffix.lower() in _READERS or not _HUB_NAME.fullmatch(name):
         raise UsageError(f"no such file: {path}")
     yield from _hub(name, config or None, split or "test")
 
@@ -122,82 +119,26 @@ def seconds(value: Any, name: str, place: str) -> float | None:
     return time
 
 
-def _csv(path: Path) -> Iterator[TableRow]:
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        # strict: a mark that is never closed would swallow the rows after it in silence
-        reader = csv.reader(handle, strict=True)
-        header, first = None, 1
-        try:
-            for cells in reader:
-                if header is None:
-                    header = _header(path, cells)
-                elif cells:
-                    yield _row(path, reader.line_num, header, cells)
-                first = reader.line_num + 1
-        except csv.Error as error:
-            raise VideoContrastError(
-                f"{path.name}, line {first}: a quotation mark that is not closed, or text after one ({error})"
-            ) from error
-        if header is None:
-            _header(path, [])
-
-
-def _tsv(path: Path) -> Iterator[TableRow]:
-    # No quoting: the released contrast sets hold quotation marks as plain text.
-    with path.open(encoding="utf-8-sig", newline="\n") as handle:
-        header = _header(path, handle.readline().rstrip("\r\n").split("\t"))
-        for number, line in enumerate(handle, 2):
-            if line.strip("\r\n"):
-                yield _row(path, number, header, line.rstrip("\r\n").split("\t"))
-
-
-def _header(path: Path, cells: list[str]) -> list[str]:
-    """The names of the columns, without the blanks around them."""
-    names = [cell.strip() for cell in cells]
-    if not any(names):
-        raise VideoContrastError(f"{path}: empty; the first line must name the columns")
-    if len(names) == 1 and any(mark in names[0] for mark in "\t;"):
-        raise VideoContrastError(f"{path}: the columns are not separated by commas; with tabs, name it .tsv")
-    twice = sorted({name for name in names if name and names.count(name) > 1})
-    if twice:
-        raise VideoContrastError(f"{path}: the first line names the column {twice[0]!r} twice")
-    return names
-
-
-def _row(path: Path, number: int, header: list[str], cells: list[str]) -> TableRow:
-    place = f"{path.name}, line {number}"
-    if len(cells) != len(header):
-        raise VideoContrastError(f"{place}: {len(cells)} fields, but the header names {len(header)}")
-    return TableRow(place, dict(zip(header, cells, strict=True)))
-
-
-def _jsonl(path: Path) -> Iterator[TableRow]:
-    with path.open(encoding="utf-8-sig") as handle:
-        for number, line in enumerate(handle, 1):
-            if line.strip():
-                place = f"{path.name}, line {number}"
-                try:
-                    row = json.loads(line)
-                except ValueError as error:
-                    raise VideoContrastError(f"{place}: not JSON: {error}") from error
-                yield TableRow(place, _object(row, place))
+def _text(path: Path) -> Iterator[TableRow]:
+    suffix = path.suffix.lower()
+    with path.open(encoding="utf-8-sig", newline="" if suffix == ".csv" else "\n") as lines:
+        if suffix == ".jsonl":
+            rows = json_line_rows(lines, path)
+        else:  # in .tsv no quoting: the released contrast sets hold quotation marks as plain text
+            rows = delimited_rows(lines, path, "," if suffix == ".csv" else "\t", quoted=suffix == ".csv")
+        for number, row in rows:
+            yield TableRow(f"{path.name}, line {number}", row)
 
 
 def _json(path: Path) -> Iterator[TableRow]:
-    from video_contrast.files import read_json
-
     rows = read_json(path)
     if not isinstance(rows, list):
         raise VideoContrastError(f"{path.name}: must be a list of objects")
     for number, row in enumerate(rows):
         place = f"{path.name}, row {number}"
-        yield TableRow(place, _object(row, place))
-
-
-def _object(row: object, place: str) -> Mapping[str, Any]:
-    if not isinstance(row, dict):
-        raise VideoContrastError(f"{place}: must be a JSON object, not {type(row).__name__}")
-    return row
+        if not isinstance(row, dict):
+            raise VideoContrastError(f"{place}: must be a JSON object, not {type(row).__name__}")
+        yield TableRow(place, row)
 
 
 def _parquet(path: Path) -> Iterator[TableRow]:
@@ -231,4 +172,4 @@ def _path_of(value: Any) -> Any:
     return value["path"] if isinstance(value, dict) and set(value) == {"bytes", "path"} else value
 
 
-_READERS = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
+_READERS = {".csv": _text, ".tsv": _text, ".jsonl": _text, ".json": _json, ".parquet": _parquet}

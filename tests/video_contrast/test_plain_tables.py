@@ -78,11 +78,11 @@ CSV = "id,video,candidates,label\n"
         (CSV + "1,v,\"['x', 'y']\",0\n1,v,\"['x', 'z']\",0\n", "row 3: the id '1' was that of row 2"),
         (CSV + "1,v,\"['x', 'x']\",0\n", "no item is left of 1 rows: 1 with identical candidates, first row 2"),
         (CSV + "1,v,x,0\n", "row 2: column 'candidates' is no list"),
-        (CSV + "1,v,\"['x', 'y']\"\n", "line 2 has 3 fields, the header 4"),
+        (CSV + "1,v,\"['x', 'y']\"\n", "line 2: 3 fields, but the header names 4"),
         (CSV.replace(",", "~") + "1~v\n", "line 1 holds a single column"),
         ("id,video\n1,v\n", "needs the candidates of each item and which of them is true"),
         ("id,options\n1,\"['x','y']\"\n", "needs which candidate is true"),
-        ("id,id\n1,2\n", "two columns have one name"),
+        ("id,id\n1,2\n", "names the column 'id' twice"),
         ("", "holds no rows"),
     ],
 )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
+from video_contrast.storage.table_text import delimited_rows, json_line_rows
 from video_contrast.storage.xlsx import TableRow, read_xlsx
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
@@ -35,10 +34,6 @@ class TableFile:
     rows: list[TableRow]
     notes: list[str] = field(default_factory=list)
     first: int = 0
-
-    def place(self, number: int) -> str:
-        """`FILE: row N`, for messages; of text files the line."""
-        return f"{self.path}: {'line' if self.first else 'row'} {number + self.first}"
 
 
 def read_table_file(path: str | Path, *, encoding: str = "utf-8-sig", delimiter: str | None = None) -> TableFile:
@@ -152,50 +147,25 @@ def _text(path: Path, data: bytes, encoding: str) -> str:
 
 
 def _csv(path: Path, text: str, delimiter: str | None) -> TableFile:
+    if not text.strip():
+        return TableFile(path, [])
     header = text.partition("\n")[0]
     notes = []
     if delimiter is None:
         delimiter = max(DELIMITERS, key=header.count)
         if delimiter != ",":
             notes.append(f"delimiter: {DELIMITERS[delimiter]}")
-    # Captions of tab-separated files hold single quotes of their own.
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" and '\t"' not in text else csv.QUOTE_MINIMAL
-    csv.field_size_limit(1 << 26)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
-    rows: list[TableRow] = []
-    try:
-        names = [name.strip() for name in next(lines, [])]
-        if len(set(names)) < len(names):
-            raise VideoContrastError(f"{path}: line 1: two columns have one name: {', '.join(names)}")
-        for line in lines:
-            if not line:
-                continue
-            if len(line) != len(names):
-                raise VideoContrastError(
-                    f"{path}: line {lines.line_num} has {len(line)} fields, the header {len(names)} (fields are parted "
-                    f"by a {DELIMITERS.get(delimiter, repr(delimiter))}); give --delimiter"
-                )
-            rows.append(dict(zip(names, line, strict=True)))
-    except csv.Error as error:
-        raise VideoContrastError(f"{path}: line {lines.line_num} is no CSV: {error}") from error
-    if names and len(names) < 2:
+    if delimiter not in header:
         raise VideoContrastError(f"{path}: line 1 holds a single column {header[:60]!r}; give --delimiter")
-    return TableFile(path, rows, notes, first=2)
+    parted = f" (fields are parted by a {DELIMITERS.get(delimiter, repr(delimiter))}); give --delimiter"
+    # Captions of tab-separated files hold single quotes of their own.
+    quoted = delimiter != "\t" or '\t"' in text
+    rows = delimited_rows(io.StringIO(text, newline=""), path, delimiter, quoted=quoted, hint=parted)
+    return TableFile(path, [row for _, row in rows], notes, first=2)
 
 
 def _json_lines(path: Path, text: str) -> list[TableRow]:
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise VideoContrastError(f"{path}: line {number} is not JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise VideoContrastError(f"{path}: line {number} is no object of columns but {type(row).__name__}")
-        rows.append(row)
-    return rows
+    return [row for _, row in json_line_rows(text.splitlines(), path)]
 
 
 def _json(path: Path, text: str) -> TableFile:
