@@ -22,6 +22,7 @@ from video_contrast.teacher.negatives import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import read_splits
+from video_contrast.teacher.store import none_readable
 
 if TYPE_CHECKING:
     from transformers import ProcessorMixin
@@ -54,10 +55,8 @@ def dry_run(
     Raises:
         UsageError: as of `teach`.
     """
-    from video_contrast.teacher.presets import with_preset
     from video_contrast.teacher.run import recipe_of
 
-    request = with_preset(request)
     request.check()
     rows = read_splits(dataset, request)
     recipe = recipe_of(dataset, request)
@@ -68,13 +67,13 @@ def dry_run(
     captions = []
     for name, of_split in rows.named():
         reasons = _unopened(of_split, rows.root)
+        if len(reasons) == len(of_split):
+            raise none_readable(len(of_split), next(iter(reasons.values())))
         left_out |= reasons
         readable.append([row for row in of_split if row["id"] not in reasons])
         captions.append(sum(len(row["captions"]) for row in readable[-1]))
         facts |= {f"clips, {name}": len(readable[-1]), f"captions, {name}": captions[-1]}
     facts |= {"left out": left_out, "not at hand": _absent_models(recipe, request)}
-    if not readable[0] or not readable[1]:
-        raise VideoContrastError(f"no video of a split can be opened; the first: {next(iter(left_out.items()), None)}")
     if recipe.generator == "llm":
         facts |= _questions(dataset, request, recipe, prices)
     batches = -(-captions[0] // request.batch_size)

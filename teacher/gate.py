@@ -1,11 +1,31 @@
 """Before and after: every figure of two models on the same items, with intervals and paired tests; what fell."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
 
-from video_contrast.teacher.evaluation import Hits
+from video_contrast.errors import UsageError, VideoContrastError
+
+if TYPE_CHECKING:
+    from video_contrast.teacher.evaluation import Hits
 
 ROUNDING = 1e-9  # of a difference of two shares
+
+
+class FallenFigures(VideoContrastError):
+    """Figures fell by more than was allowed."""
+
+    exit_code = 3
+
+
+class ComparedFigure(TypedDict):
+    """What the gate reads of a row, here and of `reports.compare`."""
+
+    config: str
+    figure: str
+    difference: float  # after less before
+
+
+Row = TypeVar("Row", bound=ComparedFigure)
 
 
 class FigureRow(TypedDict):
@@ -31,7 +51,9 @@ class FigureRow(TypedDict):
     n_clusters: int  # videos
 
 
-def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: str, *, seed: int = 0) -> list[FigureRow]:
+def paired_rows(
+    before: "Mapping[str, Hits]", after: "Mapping[str, Hits]", where: str, *, seed: int = 0
+) -> list[FigureRow]:
     """Returns one row a figure.
 
     Args:
@@ -70,9 +92,31 @@ def paired_rows(before: Mapping[str, Hits], after: Mapping[str, Hits], where: st
     return rows
 
 
-def fallen(rows: Sequence[FigureRow], tolerance: float) -> list[FigureRow]:
+def check_tolerance(tolerance: float | None) -> None:
+    """Raises a UsageError for a tolerance that is no share."""
+    if tolerance is not None and not 0 <= tolerance <= 1:
+        raise UsageError(f"--tolerance must be a share from 0 to 1, not {tolerance}")
+
+
+def fallen(rows: Sequence[Row], tolerance: float) -> list[Row]:
     """The figures that fell by more than the tolerance: an estimate, whatever its test says."""
     return [row for row in rows if row["difference"] < -tolerance - ROUNDING]
+
+
+def check_fallen(rows: Sequence[Row], tolerance: float) -> None:
+    """Ends a command with exit code 3 where figures fell.
+
+    Raises:
+        FallenFigures: some fell by more than the tolerance; each is named.
+    """
+    if lost := fallen(rows, tolerance):
+        named = ", ".join(f"{_name(row)} by {-row['difference']:.3f}" for row in lost)
+        raise FallenFigures(f"{len(lost)} of {len(rows)} figures fell by more than {tolerance:g}: {named}")
+
+
+def _name(row: ComparedFigure) -> str:
+    condition = row.get("condition")
+    return f"{row['config']} {row['figure']}" + ("" if condition in (None, "clean") else f" ({condition})")
 
 
 def table(rows: Sequence[FigureRow]) -> str:

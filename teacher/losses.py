@@ -115,6 +115,7 @@ def _logits(similarities: torch.Tensor, temperature: torch.Tensor | float, mask:
 
 def _scaled(similarities: torch.Tensor, temperature: torch.Tensor | float) -> torch.Tensor:
     """Similarities by temperature, in float32 at least: halves cannot tell cosines near 1 apart."""
-    if not float(temperature) > 0:
-        raise ValueError(f"the temperature must be above 0, not {float(temperature)}")
+    value = float(torch.as_tensor(temperature).detach())
+    if not value > 0:
+        raise ValueError(f"the temperature must be above 0, not {value}")
     return similarities.to(torch.promote_types(similarities.dtype, torch.float32)) / temperature

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Seed, VideoRoot
+from video_contrast.teacher.presets import with_preset
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
@@ -122,13 +123,18 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeachOptions(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
-    """All options of `teach`."""
-
+class _TeachFields(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     group: Annotated[
         str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW, hidden=True)
     ] = None
     report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "log", Flag(panel=HOW)] = "none"
+
+
+class TeachOptions(_TeachFields):
+    """All options of `teach`; those that are not given are the preset's, then the usual ones."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**with_preset(given))
 
     @property
     def teacher(self) -> str | None:

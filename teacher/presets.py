@@ -1,9 +1,7 @@
 """Sets of options by name; what a call gives itself goes first."""
 
-from dataclasses import fields, replace
+from collections.abc import Mapping
 from typing import Any
-
-from video_contrast.teacher.options import TeachOptions
 
 # The RCAD paper, 5.1: ten action captions a clip by mask filling with XLM-RoBERTa, or by a chat model (5.3, .3 from it
 # either way), soft logits of a Sentence-BERT. Constraints: those of the contrast sets that need neither GPT2-XL
@@ -24,19 +22,17 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def with_preset(options: TeachOptions) -> TeachOptions:
-    """The options with those of their preset where they have the usual value.
+def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a call gives, and those of its preset that it does not give.
 
     A generator model with an endpoint in its options (`--generator-model NAME --generator-options endpoint=URL`) is a
     served chat model, in place of mask filling.
 
-    >>> from pathlib import Path
-    >>> paper = with_preset(TeachOptions(output=Path("run"), preset="paper", epochs=2))
-    >>> paper.generator, paper.objective, paper.epochs
-    ('mlm', 'lgt', 2)
+    >>> options = with_preset({"preset": "paper", "objective": "lbl"})
+    >>> options["generator"], options["objective"], options["batch_size"]
+    ('mlm', 'lbl', 128)
     """
-    usual = {field.name: field.default for field in fields(TeachOptions)}
-    values = {name: value for name, value in PRESETS[options.preset].items() if getattr(options, name) == usual[name]}
-    if "endpoint=" in (options.generator_options or ""):
-        values = {**values, "generator": "llm"} if "generator" in values else values
-    return replace(options, **values)
+    values = dict(PRESETS.get(given.get("preset", "none"), {}))
+    if "generator" in values and "endpoint=" in (given.get("generator_options") or ""):
+        values["generator"] = "llm"
+    return {**values, **given}

@@ -24,7 +24,6 @@ from video_contrast.teacher.needed_models import check_generator, is_stored
 from video_contrast.teacher.negatives import NegativeRecipe, amounts
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.presets import with_preset
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
 from video_contrast.teacher.similarity import content
 from video_contrast.teacher.splits import SplitRows, read_splits
@@ -79,7 +78,6 @@ def teach(
             folder that holds a run with other settings.
         VideoContrastError: there is no such model or set, no caption has a negative, or a loss was not a number.
     """
-    request = with_preset(request)
     request.check()
     check_tracker(request.report_to)
     output = request.output

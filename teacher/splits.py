@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
+from video_contrast.storage import SetFolder
 from video_contrast.teacher.options import DataOptions
 
 
@@ -40,36 +42,47 @@ def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
     Raises:
         UsageError, VideoContrastError: there is no such set, config or split.
     """
-    import datasets
-
     config, split, validation = options.config, options.split, options.validation
     root, name = Path(dataset), str(dataset)
     on_hub = not root.exists() and name.count("/") == 1 and not name.startswith((".", "~"))
-    if not on_hub and not (root / "README.md").exists():
-        raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
     if on_hub and options.video_root is None:
         raise UsageError(f"--dataset {dataset}: a set of the Hub holds no videos; give --video-root FOLDER")
-    try:
-        loaded = datasets.load_dataset(name, config)
-    except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
-        raise VideoContrastError(
-            f"--dataset {dataset}: no such folder, and the Hub does not give it: {error}"
-        ) from error
-    except (ValueError, FileNotFoundError) as error:
-        raise UsageError(f"--dataset {dataset}: config {config!r} cannot be loaded: {error}") from error
-    if split not in loaded:
-        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, only {', '.join(loaded)}")
-    rows = loaded[split].to_list()
-    if "captions" not in loaded[split].column_names:
-        raise UsageError(f"--config {config!r} is no retrieval config: it has no column 'captions'")
-    if validation in loaded:
-        return SplitRows(rows, loaded[validation].to_list(), options.video_root or root)
+    if not on_hub and not root.is_dir():
+        raise VideoContrastError(f"--dataset {dataset}: no set there; make one with `video-contrast build`")
+    tables = _of_hub(name, config) if on_hub else _of_folder(root, options)
+    if split not in tables:
+        raise UsageError(f"--dataset {dataset}: config {config!r} has no split {split!r}, only {', '.join(tables)}")
+    rows = tables[split]
+    if validation in tables:
+        return SplitRows(rows, tables[validation], options.video_root or root)
     aside = [digest("teach validation", row["video_id"])[0] < 26 for row in rows]
     train = [row for row, out in zip(rows, aside, strict=True) if not out]
     held = [row for row, out in zip(rows, aside, strict=True) if out]
     if not train or not held:
         raise UsageError(
-            f"--dataset {dataset}: {len(rows)} clips are too few to set a tenth aside for validation; add a split "
-            f"{validation!r} to the set"
+            f"--dataset {dataset}: {counted(len(rows), 'clip')}: too few to set a tenth aside for validation; add a "
+            f"split {validation!r} to the set"
         )
     return SplitRows(train, held, options.video_root or root)
+
+
+def _of_folder(root: Path, options: DataOptions) -> dict[str, list[RetrievalRow]]:
+    """The splits of the config; only those that are asked for are read."""
+    folder = SetFolder.open(root)
+    names = folder.splits(options.config)
+    needed = (options.split, options.validation)
+    return {name: folder.retrieval_rows(options.config, name) if name in needed else [] for name in names}
+
+
+def _of_hub(name: str, config: str) -> dict[str, list[RetrievalRow]]:
+    import datasets
+
+    try:
+        loaded = datasets.load_dataset(name, config)
+    except (ConnectionError, datasets.exceptions.DatasetNotFoundError) as error:
+        raise VideoContrastError(f"--dataset {name}: no such folder, and the Hub does not give it: {error}") from error
+    except (ValueError, FileNotFoundError) as error:
+        raise UsageError(f"--dataset {name}: config {config!r} cannot be loaded: {error}") from error
+    if any("captions" not in columns for columns in loaded.column_names.values()):
+        raise UsageError(f"{name}: {config} is not a retrieval config")
+    return {split: table.to_list() for split, table in loaded.items()}

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import RetrievalRow
@@ -83,6 +84,18 @@ def open_store(
     return StoredFrames(store, missing, key, scale=scale, offset=offset)
 
 
+def none_readable(clips: int, first: str) -> VideoContrastError:
+    """What is said where no clip of a split can be read.
+
+    Args:
+        clips: how many there are.
+        first: why the first one cannot.
+    """
+    return VideoContrastError(
+        f"none of the {counted(clips, 'video')} can be read; the first: {first} (--video-root says where paths start)"
+    )
+
+
 def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str, str]:
     """Video path -> sha256 of its file, or why it cannot be read."""
     from video_contrast.runner.video_files import contents
@@ -128,7 +141,7 @@ def _fill(path: Path, clips: Iterator[np.ndarray | VideoContrastError], count: i
                 array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
             array[number] = clip
         if array is None:
-            raise VideoContrastError(f"none of the {count} videos can be read; the first: {missing[0]}")
+            raise none_readable(count, missing[0])
         array.flush()
     return missing
 

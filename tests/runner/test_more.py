@@ -116,6 +116,19 @@ def test_a_comparison_says_what_its_videos_can_show(
     assert "to tell 10.0 points apart (80 % power) you need" in shown
 
 
+def test_a_comparison_ends_with_code_3_where_the_second_run_is_lower(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = compare_runs(place / "constant", place / "random")
+    worst = min(row["difference"] for row in rows)
+    call = ["compare", str(place / "constant"), str(place / "random"), "--tolerance"]
+    assert worst < 0 and main([*call, str(-worst)]) == 0
+    capsys.readouterr()
+    assert main([*call, str(-worst / 2)]) == 3
+    assert f"figures fell by more than {-worst / 2:g}: " in capsys.readouterr().err
+    assert main([*call, "-1"]) == 2
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_published_tables_have_sources_known_errors_and_plausible_figures(name: str) -> None:
     paper = published(name)

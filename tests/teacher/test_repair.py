@@ -1,11 +1,15 @@
 """`teach` from the outside: presets, dry runs, trackers, temperatures, rates, the table before and after, the gate."""
 
 import json
+import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import teacher_set
 import tiny_models
@@ -23,7 +27,6 @@ from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.parameter_groups import parameter_groups
-from video_contrast.teacher.presets import with_preset
 from video_contrast.teacher.splits import read_splits
 from video_contrast.teacher.store import open_store
 from video_contrast.teacher.trackers import check_tracker
@@ -149,12 +152,19 @@ def test_the_command_ends_with_the_table_and_with_code_3_where_something_fell(
 ) -> None:
     assert main(flags(place, "gate", "--tolerance", "1")) == 0
     printed = capsys.readouterr().out
+    assert "has a test split here: the table is of validation clips alone" in printed
     assert "| measured on | figure | before | after |" in printed and "random options" in printed
     assert json.loads((place / "gate" / "before_after.json").read_text())
     monkeypatch.setattr(gate, "fallen", lambda rows, tolerance: rows[:1])
     assert main(flags(place, "gate", "--tolerance", "0.01")) == 3
     assert "figures fell by more than 0.01: validation " in capsys.readouterr().err
     assert main(flags(place, "gate", "--tolerance", "5")) == 2
+
+
+def test_a_set_to_test_on_is_looked_for_before_training(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for other, message in ((place / "nowhere", "--evaluate-on: no such folder"), (place / "set", "has a split 'test'")):
+        assert main(flags(place, "elsewhere", "--evaluate-on", str(other))) == 2
+        assert message in capsys.readouterr().err and not (place / "elsewhere").exists()
 
 
 def test_the_test_split_is_scored_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,14 +183,18 @@ def test_the_test_split_is_scored_before_and_after(tmp_path: Path, capsys: pytes
 
 
 def test_the_papers_preset_gives_way_to_what_is_given(tmp_path: Path) -> None:
-    paper = with_preset(TeachOptions(output=tmp_path, preset="paper", batch_size=64))
+    paper = TeachOptions(output=tmp_path, preset="paper", batch_size=64)
     assert (paper.negatives, paper.generator, paper.objective, paper.batch_size) == ("10-action", "mlm", "lgt", 64)
     assert "perplexity" not in str(paper.constraints) and "word_vectors" not in str(paper.constraints)
-    served = with_preset(
-        TeachOptions(output=tmp_path, preset="paper", generator_model="m", generator_options="endpoint=http://x/v1")
+    usual = TeachOptions(output=tmp_path)
+    for name in ("objective", "encoder", "batch_size", "generator"):  # given, although it is what there is without it
+        value = getattr(usual, name)
+        assert getattr(TeachOptions(**{"output": tmp_path, "preset": "paper", name: value}), name) == value
+    served = TeachOptions(
+        output=tmp_path, preset="paper", generator_model="m", generator_options="endpoint=http://x/v1"
     )
     assert (served.generator, served.generator_model) == ("llm", "m")
-    assert with_preset(TeachOptions(output=tmp_path)) == TeachOptions(output=tmp_path)
+    assert replace(paper, objective="lbl").objective == "lbl"
 
 
 def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,8 +212,22 @@ def test_a_dry_run_counts_and_prices_and_writes_nothing(place: Path, capsys: pyt
 def test_a_set_that_is_too_small_to_set_clips_aside_says_what_to_add(tmp_path: Path) -> None:
     row = retrieval_row(id="c", video_id="c", video_path="c.mp4", captions=["a man sits"])
     write_set(BuiltSet("captions", {"retrieval": {"train": [row]}}, {"summary": "one clip"}), tmp_path / "set")
-    with pytest.raises(UsageError, match=r"1 clips are too few .* add a split 'validation' to the set"):
+    with pytest.raises(UsageError, match=r"1 clip: too few .* add a split 'validation' to the set"):
         read_splits(tmp_path / "set", TeachOptions(output=tmp_path / "run"))
+
+
+def test_captions_that_were_changed_in_the_set_are_read_anew(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "set", tmp_path / "set")
+    [file] = (tmp_path / "set" / "retrieval").glob("train-*")
+    before = file.stat()
+    options = TeachOptions(output=tmp_path / "run")
+    assert read_splits(tmp_path / "set", options).train[0]["captions"][0] == teacher_set.caption(0)
+    table = pq.read_table(file)
+    captions = [["someone waves"], *table["captions"].to_pylist()[1:]]
+    column = pa.array(captions, table.schema.field("captions").type)
+    pq.write_table(table.set_column(table.column_names.index("captions"), "captions", column), file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # as of a copy that keeps times
+    assert read_splits(tmp_path / "set", options).train[0]["captions"] == ["someone waves"]
 
 
 def test_unreadable_videos_are_named_before_negatives_are_made(

@@ -19,6 +19,7 @@ def compare(
     *,
     config: Configs = None,
     metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure of the second run is lower by more"] = None,
     points: Annotated[float | None, "the difference for the power, in points; default: the one that is seen"] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
@@ -35,7 +36,9 @@ def compare(
     from video_contrast.reports.foreign_logs.statistics import compare_logs
     from video_contrast.reports.power import power_lines
     from video_contrast.storage.run_folder import CLEAN
+    from video_contrast.teacher.gate import check_fallen, check_tolerance
 
+    check_tolerance(tolerance)
     if is_foreign(first) or is_foreign(second):
         rows = compare_logs(
             read_logs(first, metric), read_logs(second, metric), names_in(config), points=points, seed=seed
@@ -49,3 +52,5 @@ def compare(
         print("\n".join(text))
     if output:
         write_json(output, rows)
+    if tolerance is not None:
+        check_fallen(rows, tolerance)
