@@ -23,7 +23,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import video_contrast
 from video_contrast.builders.clip_edits.kinds import MODULES
 
-REUSING = ("order", "count", "reversal", "needle")
+REUSING = ("order", "count", "reversal", "place", "needle")
 
 
 def shapes_clips(root: Path, clips: int) -> Path:

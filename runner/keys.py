@@ -9,7 +9,7 @@ from typing import Any
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.views import Sampling
-from video_contrast.video import Clip
+from video_contrast.video import Clip, frame_grid
 
 VERSION = "2"  # of decoding and sampling: raise it when equal inputs may give other pixels. 2: frames by their times
 KERNELS_VERSION = "1"  # of kernels that run on a device: raise it when their pixels change
@@ -53,8 +53,9 @@ class Keys:
         return () if is_exact_on_device(visual.name) else ("torch kernel", KERNELS_VERSION)
 
     def _segments(self, clip: Clip) -> tuple[seeds.Part, ...]:
-        """What an edited clip is put together from."""
-        return tuple(
+        """What an edited clip is put together from, and how its frames are chosen."""
+        rule = (frame_grid.RULE, frame_grid.VERSION) if clip.segments else ()
+        return rule + tuple(
             value
             for part in clip.segments
             for value in (

@@ -2,7 +2,8 @@
 
 Only for encoders that look at frames one by one (`Encoder.pool_frames`). The frames' rows lie in the store as those of
 clips do, so a killed run goes on with them and other runs find them; a clip's row is pooled from them. An edit that
-plays its parts in another order is made of the very same rows.
+plays its parts in another order is made of the very same rows. Each frame is shown to the model in its own size, as in
+its source clip, whatever it is joined with: only where a model is given one array must the parts of a clip be scaled.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.views import shown_numbers
-from video_contrast.video import Clip, Counter, EditedFootage, UnseenEdit, as_shown, footage_of
+from video_contrast.video import Clip, Counter, EditedFootage, Picture, UnseenEdit, footage_of, mirrored_picture
 
 FRAMES_A_SHARD = 128
 FRAMES_AT_ONCE = 32  # of one file, decoded in one go
@@ -48,14 +49,12 @@ class SharedFrame:
         clip: an edited clip that shows it.
         source: what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture.
         number: of the frame in `source`.
-        size: height and width in which it is shown.
         mirrored: whether left and right are still to be swapped.
     """
 
     clip: Clip
     source: Clip
     number: int
-    size: tuple[int, int]
     mirrored: bool
 
 
@@ -126,7 +125,9 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
 def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) -> str:
     """The key of a picture: what it is made of, wherever it is shown."""
     picture = footage.timeline.pictures[number]
-    parts: list[seeds.Part] = ["frame", encoding.keys.version, *footage.size, picture.weight]
+    parts: list[seeds.Part] = ["frame", encoding.keys.version, "own size"]
+    if _made_for_clip(clip, picture):
+        parts += [*footage.size, picture.weight]
     for source in (picture.first, picture.second):
         if source is not None:
             segment = clip.segments[source.segment]
@@ -138,11 +139,15 @@ def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) ->
 def _place(clip: Clip, footage: EditedFootage, number: int) -> SharedFrame:
     """Where the frame of a picture is found."""
     picture = footage.timeline.pictures[number]
+    if _made_for_clip(clip, picture):
+        return SharedFrame(clip, clip, number, mirrored=False)
     segment = clip.segments[picture.first.segment]
-    if picture.second is not None or not segment.video_path:
-        return SharedFrame(clip, clip, number, footage.size, mirrored=False)
-    file = Clip(segment.video_path, segment.video_path)
-    return SharedFrame(clip, file, picture.first.number, footage.size, mirrored=segment.mirrored)
+    return SharedFrame(clip, Clip(segment.video_path, segment.video_path), picture.first.number, segment.mirrored)
+
+
+def _made_for_clip(clip: Clip, picture: Picture) -> bool:
+    """Whether a picture is grey or a mixture: no frame of a file, but made in the size of its clip."""
+    return picture.second is not None or not clip.segments[picture.first.segment].video_path
 
 
 def encode_frames(
@@ -173,7 +178,7 @@ def encode_frames(
                     pictures = footage.decode(numbers, counter, accept_damaged=accept)
                 reader.counts.decode.add(counter)
                 for key, frame, picture in zip(keys, frames, pictures, strict=True):
-                    shown = as_shown(picture, frame.size, mirrored=frame.mirrored)
+                    shown = mirrored_picture(picture) if frame.mirrored else picture
                     yield key, encoding.model.prepare(ClipFrames(shown[None], (0.0,), frame.clip))
             except (VideoContrastError, ValueError, OSError) as error:
                 # Clips that lack a frame are looked at by themselves, later.

@@ -17,6 +17,7 @@ from video_contrast.runner.keys import VERSION
 from video_contrast.runner.kinds.base import Encoder
 from video_contrast.runner.kinds.served_cost import price_of
 from video_contrast.runner.run import Run
+from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import (
     ConditionRecord,
@@ -28,6 +29,7 @@ from video_contrast.storage.run_records import (
     SelfTestRecord,
 )
 from video_contrast.version import __version__
+from video_contrast.video import frame_grid
 
 MATRICES_LIMIT = 2 << 30  # bytes
 
@@ -121,6 +123,8 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, device: s
     }
     if counts.unseen:
         entry["n_unseen"] = len(counts.unseen)
+    if any(clip.segments for clip in plan.views):
+        entry["edited_clips"] = _edited_clips(run)
     if job.sampling.accept_damaged:
         entry["damaged"] = _damaged(run)
     if run.self_test and run.self_test.rendered:
@@ -155,6 +159,13 @@ def _self_test(run: Run) -> SelfTestRecord:
     if run.self_test is None:
         return {"left_out": True}
     return run.self_test.record(accepted_checks(run.job.options.accept))
+
+
+def _edited_clips(run: Run) -> dict[str, str]:
+    """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
+    alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
+    shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
+    return {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": shown}
 
 
 def _damaged(run: Run) -> dict[str, str]:

@@ -184,7 +184,7 @@ def test_every_clip_is_used_or_counted(edits: Path) -> None:
 @pytest.fixture(scope="module")
 def scored(edits: Path, world: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     place = tmp_path_factory.mktemp("run")
-    kinds = ["order", "reversal", "place"]
+    kinds = ["order", "count", "reversal", "place", "needle"]
     return video_contrast.score(
         "bag-of-frames", edits, kinds, video_root=world, store=place / "store", output=place / "run", frames=8
     )
@@ -207,6 +207,25 @@ def test_edits_that_reuse_frames_cost_little_more_than_their_source_clips(scored
     assert counters["frame_encodings"] <= 1.3 * CLIPS * 8
     assert counters["frame_encodings"] < 8 * counters["visual_encodings_in_all"] / 3
     assert counters["frames_decoded"] <= sum(index_of(file).n_frames for file in world.rglob("*.mp4"))
+
+
+def test_frames_are_shared_by_clips_of_many_sizes_and_lengths(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    texts = {"a cat eats": (32, 48), "two dogs sleep": (48, 32), "a man runs": (40, 40), "a car turns": (64, 96)}
+    for number, size in enumerate(texts.values()):
+        frames = rng.integers(0, 255, (30 + 9 * number, *size, 3)).astype(np.uint8)
+        write_video(tmp_path / f"{number}.mp4", frames, 10)
+    table(tmp_path / "clips.csv", [(f"{n}.mp4", text, str(n)) for n, text in enumerate(texts)])
+    kinds = ["order", "count", "needle"]
+    folder = build(tmp_path, tmp_path / "set", kinds, partners=3, transition="cut")
+    options: dict[str, Any] = {"video_root": tmp_path, "frames": 8, "accept": "all"}
+    run = video_contrast.score("bag-of-frames", folder, kinds, store=tmp_path / "all", **options)
+    assert len(run.scores) == 30 and run.record["n_missing"] == 0
+    assert run.record["counters"]["frame_encodings"] <= 1.3 * len(texts) * 8
+    assert run.record["edited_clips"]["frames"] == "grid 2" and "own" in run.record["edited_clips"]["sizes"]
+    # What else is scored, and was stored before, changes no score.
+    alone = video_contrast.score("bag-of-frames", folder, ["needle"], store=tmp_path / "alone", **options)
+    assert list(alone.scores) == [row for row in run.scores if row["config"] == "needle"]
 
 
 def test_a_model_of_time_tells_a_clip_from_its_reversal(edits: Path, world: Path, tmp_path: Path) -> None:

@@ -1,14 +1,28 @@
 """Edited clips: their pictures are those of arrays that are cut by hand, on true times, and sampled part by part."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.video_files import in_sequence, turn_pictures, write_clip
-from video_contrast.video import Clip, Segment, UnseenEdit, footage_of, frame_times, index_of, pause, write_video
+from video_contrast.video import (
+    Clip,
+    Segment,
+    UnseenEdit,
+    footage_of,
+    frame_times,
+    index_of,
+    pause,
+    sampled_frames,
+    write_video,
+)
 from video_contrast.video.footage import GREY, fitted
+from video_contrast.video.frame_grid import grid_frames
 from video_contrast.video.segments import segments_problem
 
 A, B = "a.mkv", "b.mkv"
@@ -107,13 +121,14 @@ def test_pictures_have_the_size_of_the_smallest_clip_whatever_comes_first(root: 
 
 
 @pytest.mark.parametrize("count", [4, 6, 8, 16])
-@pytest.mark.parametrize("between", [(), (pause(0.15),)])
+@pytest.mark.parametrize(("between", "fade"), [((), 0.0), ((pause(0.15),), 0.0), ((), 0.1)])
 def test_the_same_frames_are_seen_whichever_part_comes_first(
-    root: Path, between: tuple[Segment, ...], count: int
+    root: Path, between: tuple[Segment, ...], fade: float, count: int
 ) -> None:
     one, other = Segment(A, 0.1, 0.9), Segment(B, 0.0, 1.2)
     seen = []
-    for parts in ((one, *between, other), (other, *between, one)):
+    for first, second in ((one, other), (other, one)):
+        parts = (first, *between, replace(second, fade=fade))
         footage = footage_of(root, edited(*parts))
         sources = [footage.timeline.pictures[n].first for n in footage.timeline.sample(count)]
         seen.append(Counter((parts[source.segment].video_path, source.number) for source in sources))
@@ -128,6 +143,67 @@ def test_a_clip_and_its_reversal_are_seen_in_the_same_frames(root: Path, path: s
         footage = footage_of(root, edited(Segment(path, 0.0, 1.0, reversed=backwards)))
         orders.append([footage.timeline.pictures[n].first.number for n in footage.sample(count, "uniform")])
     assert orders[0] == orders[1][::-1] and len(set(orders[0])) > 2
+
+
+def sources(root: Path, clip: Clip, count: int) -> list[list[int]]:
+    """The numbers of the sampled frames of each segment, in the order in which they are shown."""
+    footage = footage_of(root, clip)
+    shown: list[list[int]] = [[] for _ in clip.segments]
+    for picture in footage.timeline.sample(count):
+        source = footage.timeline.pictures[picture].first
+        shown[source.segment].append(source.number)
+    return shown
+
+
+@pytest.mark.parametrize("path", [A, B])
+def test_an_edit_shows_the_frames_at_which_its_file_is_sampled(root: Path, path: str) -> None:
+    index = index_of(root / path)
+    whole = index.sample((0, index.n_frames), 8).tolist()
+    assert sources(root, edited(Segment(path, 0.0, index.end)), 8) == [whole]
+    # As many frames a second as of the whole file, or fewer: no others.
+    parts = (Segment(path, 0.0, 0.6 * index.end), pause(index.end / 2), Segment(path, 0.3 * index.end, 0.9 * index.end))
+    shown = sources(root, edited(*parts), 8)
+    assert {number for part in (0, 2) for number in shown[part]} < set(whole)
+
+
+@given(
+    n_frames=st.integers(1, 300),
+    coarse=st.integers(1, 24),
+    count=st.integers(1, 40),
+    ends=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    seed=st.none() | st.integers(0, 99),
+)
+def test_parts_show_different_frames_of_one_grid_at_even_distances(
+    n_frames: int, coarse: int, count: int, ends: tuple[float, float], seed: int | None
+) -> None:
+    """Of any file, at an even rate or not (`seed`)."""
+    steps = np.ones(n_frames) if seed is None else np.random.default_rng(seed).uniform(0.2, 3.0, n_frames)
+    times = np.cumsum(steps) - steps[0]
+    first = min(int(min(ends) * n_frames), n_frames - 1)
+    stop = max(first + 1, int(max(ends) * n_frames))
+    level = sampled_frames(times, float(times[-1]) + 1, coarse)
+    chosen = grid_frames(times, level, (first, stop), count)
+    assert len(chosen) == count and chosen == sorted(chosen)
+    assert all(first <= number < stop for number in chosen)
+    assert len(set(chosen)) == min(count, stop - first)
+    inside = {int(number) for number in level if first <= number < stop}
+    if count < stop - first:
+        assert set(chosen) <= inside if len(inside) >= count else inside <= set(chosen)
+    if seed is None and 2 < count < stop - first:
+        gaps = np.diff(chosen)
+        assert gaps.max() <= 2 * gaps.min() + 3  # frames lie at whole numbers
+
+
+def test_parts_of_one_file_share_their_frames(root: Path) -> None:
+    """Parts of many lengths, cut out around one place, show few frames that the whole file does not show."""
+    index = index_of(root / A)
+    shown: set[int] = set()
+    for share in np.linspace(0.4, 1.0, 13):
+        seconds = round(share * index.end, 3)
+        begin = round((index.end - seconds) / 2, 3)
+        part = Segment(A, begin, begin + seconds)
+        shown.update(sources(root, edited(part, Segment(B, 0.0, index.end / 2)), 6)[0])
+    assert len(shown) <= 1.3 * 6 + 1
 
 
 def test_a_part_that_is_seen_less_than_twice_is_said_to_be_unseen(root: Path) -> None:

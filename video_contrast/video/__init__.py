@@ -8,22 +8,31 @@
 - `write`: `write_video`, deterministic bytes.
 - `clip`: `Clip`, the one name of a span of a file, or of an edit: a list of `Segment`.
 - `timeline`: when an edited clip shows which source frame.
+- `frame_grid`: which frames of a file its edits are sampled at, so that they share them.
 - `footage`: `footage_of(root, clip)`, the frames of any clip under one numbering and clock.
 """
 
 from video_contrast.video.clip import Clip
 from video_contrast.video.clock import VideoIndex, frame_times, index_of
 from video_contrast.video.decode import Counter, decode, verify
-from video_contrast.video.footage import EditedFootage, Footage, UnseenEdit, as_shown, footage_of, upright_size
+from video_contrast.video.footage import (
+    EditedFootage,
+    Footage,
+    UnseenEdit,
+    footage_of,
+    mirrored_picture,
+    upright_size,
+)
 from video_contrast.video.open import BrokenVideo, DamagedVideo
 from video_contrast.video.sampling import POLICIES, Policy, frame_indices, sampled_frames, span_frames
 from video_contrast.video.segments import Segment, pause, segments_of
+from video_contrast.video.timeline import Picture
 from video_contrast.video.whole import DecodedClip, read_video
 from video_contrast.video.write import Frames, Quality, as_frames, write_video
 
 __all__ = [
     "POLICIES", "BrokenVideo", "Clip", "Counter", "DamagedVideo", "DecodedClip", "EditedFootage", "Footage", "Frames",
-    "Policy", "Quality", "Segment", "UnseenEdit", "VideoIndex", "as_frames", "as_shown", "decode", "footage_of",
-    "frame_indices", "frame_times", "index_of", "pause", "read_video", "sampled_frames", "segments_of", "span_frames",
-    "upright_size", "verify", "write_video",
+    "Picture", "Policy", "Quality", "Segment", "UnseenEdit", "VideoIndex", "as_frames", "decode", "footage_of",
+    "frame_indices", "frame_times", "index_of", "mirrored_picture", "pause", "read_video", "sampled_frames",
+    "segments_of", "span_frames", "upright_size", "verify", "write_video",
 ]  # fmt: skip

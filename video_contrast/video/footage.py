@@ -182,8 +182,8 @@ class EditedFootage:
             numbers = sorted({source.number for source in own})
             decoded = decode(file, numbers, counter, accept_damaged=accept_damaged)
             for source in own:
-                mirrored = self.timeline.segments[source.segment].mirrored
-                frames[source] = as_shown(decoded[numbers.index(source.number)], self.size, mirrored=mirrored)
+                shown = fitted(decoded[numbers.index(source.number)], self.size)
+                frames[source] = mirrored_picture(shown) if self.timeline.segments[source.segment].mirrored else shown
         return frames
 
 
@@ -205,19 +205,9 @@ def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     return EditedFootage(timeline_of(clip.segments, indices), tuple(files))
 
 
-def as_shown(frame: npt.NDArray[np.uint8], size: tuple[int, int], *, mirrored: bool) -> npt.NDArray[np.uint8]:
-    """A frame of a source as an edited clip shows it.
-
-    Args:
-        frame: uint8[h, w, 3], of the source.
-        size: height and width of the clip.
-        mirrored: whether left and right are swapped.
-
-    Returns:
-        uint8[H, W, 3].
-    """
-    frame = fitted(frame, size)
-    return np.ascontiguousarray(frame[:, ::-1]) if mirrored else frame
+def mirrored_picture(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """A picture with left and right swapped, uint8[H, W, 3]."""
+    return np.ascontiguousarray(picture[:, ::-1])
 
 
 def fitted(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:

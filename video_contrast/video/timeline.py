@@ -2,9 +2,9 @@
 
 Every source frame keeps its own time: nothing is resampled to a common rate. A picture is a frame of a segment, grey,
 or (in a cross-fade) a mixture of two frames. Frames are sampled a segment at a time: the clip's own clock says how many
-of the sampled moments each segment gets, and as many are taken, evenly, of the frames that would be sampled of the
-segment alone, whatever its place, direction and speed. So an edit shows no other frames than its segments alone do, and
-the same ones whether a segment comes first or last, forwards or backwards: only their order tells.
+of the sampled moments each segment gets, and as many frames are taken of the grid of its file (`frame_grid`), whatever
+its place, direction and speed. So an edit shows the same frames whether a segment comes first or last, forwards or
+backwards: only their order tells; and edits of one file share their frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.video.clock import VideoIndex
-from video_contrast.video.sampling import Policy, frame_indices, sampled_frames
+from video_contrast.video.frame_grid import grid_frames
+from video_contrast.video.sampling import Policy, frame_indices
 from video_contrast.video.segments import Segment
 
 _TINY = 1e-9
@@ -62,7 +63,7 @@ class Timeline:
         pictures: n of them.
         offsets: seconds at which each segment begins.
         shown: the frames of each segment, as it shows them.
-        clocks: for each segment the times of its source frames, increasing, and the end of the last.
+        indices: of the file of each segment; None for a pause.
     """
 
     segments: tuple[Segment, ...]
@@ -71,7 +72,7 @@ class Timeline:
     pictures: tuple[Picture, ...]
     offsets: tuple[float, ...]
     shown: tuple[tuple[_Shown, ...], ...]
-    clocks: tuple[tuple[npt.NDArray[np.float64], float], ...]
+    indices: tuple[VideoIndex | None, ...]
 
     def sample(self, count: int, policy: Policy = "uniform") -> npt.NDArray[np.int64]:
         """The numbers of `count` pictures, int64[count].
@@ -119,28 +120,29 @@ class Timeline:
         return counts
 
     def _in_segment(self, at: int, share: int, count: int, policy: Policy) -> list[int]:
-        """Some of the `count` frames that would be sampled of the segment alone: an edit shows no others."""
+        """Which pictures of a segment are sampled, by their numbers, int[share], where `count` are of the clip."""
         if not share:
             return []
-        times, until = self.clocks[at]
-        picked = sampled_frames(times, until, count, policy)[inner(count, share)]
-        if self.segments[at].reversed:
-            picked = (len(times) - 1 - picked)[::-1]
-        shown = self.shown[at]
-        middles = [self.offsets[at] + (shown[k].begin + shown[k].end) / 2 for k in picked.tolist()]
+        shown, index = self._unmixed(at), self.indices[at]
+        if index is None:
+            picked = [shown[k] for k in frame_indices(len(shown), share)]
+        else:
+            place = {frame.number: frame for frame in shown}
+            coarse = index.sample((0, index.n_frames), count, policy)
+            numbers = grid_frames(index.times, coarse, (min(place), max(place) + 1), share)
+            picked = [place[number] for number in (numbers[::-1] if self.segments[at].reversed else numbers)]
+        middles = [self.offsets[at] + (frame.begin + frame.end) / 2 for frame in picked]
         return [int(np.searchsorted(self.times, middle + _TINY, side="right")) - 1 for middle in middles]
 
+    def _unmixed(self, at: int) -> tuple[_Shown, ...]:
+        """The frames of a segment outside of cross-fades; all of them where none would be left.
 
-def inner(count: int, share: int) -> npt.NDArray[np.int64]:
-    """Which `share` of `count` evenly sampled frames lie evenly themselves, and away from both ends: int64[share].
-
-    >>> inner(8, 4).tolist(), inner(8, 2).tolist(), inner(6, 6).tolist()
-    ([1, 3, 4, 6], [2, 5], [0, 1, 2, 3, 4, 5])
-    """
-    steps = np.arange(share)
-    half = -((share - (2 * steps + 1) * count) // (2 * share))  # the middles of equal parts, rounded up
-    half = np.minimum(half, (count - share) // 2 + steps)
-    return np.where(steps < (share + 1) // 2, half, count - 1 - half[::-1])
+        As much is left out at both ends, so that a segment shows the same frames wherever it stands.
+        """
+        shown = self.shown[at]
+        fade = max(segment.fade for segment in self.segments[at : at + 2])
+        low, high = fade - _TINY, shown[-1].end - fade + _TINY
+        return tuple(frame for frame in shown if low <= (frame.begin + frame.end) / 2 <= high) or shown
 
 
 def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None]) -> Timeline:
@@ -179,7 +181,7 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
         pictures=tuple(pictures),
         offsets=tuple(offsets),
         shown=tuple(map(tuple, shown)),
-        clocks=tuple((times, until) for times, until, _ in clocks),
+        indices=tuple(indices),
     )
 
 
