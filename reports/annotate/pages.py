@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.reports.annotate.showing import shown_clip, shown_folder
+from video_contrast.reports.annotate.ahead import AHEAD, ClipsAhead
+from video_contrast.reports.annotate.showing import shown_folder
 from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
@@ -86,7 +87,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     except ImportError as error:
         raise UsageError("annotation pages need Gradio: pip install 'video-contrast[annotate]'") from error
     judging = desk.votes.task == "judge"
-    root = Path(video_root).resolve()
+    clips = ClipsAhead(Path(video_root).resolve())
 
     def show(name: str, message: str = "") -> list[Any]:
         task = desk.next(name)
@@ -101,9 +102,10 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
                 gr.update(visible=True),
             ]
         try:
-            clip: str | None = str(shown_clip(root, task.row))
+            clip: str | None = str(clips.clip(task.row))
         except VideoContrastError:
             clip = None
+        clips.expect(desk.upcoming(name, AHEAD))
         state: ShownTask = {"name": name, "item": task.row["id"], "since": time.monotonic()}
         video = gr.update(value=clip, visible=True)
         lost = "" if clip else "The video of this item cannot be shown: choose “not clear”, or tell the organiser."
@@ -166,6 +168,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             for begun in (begin.click, name.submit):
                 begun(lambda: gr.update(open=False), None, rules)
                 begun(start, name, outputs)
+            page.load(lambda: clips.expect(desk.upcoming("", AHEAD)))  # while the rules are read
             send.click(submit, [state, choice, text], outputs)
             text.submit(submit, [state, choice, text], outputs)
         if reviewer is not None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from video_contrast.errors import UsageError
@@ -82,18 +82,20 @@ class Desk:
             held = next((i for i, c in self._claims.items() if annotator in c and i not in own_votes), None)
             if held is not None:
                 return self._task(held, annotator)
-            open_items = []
-            for place, item in enumerate(self.rows):
-                if item in own_votes:
-                    continue
-                taken = len(done.get(item, ())) + len(self._others(item, annotator))
-                if taken < self.per_item:
-                    open_items.append((-taken, place, item))
+            open_items = self._open_items(annotator, own_votes, done)
             if not open_items:
                 return None
-            item = min(open_items)[2]
+            item = open_items[0]
             self._claims.setdefault(item, {})[annotator] = time.monotonic()
             return self._task(item, annotator)
+
+    def upcoming(self, annotator: str, count: int) -> list[MultipleChoiceRow]:
+        """The rows that a person will be given after the present one, as things stand: `count` at most."""
+        with self._lock:
+            own_votes = self.votes.of(annotator)
+            open_items = self._open_items(annotator, own_votes, self.votes.done())
+            unclaimed = [item for item in open_items if annotator not in self._claims.get(item, {})]
+            return [self.rows[item] for item in unclaimed[:count]]
 
     def answer(self, annotator: str, item: str, answer: int | str, seconds: float) -> str:
         """Takes an answer; returns what is wrong with it, or "" if it was kept.
@@ -142,6 +144,19 @@ class Desk:
         done = self.votes.done()
         own = sum(vote.status == "done" for vote in self.votes.of(annotator).values())
         return own, sum(len(votes) for votes in done.values()), self.per_item * len(self.rows)
+
+    def _open_items(
+        self, annotator: str, own_votes: Mapping[str, Vote], done: Mapping[str, Sequence[Vote]]
+    ) -> list[str]:
+        """The items that still need this person's answer: those with the most answers first."""
+        open_items = []
+        for place, item in enumerate(self.rows):
+            if item in own_votes:
+                continue
+            taken = len(done.get(item, ())) + len(self._others(item, annotator))
+            if taken < self.per_item:
+                open_items.append((-taken, place, item))
+        return [item for _, _, item in sorted(open_items)]
 
     def _others(self, item: str, annotator: str) -> list[str]:
         now = time.monotonic()
