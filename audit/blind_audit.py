@@ -108,14 +108,13 @@ def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
 
 
 def blind_results(
-    items: Sequence[AuditedItem], *, seed: int = 0, folds: int = FOLDS, language_model: PerplexityModel | None = None
+    items: Sequence[AuditedItem], *, seed: int = 0, language_model: PerplexityModel | None = None
 ) -> list[BlindResult]:
     """Scores every item by every blind model; those that learn are left out where there are too few items.
 
     Args:
         items: the audited candidates.
         seed: of the folds.
-        folds: of the cross-validation, grouped by `cluster`.
         language_model: a causal language model; it joins the others.
     """
     results = [
@@ -123,13 +122,13 @@ def blind_results(
         BlindResult("longer_wins", "most words", _lengths(items, 1.0)),
     ]
     clusters = [item.cluster for item in items]
-    if not too_few(clusters, folds):
-        fold = folds_of(clusters, folds, seed)
+    if not too_few(clusters):
+        fold = folds_of(clusters, FOLDS, seed)
         position = common_position_scores([item.positions for item in items], fold)
         results.append(BlindResult("common_position", "the place that holds most true candidates elsewhere", position))
         tables = [features(item.texts, item.question) for item in items]
         results.append(BlindResult("text_features", SUMMARY, cross_fitted_features(tables, fold)))
-        for scores, model in zip(_learned(items, folds, seed), BLIND_MODELS.values(), strict=True):
+        for scores, model in zip(_learned(items, seed), BLIND_MODELS.values(), strict=True):
             results.append(BlindResult(model.key, model.summary, scores))
     if language_model is not None:
         likely = _likelihoods(items, language_model)
@@ -137,40 +136,31 @@ def blind_results(
     return results
 
 
-def audit(
-    rows: Sequence[Row], *, seed: int = 0, folds: int = FOLDS, language_model: PerplexityModel | None = None
-) -> AuditFacts:
+def audit(rows: Sequence[Row], *, seed: int = 0, language_model: PerplexityModel | None = None) -> AuditFacts:
     """Measures how well the true caption is told from the contrasts of its item without the video.
 
     Args:
         rows: of a multiple-choice set.
         seed: of the folds.
-        folds: of the cross-validation, grouped by `cluster`.
         language_model: a causal language model; its accuracy is added to those of the built-in models.
 
     Raises:
         UsageError: the rows are not of a multiple-choice set.
     """
     items = audited_items(rows)
-    return audit_facts(items, blind_results(items, seed=seed, folds=folds, language_model=language_model), folds)
+    return audit_facts(items, blind_results(items, seed=seed, language_model=language_model))
 
 
-def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult], folds: int = FOLDS) -> AuditFacts:
-    """Returns the record of an audit.
-
-    Args:
-        items: the audited candidates.
-        results: what the blind models say of them.
-        folds: of the cross-validation.
-    """
+def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> AuditFacts:
+    """Returns the record of an audit: what the blind models say of the audited candidates."""
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
     scorers = {result.key: scorer_facts(result, clusters) for result in results}
     facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
-    if too_few(clusters, folds):
+    if too_few(clusters):
         facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
-        facts["folds"] = folds
+        facts["folds"] = FOLDS
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
 
 
@@ -209,7 +199,6 @@ def refine(
     rows: Sequence[MultipleChoiceRow],
     *,
     seed: int = 0,
-    folds: int = FOLDS,
     grid: int = GRID,
     by: tuple[ScorerKey, ScorerKey] | None = None,
 ) -> tuple[list[MultipleChoiceRow], RefinedCounts]:
@@ -221,7 +210,6 @@ def refine(
     Args:
         rows: of a multiple-choice set.
         seed: of the folds, and of which items of a cell stay.
-        folds: of the cross-validation, grouped by `cluster`.
         grid: cells a side of zero and score.
         by: keys of two blind models (`blind_results`) in place of the classifier and the trigram model.
 
@@ -233,13 +221,13 @@ def refine(
     """
     items = audited_items(rows)
     clusters = [item.cluster for item in items]
-    if too_few(clusters, folds):
+    if too_few(clusters):
         raise UsageError(f"{_size(items, clusters)}: too few to refine")
     names = ["word n-grams (1-3) and length", "word trigrams of the set's true captions"]
     if by is None:
-        learned = _learned(items, folds, seed)
+        learned = _learned(items, seed)
     else:
-        results = {result.key: result for result in blind_results(items, seed=seed, folds=folds)}
+        results = {result.key: result for result in blind_results(items, seed=seed)}
         learned, names = [results[key].scores for key in by], [results[key].scorer for key in by]
     gaps = [np.array([score[0] - score[1:].mean() for score in scores]) for scores in learned]
     members: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -264,10 +252,10 @@ def refine(
     return [rows[number] for number in staying], facts
 
 
-def _learned(items: Sequence[AuditedItem], folds: int, seed: int) -> list[Scores]:
+def _learned(items: Sequence[AuditedItem], seed: int) -> list[Scores]:
     """The cross-fitted scores of every blind model that learns, in the order of `BLIND_MODELS`."""
     texts, clusters = [item.texts for item in items], [item.cluster for item in items]
-    return [blind_scores(texts, clusters, model, folds=folds, seed=seed) for model in BLIND_MODELS]
+    return [blind_scores(texts, clusters, model, seed=seed) for model in BLIND_MODELS]
 
 
 def _lengths(items: Sequence[AuditedItem], sign: float) -> Scores:

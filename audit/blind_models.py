@@ -90,7 +90,6 @@ def blind_scores(
     model: str = "classifier",
     *,
     scored: Sequence[Sequence[str]] | None = None,
-    folds: int = FOLDS,
     seed: int = 0,
 ) -> Scores:
     """Cross-fitted scores of a blind model, as the audit uses it.
@@ -100,8 +99,7 @@ def blind_scores(
         clusters: source video of each item.
         model: a name of `BLIND_MODELS`.
         scored: the texts of each item to score; `items` by default.
-        folds: of the cross-validation, grouped by cluster.
-        seed: of the folds.
+        seed: of the folds, which keep a cluster together.
 
     Returns:
         float64[k] for each item, higher for what looks true.
@@ -109,14 +107,14 @@ def blind_scores(
     Raises:
         UsageError: fewer than `LEAST_ITEMS` items, or fewer videos than folds.
     """
-    if too_few(clusters, folds):
+    if too_few(clusters):
         raise UsageError(f"{len(clusters)} items of {len(set(clusters))} videos are too few to cross-validate")
-    return cross_fitted(items, folds_of(clusters, folds, seed), BLIND_MODELS[model].fit, scored=scored)
+    return cross_fitted(items, folds_of(clusters, FOLDS, seed), BLIND_MODELS[model].fit, scored=scored)
 
 
-def too_few(clusters: Sequence[str], folds: int = FOLDS) -> bool:
+def too_few(clusters: Sequence[str]) -> bool:
     """Whether the items (given by their source videos) are too few to cross-validate a model."""
-    return len(clusters) < LEAST_ITEMS or len(set(clusters)) < folds
+    return len(clusters) < LEAST_ITEMS or len(set(clusters)) < FOLDS
 
 
 def fit_ngrams(items: Sequence[Sequence[str]]) -> TextScorer:
@@ -254,7 +252,6 @@ def strongest_blind_scores(
     kinds: Sequence[Sequence[str]],
     *,
     clusters: Sequence[str],
-    seed: int = 0,
 ) -> tuple[str, Scores]:
     """Scores all candidates by the blind model that tells most true captions from the contrasts of their items.
 
@@ -263,7 +260,6 @@ def strongest_blind_scores(
         labels: which of them is true.
         kinds: of each candidate.
         clusters: source video of each item.
-        seed: of the folds.
 
     Returns:
         What the model is, and float64[k] for each item in the order of its candidates, higher for what looks true.
@@ -277,7 +273,7 @@ def strongest_blind_scores(
     ]
     results = []
     for name, model in BLIND_MODELS.items():
-        scores = blind_scores(learned, clusters, name, scored=candidates, seed=seed)
+        scores = blind_scores(learned, clusters, name, scored=candidates)
         won = [
             of_item[label] > of_item[others].max()
             for of_item, label, others in zip(scores, labels, against, strict=True)

@@ -6,6 +6,7 @@ Every finding is a count with its first examples, so that a reader can look at t
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,6 +32,15 @@ def least_tokens(text: str) -> int:
     return len(_PIECE.findall(text)) + 2
 
 
+@dataclass(frozen=True)
+class TokenCount:
+    """How tokens of a text are counted, by what (in words), and how many a model reads at most."""
+
+    count: Callable[[str], int] = least_tokens
+    counter: str = COUNTER
+    limit: int = TOKENS
+
+
 def finding(examples: Iterable[str]) -> Finding:
     """Returns how many examples there are, a sentence each, and the first of them."""
     listed = list(examples)
@@ -51,14 +61,8 @@ def position_facts(rows: Rows) -> PositionFacts:
     }
 
 
-def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, limit: int = TOKENS) -> TextFacts:
-    """Candidates of an item that say the same, nearly the same, or more than models read.
-
-    Args:
-        rows: the items.
-        count_tokens: of a text, as models count.
-        limit: the most tokens that a model reads.
-    """
+def text_facts(rows: Rows, tokens: TokenCount = TokenCount()) -> TextFacts:
+    """Candidates of an item that say the same, nearly the same, or more than models read."""
     equal, near, long = [], [], []
     known: dict[str, int] = {}
     for row in rows:
@@ -68,14 +72,15 @@ def text_facts(rows: Rows, count_tokens: Callable[[str], int] = least_tokens, li
             if first.setdefault(plain(text), n) != n:
                 equal.append(f"{row['id']}: {texts[first[plain(text)]]!r} and {text!r}")
             if text not in known:
-                known[text] = count_tokens(text)
-            if known[text] > limit:
+                known[text] = tokens.count(text)
+            if known[text] > tokens.limit:
                 long.append(f"{row['id']}: {known[text]} tokens: {text[:80]!r}")
         near += [f"{row['id']}: {texts[a]!r} and {texts[b]!r}" for a, b in near_duplicates(texts)]
     return {
         "equal_candidates": finding(equal),
         "near_candidates": finding(near),
-        "long_candidates": {**finding(long), "limit": limit, "most": max(known.values())},
+        "long_candidates": {**finding(long), "limit": tokens.limit, "most": max(known.values())},
+        "counter": tokens.counter,
     }
 
 

@@ -19,15 +19,11 @@ def plain(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def near_duplicates(texts: Sequence[str], share: float = SHARE) -> list[tuple[int, int]]:
-    """Returns pairs of texts whose sets of words have a Jaccard index of at least `share`, but are not `plain`-equal.
+def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Returns pairs of texts whose sets of words have a Jaccard index of at least `SHARE`, but are not `plain`-equal.
 
     Texts of under five words are left out: one word of four is a difference. A text is compared with those that hold
     one of its rarest words (prefix filtering; Chaudhuri et al. 2006), which finds every pair.
-
-    Args:
-        texts: any captions.
-        share: of the common words, above 0.
 
     Returns:
         Places of both texts, the smaller one first; of equal texts only the first counts.
@@ -45,11 +41,11 @@ def near_duplicates(texts: Sequence[str], share: float = SHARE) -> list[tuple[in
     for n, bag in sorted(bags.items(), key=lambda entry: (len(entry[1]), entry[0])):
         if len(bag) < 5:
             continue
-        rare = sorted(bag, key=lambda word: (frequency[word], word))[: len(bag) - math.ceil(share * len(bag)) + 1]
+        rare = sorted(bag, key=lambda word: (frequency[word], word))[: len(bag) - math.ceil(SHARE * len(bag)) + 1]
         near = {other for word in rare for other in index[word][-_LONGEST:]}
         for other in near:
             common = len(bag & bags[other])
-            if common >= share * (len(bag) + len(bags[other]) - common):
+            if common >= SHARE * (len(bag) + len(bags[other]) - common):
                 pairs.append((min(n, other), max(n, other)))
         for word in rare:
             index[word].append(n)

@@ -97,7 +97,7 @@ class TextFacts(TypedDict):
     equal_candidates: Finding
     near_candidates: Finding
     long_candidates: Finding
-    counter: NotRequired[str]  # what counts tokens, in words
+    counter: str  # what counts tokens, in words
 
 
 class CopyFacts(TypedDict):

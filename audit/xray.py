@@ -5,7 +5,7 @@ for a card.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from video_contrast.audit.blind_audit import (
     SCORERS,
@@ -20,15 +20,7 @@ from video_contrast.audit.blind_audit import (
     wins,
 )
 from video_contrast.audit.exchangeability import exchangeability
-from video_contrast.audit.item_checks import (
-    COUNTER,
-    TOKENS,
-    copy_facts,
-    leak_facts,
-    least_tokens,
-    position_facts,
-    text_facts,
-)
+from video_contrast.audit.item_checks import TokenCount, copy_facts, leak_facts, position_facts, text_facts
 from video_contrast.audit.model_answers import ModelAnswers, explained, power, suspects
 from video_contrast.audit.pair_groups import pair_facts
 from video_contrast.audit.records import BlindFacts, Certificate, NamedScorer, XrayRecord
@@ -45,9 +37,7 @@ def xray(
     split: str | None = None,
     answers: Sequence[ModelAnswers] = (),
     language_model: PerplexityModel | None = None,
-    count_tokens: Callable[[str], int] = least_tokens,
-    counter: str = COUNTER,
-    limit: int = TOKENS,
+    tokens: TokenCount = TokenCount(),  # noqa: B008  frozen
     points: float = POINTS,
     seed: int = 0,
 ) -> XrayRecord:
@@ -58,9 +48,7 @@ def xray(
         split: which; `test` if there is one, else the first.
         answers: of models, by item id.
         language_model: joins the blind models, and is asked whether it knows the published order.
-        count_tokens: tokens of a text, as models count.
-        counter: what counts them, in words.
-        limit: the most tokens that a model reads.
+        tokens: how they are counted, and how many a model reads.
         points: the difference of two models that the set should show, in percentage points.
         seed: of everything random.
 
@@ -92,7 +80,7 @@ def xray(
         "pairs": pairs,
         "explained": explained(items, results, blind["best"]["key"], answers) if answers else None,
         "position": position_facts(rows),
-        "texts": {**text_facts(rows, count_tokens, limit), "counter": counter},
+        "texts": text_facts(rows, tokens),
         "copies": copy_facts(rows),
         "leaks": leak_facts(splits),
         "suspects": suspects(rows, answers),

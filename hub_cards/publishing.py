@@ -84,7 +84,6 @@ def push_set(
     *,
     private: bool = False,
     revision: str | None = None,
-    api: "HfApi | None" = None,
     step: Step | None = None,
 ) -> str:
     """Publishes a planned set as a data set repository, and returns its address.
@@ -94,7 +93,6 @@ def push_set(
         repo: NAME or USER/NAME.
         private: make a new repository private; an existing one stays as it is.
         revision: a branch, made if there is none; `main` by default.
-        api: the Hub's client.
         step: is told of every commit.
 
     Raises:
@@ -102,18 +100,17 @@ def push_set(
     """
     with tempfile.TemporaryDirectory() as temporary:
         return upload(
-            (push.videos, _tables(push, repo, Path(temporary), api)),
+            (push.videos, _tables(push, repo, Path(temporary))),
             repo,
             "dataset",
             message="Publish a set made with video-contrast",
             private=private,
             revision=revision,
-            api=api,
             step=step,
         )
 
 
-def _tables(push: Push, repo: str, folder: Path, api: "HfApi | None") -> list[tuple[str, Path]]:
+def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
     """What goes up beside the videos: the card names the repository in its example, so that it can be copied and run.
 
     With videos a table comes first in which the Hub's viewer plays them.
@@ -122,7 +119,7 @@ def _tables(push: Push, repo: str, folder: Path, api: "HfApi | None") -> list[tu
     text = tables["README.md"].read_text(encoding="utf-8").replace(ANYWHERE, repo)
     if push.videos:
         with explained(repo):
-            owner = repo if "/" in repo else f"{(api or client_api()).whoami()['name']}/{repo}"
+            owner = repo if "/" in repo else f"{client_api().whoami()['name']}/{repo}"
         data = video_table([path for path, _ in push.videos], owner)
         text = with_video_config(text, len(push.videos), len(data))
         (folder / "videos.parquet").write_bytes(data)
@@ -139,7 +136,6 @@ def upload(
     message: str,
     private: bool = False,
     revision: str | None = None,
-    api: "HfApi | None" = None,
     step: Step | None = None,
     **create: Any,
 ) -> str:
@@ -152,13 +148,12 @@ def upload(
         message: of the commits.
         private: of a new repository.
         revision: a branch, made if there is none.
-        api: the Hub's client.
         step: is told of every commit.
         **create: further arguments of `HfApi.create_repo` (`space_sdk`).
     """
     from huggingface_hub import CommitOperationAdd
 
-    client = api or client_api()
+    client = client_api()
     chunks = [chunk for stage in stages for chunk in _chunks(stage)]
     total = sum(map(len, chunks))
     done = sent = 0

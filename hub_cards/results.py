@@ -16,7 +16,7 @@ from video_contrast.storage.run_records import RunRecord
 from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
+    pass
 
 # What is reported of a config: key of the metrics, task's ending, name.
 SCORES = {
@@ -169,9 +169,7 @@ def check_whole(run: str | Path) -> None:
         )
 
 
-def push_results(
-    run: str | Path, repo: str, *, dataset: str, pull_request: bool = True, api: "HfApi | None" = None
-) -> str:
+def push_results(run: str | Path, repo: str, *, dataset: str, pull_request: bool = True) -> str:
     """Sends a run's `.eval_results` file to a model's repository; returns the address of the pull request or commit.
 
     Args:
@@ -179,7 +177,6 @@ def push_results(
         repo: the model on the Hub.
         dataset: the set on the Hub; results of a set that nobody can load are of no use to others.
         pull_request: open a pull request instead of writing to the main branch.
-        api: the Hub's client.
 
     Raises:
         UsageError: `dataset` is not a name on the Hub, or a trial run.
@@ -193,7 +190,7 @@ def push_results(
     files = write_results(run, dataset)
     if not files:
         raise VideoContrastError(f"{run}: has no clean condition, so nothing to report")
-    client = api or client_api()
+    client = client_api()
     with explained(repo):
         commit = client.upload_file(
             path_or_fileobj=files[0],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from video_contrast.hub_cards.markdown import render
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi
+    pass
 
 
 def space_card(name: str, *, body: str = "") -> str:
@@ -33,14 +33,13 @@ def space_card(name: str, *, body: str = "") -> str:
     return render("space.md.jinja", module=about, gradio=gradio, version=__version__, body=body)
 
 
-def push_metric(name: str, user: str, *, private: bool = False, api: "HfApi | None" = None) -> str:
+def push_metric(name: str, user: str, *, private: bool = False) -> str:
     """Publishes a metric as the Space USER/NAME; returns its address. What is there already is not sent again.
 
     Args:
         name: the module.
         user: user or organisation.
         private: make a new Space private.
-        api: the Hub's client.
 
     Raises:
         UsageError: no such metric.
@@ -62,6 +61,5 @@ def push_metric(name: str, user: str, *, private: bool = False, api: "HfApi | No
             "space",
             message=f"Publish the metric {name}",
             private=private,
-            api=api,
             space_sdk="gradio",
         )

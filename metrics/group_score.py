@@ -147,11 +147,11 @@ def _order(tied: Sequence[int], wrong: Sequence[tuple[int, int]]) -> Fraction:
     m-th must be the highest.
     """
     chances = {0: Fraction(1)}
-    for chosen in range(1, 1 << len(tied)):
-        members = {tied[n] for n in range(len(tied)) if chosen >> n & 1}
+    for subset in range(1, 1 << len(tied)):
+        members = {tied[n] for n in range(len(tied)) if subset >> n & 1}
         size = len(members) + sum(not members.isdisjoint(pair) for pair in wrong)
-        chances[chosen] = (
-            sum((chances[chosen & ~(1 << n)] for n in range(len(tied)) if chosen >> n & 1), Fraction()) / size
+        chances[subset] = (
+            sum((chances[subset & ~(1 << n)] for n in range(len(tied)) if subset >> n & 1), Fraction()) / size
         )
     return chances[(1 << len(tied)) - 1]
 

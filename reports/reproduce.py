@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict, cast
@@ -58,14 +58,14 @@ class Paper(TypedDict):
 
 
 class Reproduction(TypedDict):
-    """Our figures for a paper's tables; the fields are those of `Ours`."""
+    """Our figures for a paper's tables: data set as the published rows name it -> figures."""
 
-    ours: dict[str, Figures]
-    compared: dict[str, Figures]
-    released: dict[str, Figures]
-    too_few: dict[str, str]
-    left_out: dict[str, str]
-    items: dict[str, str]
+    ours: dict[str, Figures]  # whether or not they can be compared
+    compared: dict[str, Figures]  # those of them that stand beside the paper's
+    released: dict[str, Figures]  # the same by the released convention, where there is one
+    items: dict[str, str]  # config (and split, if not the paper's first) -> on how many items its figures are
+    too_few: dict[str, str]  # config -> why its figures do not stand beside the paper's
+    left_out: dict[str, str]  # config or part -> why it was not scored
     published: Paper
 
 
@@ -140,27 +140,6 @@ RECIPES = {
 OWN_COLUMNS = {"R@3": "R@2", "random6 R@1": "mean_rank", "Feint6K v2t_R@1": "v2t_R@1"}
 
 
-@dataclass
-class Ours:
-    """Our figures for a paper's tables.
-
-    Attributes:
-        figures: data set as the published rows name it -> figures, whether or not they can be compared.
-        compared: those of them that stand beside the paper's.
-        released: the same by the released convention, where there is one.
-        items: config (and split, if not the paper's first) -> on how many items its figures are.
-        too_few: config -> why its figures do not stand beside the paper's.
-        left_out: config or part -> why it was not scored.
-    """
-
-    figures: dict[str, Figures] = field(default_factory=dict)
-    compared: dict[str, Figures] = field(default_factory=dict)
-    released: dict[str, Figures] = field(default_factory=dict)
-    items: dict[str, str] = field(default_factory=dict)
-    too_few: dict[str, str] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-
-
 def published(name: str) -> Paper:
     """A paper's tables.
 
@@ -175,6 +154,13 @@ def published(name: str) -> Paper:
         raise unknown_name("paper", name, NAMES)
     text = (files("video_contrast.reports") / "published" / f"{name}.json").read_text(encoding="utf-8")
     return cast(Paper, json.loads(text))
+
+
+def unscored(paper: Paper) -> Reproduction:
+    """A reproduction before anything is scored."""
+    return {
+        "ours": {}, "compared": {}, "released": {}, "items": {}, "too_few": {}, "left_out": {}, "published": paper,
+    }  # fmt: skip
 
 
 def default_output(name: str, model: str) -> Path:
@@ -234,15 +220,14 @@ def reproduce(
         configs = list(dict.fromkeys(config for part in scored for config in part.configs))
         dataset = find_set(recipe.annotations, configs, data_dir=data_dir, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
-    ours = Ours()
+    ours = unscored(paper)
     for part in recipe.parts:
         if part.on_request and part not in scored:
-            ours.left_out[part.name] = f"give --part {part.name} ({part.on_request})"
+            ours["left_out"][part.name] = f"give --part {part.name} ({part.on_request})"
     for part, config in [(each, config) for each in scored for config in each.configs]:
         if _builder(dataset) in _OTHER_SPLITS and part.rows == (ONE_K_A,):
             continue
-        papers_split = _OTHER_SPLITS.get(_builder(dataset), part.split)
-        split = (splits or {}).get(part.name) or papers_split
+        split = (splits or {}).get(part.name) or _papers_split(part, dataset)
         folder = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
         try:
             result = score(
@@ -252,30 +237,21 @@ def reproduce(
         except UsageError as error:
             if "config of" not in str(error) and "split of" not in str(error):
                 raise
-            ours.left_out[_label(part, config)] = f"{dataset} does not have it in the split {split!r}"
+            ours["left_out"][_label(part, config)] = f"{dataset} does not have it in the split {split!r}"
             continue
-        ours.left_out |= dict(result.record.get("skipped", {}))
-        _take(ours, name, part, config, result=result, dataset=dataset, split=split, same_split=split == papers_split)
+        ours["left_out"] |= dict(result.record.get("skipped", {}))
+        _take(ours, name, part, config, result=result, dataset=dataset, split=split)
         if name == part.name == "rcad":
             rows = SetFolder(Path(dataset)).choice_rows(config, split) if Path(dataset).is_dir() else []
-            released = released_rcad(folder, rows, config) if rows and config in ours.compared else None
+            released = released_rcad(folder, rows, config) if rows and config in ours["compared"] else None
             if released is not None:
-                ours.released[config] = released
-    if not ours.figures:
+                ours["released"][config] = released
+    if not ours["ours"]:
         raise VideoContrastError(
-            f"{dataset} has none of the configs of {name} ({'; '.join(ours.left_out.values())}); "
+            f"{dataset} has none of the configs of {name} ({'; '.join(ours['left_out'].values())}); "
             f"make it with `{recipe.annotations.command}`"
         )
-    table: Reproduction = {
-        "ours": ours.figures,
-        "compared": ours.compared,
-        "released": ours.released,
-        "too_few": ours.too_few,
-        "left_out": ours.left_out,
-        "items": ours.items,
-        "published": paper,
-    }
-    return lines(paper, model, ours), table
+    return lines(model, ours), ours
 
 
 _OTHER_SPLITS = {"youcook2": "validation", "lsmdc_ids": "test"}  # where a builder's split is not that of MSR-VTT
@@ -289,16 +265,12 @@ def _label(part: PaperPart, config: str) -> str:
     return f"{config} (1k-A)" if part.rows == (ONE_K_A,) else config
 
 
+def _papers_split(part: PaperPart, dataset: str | Path) -> str:
+    return _OTHER_SPLITS.get(_builder(dataset), part.split)
+
+
 def _take(
-    ours: Ours,
-    name: str,
-    part: PaperPart,
-    config: str,
-    *,
-    result: RunResult,
-    dataset: str | Path,
-    split: str,
-    same_split: bool,
+    ours: Reproduction, name: str, part: PaperPart, config: str, *, result: RunResult, dataset: str | Path, split: str
 ) -> None:
     """Enters the figures of a run, and says whether they can stand beside the paper's."""
     entry = result[config]
@@ -311,17 +283,17 @@ def _take(
     missing = int(result.record.get("n_missing", 0))
     in_set = len(SetFolder(Path(dataset)).rows(config, split)) if Path(dataset).is_dir() else n + missing
     in_paper = max(in_set, part.configs[config] if builder not in _OTHER_SPLITS else 0)
-    ours.items[label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
+    ours["items"][label] = f"{n:,}" + (f" (n_missing {missing:,})" if missing else "")
     figures = _figures(name, config, entry)
     for row in rows:
-        ours.figures.setdefault(row, {}).update(figures)
-    if not same_split:
-        ours.too_few[label] = f"split {split!r} is not the paper's"
+        ours["ours"].setdefault(row, {}).update(figures)
+    if split != _papers_split(part, dataset):
+        ours["too_few"][label] = f"split {split!r} is not the paper's"
     elif n < COVERAGE * in_paper:
-        ours.too_few[label] = f"{n:,} of {in_paper:,} items; below {COVERAGE:.0%} figures cannot be compared"
+        ours["too_few"][label] = f"{n:,} of {in_paper:,} items; below {COVERAGE:.0%} figures cannot be compared"
     else:
         for row in rows:
-            ours.compared.setdefault(row, {}).update(figures)
+            ours["compared"].setdefault(row, {}).update(figures)
 
 
 def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
@@ -349,31 +321,26 @@ def _figures(name: str, config: str, entry: ConfigMetrics) -> Figures:
     return {config: 100 * clean["accuracy"]}
 
 
-def lines(paper: Paper, model: str, ours: Ours) -> list[str]:
-    """The published rows with ours below each table, the sources, and the known errors.
-
-    Args:
-        paper: of `published`.
-        model: the name of ours.
-        ours: our figures; an empty `Ours()` for the published tables alone.
-    """
+def lines(model: str, ours: Reproduction) -> list[str]:
+    """The published rows with ours below each table, the sources, and the known errors."""
+    paper = ours["published"]
     text = [paper["title"], f"published: {paper['source']}"]
     for table in paper["tables"]:
         text += ["", f"{table['name']}: {table['what']}", *_table(table["rows"], model[-30:], ours)]
     text += [""]
-    if ours.items:
-        text.append("items: " + ", ".join(f"{config} {n}" for config, n in ours.items.items()))
-    text += [f"not compared: {config}: {why}" for config, why in ours.too_few.items()]
-    text += [f"left out: {name}: {why}" for name, why in ours.left_out.items()]
+    if ours["items"]:
+        text.append("items: " + ", ".join(f"{config} {n}" for config, n in ours["items"].items()))
+    text += [f"not compared: {config}: {why}" for config, why in ours["too_few"].items()]
+    text += [f"left out: {name}: {why}" for name, why in ours["left_out"].items()]
     text += [f"known: {note}" for note in paper["notes"]]
     return text
 
 
-def _table(rows: Sequence[PublishedRow], model: str, ours: Ours) -> Iterator[str]:
+def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> Iterator[str]:
     """One published table, ours below the rows of each data set."""
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
     own = {
-        data: {f"ours, {model}": ours.compared.get(data, {}), f"ours, {RELEASED}": ours.released.get(data, {})}
+        data: {f"ours, {model}": ours["compared"].get(data, {}), f"ours, {RELEASED}": ours["released"].get(data, {})}
         for data in dict.fromkeys(row["dataset"] for row in rows)
     }
     for column, after in OWN_COLUMNS.items():

@@ -42,7 +42,6 @@ def find_set(
     *,
     data_dir: str | Path | None = None,
     video_root: str | Path | None = None,
-    sets: Path = Path("sets"),
     log: Callable[[str], None] = print,
 ) -> Path:
     """The folder of the set, made on first use.
@@ -52,13 +51,12 @@ def find_set(
         configs: which configs; those whose source is not there are left out.
         data_dir: folder of the annotations; where None they are looked for beside the videos.
         video_root: folder of the videos.
-        sets: where sets are kept.
         log: told what is being built.
 
     Raises:
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
     """
-    folder = sets / annotations.builder
+    folder = Path("sets") / annotations.builder
     if data_dir is None and SetFolder(folder).is_built:
         return folder
     folders = [Path(data_dir)] if data_dir is not None else []

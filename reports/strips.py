@@ -76,13 +76,9 @@ def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:
     return sink.getvalue()
 
 
-def data_uri(data: bytes, kind: str = "image/jpeg") -> str:
-    """Bytes as a `data:` address, which a page shows without any other file.
-
-    >>> data_uri(b"abc", "text/plain")
-    'data:text/plain;base64,YWJj'
-    """
-    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
+def data_uri(data: bytes) -> str:
+    """A JPEG as a `data:` address, which a page shows without any other file."""
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
 
 
 def _scaled(picture: "Image.Image", height: int) -> "Image.Image":

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -33,6 +34,27 @@ MAX_FAILURES = 200
 _RECORD_LENGTH = 1500  # characters of an entry of the record
 # The order of the page. Each gives a section, which is left out where it has nothing to show.
 SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands around the sections of a page.
+
+    Attributes:
+        title: the heading.
+        counts: what the page is about, in a few words.
+        finding: the first sentence.
+        warnings: what a reader must know before.
+        left_out: reason -> what was left out.
+        record: headings and their entries, at the end.
+    """
+
+    title: str
+    counts: str
+    finding: str
+    warnings: Sequence[str] = ()
+    left_out: Sequence[tuple[str, list[str]]] = ()
+    record: Sequence[tuple[str, list[tuple[str, str]]]] = ()
 
 
 def write_report(
@@ -68,7 +90,6 @@ def write_report(
     loaded = in_order(loaded)
     target = Path(output)
     folder = not target.suffix
-    page = target / "index.html" if folder else target
     sections = [section for section in (make(loaded) for make in SECTIONS) if section.parts]
     gallery = gallery_data(
         loaded,
@@ -79,75 +100,42 @@ def write_report(
             len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv()) for s in sections for part in s.parts
         ),
     )
-    html = _render(loaded, sections, gallery, title=title, folder=folder)
+    page = Page(
+        title, _counts(loaded), finding(loaded), warnings(loaded), left_out=left_out(loaded), record=_records(loaded)
+    )
     where = Path(assets) if assets is not None else target / "figures" if folder else None
     if where is not None:
         _write_assets(where, sections)
-    return write_text(page, html)
-
-
-def _render(
-    runs: Sequence[ConfigRun], sections: Sequence[Section], gallery: GalleryData | None, *, title: str, folder: bool
-) -> str:
-    return render_page(
-        sections,
-        title=title,
-        counts=_counts(runs),
-        finding=finding(runs),
-        warnings=warnings(runs),
-        left_out=left_out(runs),
-        gallery=gallery,
-        record=_records(runs),
-        folder=folder,
-    )
+    return write_text(target / "index.html" if folder else target, render_page(page, sections, gallery, folder=folder))
 
 
 def render_page(
-    sections: Sequence[Section],
-    *,
-    title: str,
-    counts: str,
-    finding: str,
-    warnings: Sequence[str] = (),
-    left_out: Sequence[tuple[str, list[str]]] = (),
-    gallery: GalleryData | None = None,
-    record: Sequence[tuple[str, list[tuple[str, str]]]] = (),
-    folder: bool = False,
+    page: Page, sections: Sequence[Section], gallery: GalleryData | None = None, *, folder: bool = False
 ) -> str:
     """Renders a page of sections.
 
     Args:
+        page: what stands around them.
         sections: in their order.
-        title: the heading.
-        counts: what the page is about, in a few words.
-        finding: the first sentence.
-        warnings: what a reader must know before.
-        left_out: reason -> what was left out.
         gallery: of `gallery_data`; None for a page without.
-        record: headings and their entries, at the end.
         folder: whether files lie beside the page.
     """
     import markupsafe
 
     here = files("video_contrast.reports")
     markup = markupsafe.Markup
-    page: str = _template().render(
-        title=title,
+    html: str = _template().render(
+        vars(page),
         version=__version__,
-        counts=counts,
-        finding=finding,
-        warnings=warnings,
-        left_out=left_out,
         sections=sections,
         gallery=gallery,
         gallery_lead="What each model got wrong, and what it chose instead.",
-        record=record,
         csv={part.name: part.csv if isinstance(part, Plot) else part.csv() for s in sections for part in s.parts},
         css=markup((here / "page.css").read_text(encoding="utf-8")),
         js=markup((here / "page.js").read_text(encoding="utf-8")),
         folder=folder,
     )
-    return page
+    return html
 
 
 @cache

@@ -11,7 +11,7 @@ from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
 from video_contrast.reports.layout import Cell, Column, Section, Table
 from video_contrast.reports.power import shown
-from video_contrast.reports.write import render_page
+from video_contrast.reports.write import Page, render_page
 
 Records = Mapping[str, XrayRecord]  # name of a set -> its X-ray
 # Findings of an X-ray: part, key, and what is counted.
@@ -51,15 +51,14 @@ def write_xray(records: Records, output: Path) -> Path:
         for name, record in records.items()
     ]  # fmt: skip
     n_items = sum(record["items"] for record in records.values())
-    page = render_page(
-        sections,
+    page = Page(
         title="X-ray" if len(records) > 1 else f"X-ray of {next(iter(records))}",
         counts=f"{counted(len(records), 'set')}, {counted(n_items, 'item')}",
         finding=headline(records),
         warnings=[f"{name}: {text}" for name, record in records.items() for text in _left_out(record)],
         record=entries,
     )
-    return write_text(output / "index.html", page)
+    return write_text(output / "index.html", render_page(page, sections))
 
 
 def file_name(name: str) -> str:
@@ -263,9 +262,9 @@ def _items_section(records: Records) -> Section:
     columns = [Column("finding", numeric=False), *map(Column, records)]
     rows = []
     for part, key, text in FINDINGS:
-        found = [_finding(record, part, key) for record in records.values()]
-        if any(found):
-            rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in found]])
+        findings = [_finding(record, part, key) for record in records.values()]
+        if any(findings):
+            rows.append([Cell(text), *[_count(finding, key in _ERRORS) for finding in findings]])
     counts = [
         [Cell(name), *[Cell(f"{place:,}") for place in record["position"]["counts"]]]
         for name, record in records.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.device import device_of, load_model
-from video_contrast.runner.doctor.probe import make_probe
+from video_contrast.runner.doctor.probe import ClipSource, make_probe
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import Job, model_facts
 from video_contrast.runner.kinds.base import TextScorer
@@ -41,7 +41,8 @@ def shown_input(job: Job) -> JsonObject:
     run = _run(job)
     if isinstance(run.model, TextScorer):
         return {"model": job.source.name, "kind": job.kind.name, "input": {"texts": list(run.plan.texts[:1])}}
-    probe = make_probe(run.model, run.plan, run.video_root, job.sampling, batch_size=job.options.batch_size)
+    source = ClipSource(run.video_root, job.sampling)
+    probe = make_probe(run.model, run.plan, source, batch_size=job.options.batch_size)
     if not probe.clips:
         raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
     clip, captions = probe.clips[0], probe.captions_of(0)

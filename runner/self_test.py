@@ -8,7 +8,7 @@ from typing import Any
 from video_contrast import seeds
 from video_contrast.runner.doctor.examine import examine, first_scores
 from video_contrast.runner.doctor.known import check_lengths, check_recipe
-from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.doctor.probe import ClipSource, Probe
 from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.doctor.steady import same_in_all
 from video_contrast.runner.kinds.base import TextScorer
@@ -64,12 +64,10 @@ def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
     test, probe = examine(
         run.model,
         run.plan,
-        run.video_root,
-        run.job.sampling,
+        ClipSource(run.video_root, run.job.sampling, run.job.frames),
         half=run.dtype != "float32",
         batch_size=run.job.options.batch_size,
         processes=run.processes.count,
-        store=run.job.frames,
     )
     if not test.verdicts or probe is None:
         return test, probe

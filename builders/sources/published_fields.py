@@ -126,9 +126,9 @@ class Entry:
             raise self.error(f"the answer {answer!r} is outside the options {options}")
         return options.index(answer)
 
-    def yes_or_no(self, name: str = "answer") -> int:
-        """Returns the place of the right option among yes and no."""
-        answer = self.text(name).strip().lower()
+    def yes_or_no(self) -> int:
+        """Returns the place of the answer among yes and no."""
+        answer = self.text("answer").strip().lower()
         if answer not in YES_NO:
             raise self.error(f"the answer {answer!r} is neither yes nor no")
         return YES_NO.index(answer)

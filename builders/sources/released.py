@@ -57,7 +57,6 @@ def released_rows(
     *,
     video_path: Callable[[str], str],
     cluster: Callable[[str], str] = str,
-    generator: str = "released",
 ) -> list[MultipleChoiceRow]:
     """Returns a released set as our table: candidates, positions, labels and order as they are.
 
@@ -68,7 +67,6 @@ def released_rows(
         kind: of the contrasts, one of `rows.KINDS`.
         video_path: clip -> path of its video under the video root.
         cluster: clip -> source video; by default each clip is one of its own.
-        generator: recorded with each edit.
     """
     rows = []
     for item in items:
@@ -76,7 +74,7 @@ def released_rows(
         kinds = ["random"] * len(item.candidates)
         kinds[item.label], kinds[place] = "true", kind
         edits: list[EditRecord | None] = [None] * len(item.candidates)
-        edits[place] = difference(item.candidates[item.label], item.candidates[place], generator).row()
+        edits[place] = difference(item.candidates[item.label], item.candidates[place], "released").row()
         rows.append(
             multiple_choice_row(
                 id=item.clip,

@@ -78,13 +78,8 @@ def judged(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[Vote]
     }
 
 
-def wilson(successes: float, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson score interval of a share: it stays inside of 0..1, also for none or all of few.
-
-    Args:
-        successes: 0 to n.
-        n: at least 1.
-        z: quantile of the normal distribution; 95 % by default.
+def wilson(successes: float, n: int) -> tuple[float, float]:
+    """The 95 % Wilson score interval of a share: it stays inside of 0..1, also for none or all of few.
 
     Raises:
         ValueError: n below 1, or successes out of range.
@@ -95,7 +90,7 @@ def wilson(successes: float, n: int, z: float = 1.959964) -> tuple[float, float]
     """
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"successes must be from 0 to n, and n at least 1, not {successes} of {n}")
-    share = successes / n
+    share, z = successes / n, 1.959964  # the quantile of the normal distribution
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return max(0.0, centre - half), min(1.0, centre + half)

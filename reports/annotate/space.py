@@ -8,6 +8,7 @@ from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, write_json, write_text
+from video_contrast.reports.annotate.page_items import PageItems
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
 from video_contrast.video import Clip
@@ -20,11 +21,8 @@ def write_space(
     output: str | Path,
     *,
     task: Literal["judge", "write"],
-    config: str,
-    split: str = "test",
     people: int = 1,
-    seed: int = 0,
-    video_root: str | Path | None = None,
+    items: PageItems,
 ) -> Path:
     """Writes the folder of a Space that serves the judging or the writing page of one config.
 
@@ -32,18 +30,15 @@ def write_space(
         folder: a built set.
         output: the Space's folder, new or empty.
         task: which page.
-        config: a multiple-choice config.
-        split: its split.
         people: answers wanted an item.
-        seed: of the order of items and options.
-        video_root: where the clips lie; the set's folder by default.
+        items: of a multiple-choice config.
 
     Raises:
         UsageError: no such config, or the output is in use.
         VideoContrastError: a clip is missing.
     """
-    root, target = Path(folder), Path(output)
-    clips_from = Path(video_root) if video_root is not None else root
+    root, target, config, split = Path(folder), Path(output), items.config, items.split
+    clips_from = items.video_root or root
     source = open_set(root)
     rows = source.choice_rows(config, split)
     if target.exists() and any(target.iterdir()):
@@ -59,7 +54,9 @@ def write_space(
     for path, file in sorted(clips.items()):
         _copy(file, target / "set" / path)
     facts = source.record["facts"] if source.is_built else {}
-    write_json(target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": seed})
+    write_json(
+        target / "space.json", {"task": task, "config": config, "split": split, "people": people, "seed": items.seed}
+    )
     write_text(target / "app.py", (files(__package__) / "space_app.txt").read_text(encoding="utf-8"))
     write_text(target / "requirements.txt", f"video-contrast[annotate]=={__version__}\n")
     name = str(facts.get("pretty_name") or source.builder or root.name)

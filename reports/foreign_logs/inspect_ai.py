@@ -88,9 +88,9 @@ def read(path: Path, log: Mapping[str, Any], metric: str | None = None) -> Forei
         epochs[item].append(value)
         metadata = sample.get("metadata")
         clusters[item] = video_of(metadata if isinstance(metadata, Mapping) else None)
-        chosen = letter_number((score or {}).get("answer", ""))
-        if chosen is not None and len(epochs[item]) == 1:
-            choices[item] = chosen
+        choice = letter_number((score or {}).get("answer", ""))
+        if choice is not None and len(epochs[item]) == 1:
+            choices[item] = choice
     return ForeignLog(
         path=path,
         harness="inspect_ai",

@@ -68,9 +68,9 @@ def read(path: Path, rows: Sequence[Mapping[str, Any]], metric: str | None = Non
         add_item(hits, item, value, place)
         fields = row[name] if isinstance(row[name], Mapping) else None
         clusters[item] = video_of(fields, row) or _file(row)
-        chosen = letter_number(_answer(fields, 0)) if fields else None
-        if chosen is not None:
-            choices[item] = chosen
+        choice = letter_number(_answer(fields, 0)) if fields else None
+        if choice is not None:
+            choices[item] = choice
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
     return ForeignLog(

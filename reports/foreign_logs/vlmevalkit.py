@@ -49,9 +49,9 @@ def read(path: Path, rows: Sequence[Mapping[str, Any]], first: int) -> ForeignLo
         item = str(row["index"])
         add_item(hits, item, max(value, 0.0), place)
         clusters[item] = video_of(row)
-        chosen = letter_number(row.get("prediction"))
-        if chosen is not None:
-            choices[item] = chosen
+        choice = letter_number(row.get("prediction"))
+        if choice is not None:
+            choices[item] = choice
     model, task = _names(path)
     return ForeignLog(
         path=path,

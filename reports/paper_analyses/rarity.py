@@ -10,16 +10,13 @@ from video_contrast.reports.paper_analyses.stored_hits import scored_contrasts
 from video_contrast.rows import MultipleChoiceRow
 
 
-def rare_ids(
-    rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str], *, seed: int = 0
-) -> dict[str, Any]:
+def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> dict[str, Any]:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 
     Args:
         rows: of a set whose contrasts replace one name (or word) by another.
         hits: item id -> 1 right, 0 wrong (`read_hits`).
         training: captions in which the names are counted, as whole words.
-        seed: of the intervals.
 
     Returns:
         As of `metrics.rarity_gap`, with intervals over clusters.
@@ -37,7 +34,6 @@ def rare_ids(
         [counts[edit["new"]] for edit in edits],
         clusters=[row["cluster"] for row, _ in pairs],
         interval=True,
-        seed=seed,
     )
 
 

@@ -12,6 +12,8 @@ from video_contrast.errors import UsageError
 from video_contrast.reports.paper_analyses.stored_hits import contrasts_of
 from video_contrast.rows import MultipleChoiceRow
 
+_SHOWN = 30  # verbs of the plot
+
 
 def verb_counts(rows: Sequence[MultipleChoiceRow], *, tagger: str = "auto") -> Counter[str]:
     """Lemmas of the verbs that a set's contrasts put in, with how often each occurs."""
@@ -68,22 +70,19 @@ def compare_verbs(first: Mapping[str, int], second: Mapping[str, int]) -> VerbCo
     }
 
 
-def plot_verbs(
-    first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path, top: int = 30
-) -> Path:
+def plot_verbs(first: Mapping[str, int], second: Mapping[str, int], names: tuple[str, str], output: str | Path) -> Path:
     """Draws figure 3: the share of each verb in two sets, the commonest of the first set to the left.
 
     Args:
         first, second: lemma -> count (`verb_counts`).
         names: of the two sets.
         output: the PNG file.
-        top: how many verbs.
     """
     from video_contrast.files import write_bytes
     from video_contrast.reports import figures
 
     totals = sum(first.values()), sum(second.values())
-    order = sorted(set(first) | set(second), key=lambda verb: (-first.get(verb, 0) / totals[0], verb))[:top]
+    order = sorted(set(first) | set(second), key=lambda verb: (-first.get(verb, 0) / totals[0], verb))[:_SHOWN]
     with figures.drawing(7.2, 3.4) as (canvas, axes):
         for number, (counts, total, name) in enumerate(zip((first, second), totals, names, strict=True)):
             positions = np.arange(len(order)) + (number - 0.5) * 0.4

@@ -27,11 +27,11 @@ def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
     else:
         captions = probe.captions_of(0)
         item = _timed(lambda: probe.scores(probe.clips[:1], captions))
-        one = item if len(captions) == 1 else _timed(lambda: probe.scores(probe.clips[:1], captions[:1]))
-        each = max(0.0, item - one) / max(1, len(captions) - 1)
+        single = item if len(captions) == 1 else _timed(lambda: probe.scores(probe.clips[:1], captions[:1]))
+        each = max(0.0, item - single) / max(1, len(captions) - 1)
         pairs = sum(table.n_pairs for table in plan.tables)
         views = sum(len(table.group.items) for table in plan.tables)
-        total = views * max(0.0, one - each) + pairs * each
+        total = views * max(0.0, single - each) + pairs * each
         what = f"a clip with {len(captions)} captions"
     total /= processes
     memory = peak_bytes()

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.doctor.captions import check_captions
 from video_contrast.runner.doctor.cost import check_cost
-from video_contrast.runner.doctor.probe import Probe, make_probe
+from video_contrast.runner.doctor.probe import ClipSource, Probe, make_probe
 from video_contrast.runner.doctor.reacting import check_reactions
 from video_contrast.runner.doctor.result import Outcome, SelfTest
 from video_contrast.runner.doctor.seeing import check_frames
 from video_contrast.runner.doctor.steady import check_finite, check_steadiness
 from video_contrast.runner.doctor.truth import check_channels, check_truth
-from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.views import Sampling
@@ -29,25 +27,21 @@ NOTHING_READ = "no clip of the set could be read"
 def examine(
     model: Encoder | PairScorer | TextScorer,
     plan: Plan,
-    root: Path,
-    sampling: Sampling,
+    source: ClipSource,
     *,
     half: bool = False,
     batch_size: int = 32,
     processes: int = 1,
-    store: FrameStore | None = None,
 ) -> tuple[SelfTest, Probe | None]:
     """Tests a model on a few items of a plan.
 
     Args:
         model: loaded. One that never sees a video is exempt.
         plan: of the run that is to come.
-        root: the folder of the videos.
-        sampling: which frames.
+        source: of the frames.
         half: whether it computes in half precision, where rounding shows.
         batch_size: of the run.
         processes: that share the run.
-        store: holds frames that other models of the same call have seen.
 
     Returns:
         The verdicts, and the items; None where nothing was tested.
@@ -55,12 +49,12 @@ def examine(
     Raises:
         VideoContrastError: the model cannot score at all, or takes none of the clips.
     """
-    began = time.perf_counter()
+    began, sampling = time.perf_counter(), source.sampling
     if isinstance(model, TextScorer):
         return SelfTest(exempt=NEVER_SEES), None
     refused: ValueError | None = None
     for scored in (False, True):
-        probe = make_probe(model, plan, root, sampling, half=half, batch_size=batch_size, scored=scored, store=store)
+        probe = make_probe(model, plan, source, half=half, batch_size=batch_size, scored=scored)
         if refused and not probe.clips:
             few = "; it may need --frames 2 or more" if sampling.frames == 1 else ""
             raise VideoContrastError(f"the model takes none of the clips that were tried: {refused}{few}") from refused

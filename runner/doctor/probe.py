@@ -209,16 +209,29 @@ def grey(clip: ClipFrames) -> ClipFrames:
     return replace(clip, frames=np.full_like(clip.frames, GREY))
 
 
+@dataclass(frozen=True)
+class ClipSource:
+    """Where the frames of clips come from.
+
+    Attributes:
+        root: the folder of the videos.
+        sampling: which frames.
+        store: holds frames that other models of the same call have seen.
+    """
+
+    root: Path
+    sampling: Sampling
+    store: FrameStore | None = None
+
+
 def make_probe(
     model: Encoder | PairScorer,
     plan: Plan,
-    root: Path,
-    sampling: Sampling,
+    source: ClipSource,
     *,
     half: bool = False,
     batch_size: int = 32,
     scored: bool = False,
-    store: FrameStore | None = None,
 ) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
@@ -227,12 +240,10 @@ def make_probe(
     Args:
         model: an encoder or a pair scorer.
         plan: of the run that is to come.
-        root: the folder of the videos.
-        sampling: which frames.
+        source: of the frames.
         half: whether the model computes in half precision, where rounding shows.
         batch_size: of the run.
         scored: pass over clips that the model does not take, too.
-        store: holds frames that other models of the same call have seen.
     """
     probe = Probe(model, [], [], half=half, batch_size=batch_size)
     taken: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
@@ -240,7 +251,7 @@ def make_probe(
         if caption in probe.captions or taken.intersection(clip.paths):
             continue
         try:
-            view = next(iter(views_of(root, clip, (Visual(),), sampling, store=store)))
+            view = next(iter(views_of(source.root, clip, (Visual(),), source.sampling, store=source.store)))
             frames = ClipFrames(view.frames, view.times, clip)
         except (VideoContrastError, OSError):
             continue

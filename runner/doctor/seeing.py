@@ -13,7 +13,7 @@ from video_contrast.runner.doctor.result import Outcome
 PLACES = 4  # of a clip that are tried
 
 
-def check_frames(probe: Probe, asked: int) -> Outcome:
+def check_frames(probe: Probe, sampled: int) -> Outcome:
     """The verdict "frames".
 
     A clip of one frame, repeated, gets another clip's frame at one place after the other: the scores must change. Where
@@ -21,11 +21,11 @@ def check_frames(probe: Probe, asked: int) -> Outcome:
 
     Args:
         probe: the items.
-        asked: frames that were asked for.
+        sampled: frames a clip that the run asks for.
     """
     given = len(probe.clips[0].frames)
-    if given != asked:
-        return Outcome("frames", "fail", f"{given} frames are handed over, {asked} were asked for")
+    if given != sampled:
+        return Outcome("frames", "fail", f"{given} frames are handed over, {sampled} were asked for")
     places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
     pairs = [_Still(probe, *pair) for pair in ((0, 1), (1, 0))]
     seen = [any(still.shows(place) for still in pairs) for place in places]

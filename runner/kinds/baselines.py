@@ -141,14 +141,14 @@ class CausalLM:
         """One number a text; texts go one by one, so a score never depends on its neighbours."""
         import torch
 
-        found = []
+        scores = []
         with torch.inference_mode():
             for text in texts:
                 ids = [self.start, *self.tokenizer.encode(text, add_special_tokens=False)]
                 row = torch.tensor([ids], device=self.model.device)
                 logits = self.model(input_ids=row).logits[0, :-1].float().log_softmax(-1)
-                found.append(float(logits.gather(1, row[0, 1:, None]).mean()))
-        return found
+                scores.append(float(logits.gather(1, row[0, 1:, None]).mean()))
+        return scores
 
 
 @kind("random", family="text", summary="a random number for every pair: the line of chance", names=("random",),

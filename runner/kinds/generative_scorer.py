@@ -252,11 +252,11 @@ class GenerativeScorer(PairScorer):
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The prompt about the first caption with its hash and token count, and the shapes of the pixels."""
         first = self.chat.safe(captions[0])
-        asked = {"yesno": prompts.YESNO.format(caption=first), "loglik": prompts.DESCRIBE}.get(self.options.scoring)
-        if asked is None:
+        question = {"yesno": prompts.YESNO.format(caption=first), "loglik": prompts.DESCRIBE}.get(self.options.scoring)
+        if question is None:
             lines = "\n".join(f"{letter}. {text}" for letter, text in zip(prompts.LETTERS, captions, strict=False))
-            asked = prompts.LETTER.format(options=lines)
-        prompt = self.chat.prompt(clip, asked)
+            question = prompts.LETTER.format(options=lines)
+        prompt = self.chat.prompt(clip, question)
         pixels = {name: list(shape) for name, shape in prompt.shapes.items()}
         end = self.chat.video_end(prompt.ids)
         shown: JsonObject = {

@@ -28,7 +28,7 @@ ROTATIONS = ("none", "rotate", "latin")
 def single_tokens(tokenizer: Any, forms: Sequence[str]) -> list[int]:
     """Ids of the forms that are one token, each once, in order of the ids."""
     ids = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
-    return sorted({one[0] for one in ids if len(one) == 1})
+    return sorted({tokens[0] for tokens in ids if len(tokens) == 1})
 
 
 def prompt_hash(prompt: str) -> str:

@@ -146,7 +146,7 @@ class RemoteEncoder(DualEncoder):
         """float32[N, D], rows of length 1."""
         import torch
 
-        arrays = on_device({name: np.stack([one[name] for one in prepared]) for name in prepared[0]}, self.model)
+        arrays = on_device({name: np.stack([clip[name] for clip in prepared]) for name in prepared[0]}, self.model)
         encode = getattr(self.model, self.interface.methods[0])
         with torch.inference_mode():
             output = encode(arrays["pixels"]) if self.interface.prepare is not None else encode(**arrays)

@@ -52,7 +52,7 @@ class RerankerScorer(PairScorer):
             batch = captions[begin : begin + self.batch_size]
             # Pairs have no place for the metadata of a video, so each batch is given its own.
             videos = sampled(self.encoder, clip) | {"video_metadata": [metadata_of(clip) for _ in batch]}
-            found = self.encoder.predict(
+            of_batch = self.encoder.predict(
                 [({"text": caption}, {"video": clip.frames}) for caption in batch],
                 prompt=self.prompt or None,
                 batch_size=len(batch),
@@ -60,7 +60,7 @@ class RerankerScorer(PairScorer):
                 convert_to_numpy=True,
                 processing_kwargs={"video": videos},
             )
-            scores.append(np.asarray(found, dtype=np.float64).reshape(len(batch)))
+            scores.append(np.asarray(of_batch, dtype=np.float64).reshape(len(batch)))
         return ScoreResult(np.concatenate(scores))
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:

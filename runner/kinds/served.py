@@ -206,8 +206,8 @@ def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None
         logs = np.array([float(np.logaddexp.reduce(terms)) if terms else MISSING for terms in by_answer])
         if np.logaddexp.reduce(logs) >= math.log(prompts.MIN_MASS):
             return logs
-    said = re.sub(rf"^\s*{THINK}.*?{END_OF_THINKING}", "", answer["text"], flags=re.DOTALL)
-    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", said).lower()
+    answered = re.sub(rf"^\s*{THINK}.*?{END_OF_THINKING}", "", answer["text"], flags=re.DOTALL)
+    text = re.sub(r"^[\s\W]+|[\s\W]+$", "", answered).lower()
     exact = [text in {form.lower() for form in texts} for texts in forms]
     return np.where(exact, 0.0, MISSING) if any(exact) else None
 

@@ -44,7 +44,9 @@ class ModelSource:
     def dtype(self) -> str:
         """The dtype that the config names, at its top or for the text model; "float32" where it names another."""
         configs = [self.config, self.config.get("text_config") or {}]
-        named = next((one[key] for one in configs for key in ("dtype", "torch_dtype") if one.get(key)), "float32")
+        named = next(
+            (config[key] for config in configs for key in ("dtype", "torch_dtype") if config.get(key)), "float32"
+        )
         return str(named) if named in ("bfloat16", "float16") else "float32"
 
 

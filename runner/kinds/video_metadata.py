@@ -42,8 +42,8 @@ def told_times(prompt: str, inputs: Mapping[str, Any]) -> list[float]:
             count, seconds = int(inputs["video_grid_thw"][0][0]), float(inputs[name][0])
             return [n * seconds for n in range(count)]
     for pattern in WRITTEN:
-        if found := list(re.finditer(pattern, prompt)):
-            return [60.0 * float(one[1]) + float(one[2]) if one.re.groups > 1 else float(one[1]) for one in found]
+        if marks := list(re.finditer(pattern, prompt)):
+            return [60.0 * float(mark[1]) + float(mark[2]) if mark.re.groups > 1 else float(mark[1]) for mark in marks]
     return []
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 from video_contrast.commands.command import Command, CommandGroup
 from video_contrast.console import AsJson, counted, print_json, print_table
 from video_contrast.errors import UsageError
-from video_contrast.options import Config, Seed, SetPath, Split, VideoRoot
+from video_contrast.options import Config, Seed, SetPath, Split
+from video_contrast.reports.annotate.page_items import PageItems
 
 if TYPE_CHECKING:
     from video_contrast.reports.annotate.judging import JudgedFigures
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
 
 Task = Annotated[Literal["judge", "write"], "which page"]
 People = Annotated[int, "how many people answer each item"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageItems:
-    """Which items of a set a page shows, in which order."""
-
-    config: Config = "verb_mc"
-    split: Split = "test"
-    video_root: VideoRoot = None
-    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,18 +102,7 @@ def space(
     """Write a page as a folder that is a Gradio Space. Pushing it publishes the clips: may you?"""
     from video_contrast.reports.annotate.space import write_space
 
-    print(
-        write_space(
-            dataset,
-            output,
-            task=task,
-            config=items.config,
-            split=items.split,
-            people=people,
-            seed=items.seed,
-            video_root=items.video_root,
-        )
-    )
+    print(write_space(dataset, output, task=task, people=people, items=items))
 
 
 def siblings(

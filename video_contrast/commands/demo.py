@@ -75,11 +75,12 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     """
     import video_contrast
     from video_contrast.builders.registry import get_builder
+    from video_contrast.storage import SetFolder
 
     if output.exists() and any(output.iterdir()) and not (output / "set").is_dir():
         raise VideoContrastError(f"--output {output} holds other files; give a new folder")
     dataset = output / "set"
-    if not (dataset / "README.md").exists():
+    if not SetFolder(dataset).has_card:
         say("building the shapes world: clips, captions, ten kinds of contrast")
         video_contrast.build("shapes", output=dataset)
     config = json.loads((video_contrast.checkpoint_path("temporal") / "config.json").read_text(encoding="utf-8"))

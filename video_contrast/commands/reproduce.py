@@ -47,7 +47,7 @@ def reproduce(
 
     tables = runner.published(paper)  # an unknown paper is named before anything else is asked for
     if model is None:
-        print("\n".join(runner.lines(tables, "", runner.Ours())))
+        print("\n".join(runner.lines("", runner.unscored(tables))))
         return
     folder = output or runner.default_output(paper, model)
     splits = {part.name: split for part in runner.RECIPES[paper].parts} if split else None

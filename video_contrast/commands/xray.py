@@ -1,7 +1,7 @@
 """`video-contrast xray WHAT ...`: can a benchmark be won without its videos, and what else is wrong with it?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, print_json
@@ -10,6 +10,7 @@ from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.plain_table import TableColumns
 
 if TYPE_CHECKING:
+    from video_contrast.audit.item_checks import TokenCount
     from video_contrast.audit.records import XrayRecord
     from video_contrast.reports.xray_sources import XraySource
 
@@ -59,22 +60,21 @@ def xray(
     if points <= 0 or token_limit < 1:
         raise UsageError(f"--points {points:g} and --token-limit {token_limit} must be above 0")
     model = loaded_language_model(language_model, device)
-    counting = _counting(tokenizer)
+    tokens = _tokens(tokenizer, token_limit)
     records: dict[str, XrayRecord] = {}
     for place in what:
         for source in open_sources(place, names_in(config), split=split, columns=columns, against=against):
             if split is not None and split not in source.splits:
                 raise unknown_name(f"split of {source.name}", split, list(source.splits))
-            chosen = split or ("test" if "test" in source.splits else next(iter(source.splits)))
+            shown = split or ("test" if "test" in source.splits else next(iter(source.splits)))
             record = xrayed(
                 source.splits,
-                split=chosen,
-                answers=answers_of(scores or [], source, chosen),
+                split=shown,
+                answers=answers_of(scores or [], source, shown),
                 language_model=model,
-                limit=token_limit,
+                tokens=tokens,
                 points=points,
                 seed=seed,
-                **counting,
             )
             record["source"] = {"read": place, "guesses": source.guesses, "left_out": source.left_out}
             if refine:
@@ -94,9 +94,11 @@ def xray(
         print(f"written to {page}")
 
 
-def _counting(tokenizer: str | None) -> dict[str, Any]:
+def _tokens(tokenizer: str | None, limit: int) -> "TokenCount":
+    from video_contrast.audit.item_checks import TokenCount
+
     if tokenizer is None:
-        return {}
+        return TokenCount(limit=limit)
     from transformers import AutoTokenizer
 
     from video_contrast.errors import VideoContrastError
@@ -105,7 +107,7 @@ def _counting(tokenizer: str | None) -> dict[str, Any]:
         loaded = AutoTokenizer.from_pretrained(tokenizer)
     except (OSError, ValueError) as error:
         raise VideoContrastError(f"--tokenizer {tokenizer} cannot be loaded: {error}") from error
-    return {"count_tokens": lambda text: len(loaded(text)["input_ids"]), "counter": f"those of {tokenizer}"}
+    return TokenCount(lambda text: len(loaded(text)["input_ids"]), f"those of {tokenizer}", limit)
 
 
 def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int) -> dict[str, object]:

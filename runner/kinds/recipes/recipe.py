@@ -55,11 +55,11 @@ class Recipe:
 
     def contradictions(self, config: Mapping[str, Any]) -> list[str]:
         """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
-        found = []
+        differences = []
         for name, line in self.lines.items():
             named: Any = config
             for part in line.config.split(".") if line.config else ():
                 named = named.get(part) if isinstance(named, Mapping) else None
             if line.config and named is not None and named != line.value:
-                found.append(f"{name} is {named} in its {line.config}, {line.value} in {line.source}")
-        return found
+                differences.append(f"{name} is {named} in its {line.config}, {line.value} in {line.source}")
+        return differences
