@@ -5,17 +5,24 @@ PYTHONPATH=tests/support/torchvision_shim:.venv/vlm python benchmarks/preference
 The model is a LLaVA whose vision tower is the packaged CLIP and whose language model has random weights. A supervised
 phase (SFTTrainer) teaches it to describe training clips; preference pairs (DPOTrainer, as docs/preferences.md shows it)
 then ask for the true action beside a false one. Both read the same exported folder. The negatives are those that the
-shapes world verifies, so that no wording tells them. Test clips show scenes that training never shows.
+shapes world verifies, so that no wording tells them. Test clips show scenes that training never shows. Models that lie
+in OUTPUT are not trained again.
 """
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 from preference_parts.tiny_llava import tiny_llava
 
-TEST = ("verb_mc", "antonym_mc")
+TEST = (
+    "retrieval", "random_mc", "antonym_mc", "verb_mc", "counterfactual_mc", "gender_mc", "person_id_mc", "entity_mc",
+    "object_mc", "role_mc",
+)  # fmt: skip
+GALLERY = 40  # clips of the retrieval
 SHARED: dict[str, Any] = {
     "max_length": None, "report_to": "none", "save_strategy": "no", "use_cpu": True, "bf16": False,
     "gradient_checkpointing": False, "lr_scheduler_type": "cosine", "weight_decay": 0.02, "adam_beta2": 0.98,
@@ -56,10 +63,12 @@ def described(pairs: Any) -> Any:
     return kept.remove_columns(["rejected", "videos", "kind", "id"])
 
 
-def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings: Any) -> float:
-    """Trains with one of TRL's trainers; returns the seconds of CPU."""
+def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings: Any) -> None:
+    """Trains with one of TRL's trainers, and says how long it took."""
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
+    if (output / "model.safetensors").exists():
+        return
     begin = time.process_time()
     model = AutoModelForImageTextToText.from_pretrained(base)
     model.model.vision_tower.requires_grad_(False)
@@ -68,11 +77,11 @@ def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings:
     trainer = how["trainer"](model, args=options, train_dataset=rows, processing_class=processor)
     trainer.train()
     trainer.save_model(str(output))
-    return time.process_time() - begin
+    print(f"{output.name}: {time.process_time() - begin:.0f} s of CPU", flush=True)
 
 
-def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seed: int, frames: int) -> str:
-    """The comparison of the model after the pairs with the one before, as Markdown."""
+def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequence[int], frames: int) -> str:
+    """The comparison of the models after the pairs with those before, as Markdown."""
     import datasets
     import torch
     from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
@@ -86,44 +95,66 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seed: int, 
     datasets.disable_progress_bars()
     world, pairs = output / "set", output / "pairs"
     if not (pairs / "preferences.json").exists():
-        video_contrast.build("shapes", ["retrieval", *TEST], output=world, items=items, gallery=4, train=clips)
+        gallery = min(GALLERY, items)
+        video_contrast.build("shapes", list(TEST), output=world, items=items, gallery=gallery, train=clips)
         contrasts = negatives(world, output / "negatives", 2)
         export_preferences(contrasts, output=pairs, format_="dpo", frames=frames, video_root=world)
     rows = datasets.load_dataset(str(pairs), split="train")
-    folders = {name: output / f"{name}-{seed}" for name in ("random", "described", "preferred")}
     texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(chosen[0]["content"] for chosen in rows["chosen"])]
-    check_trainable(tiny_llava(folders["random"], texts, seed=seed), pairs)
-    spent = [
+    compared = []
+    for seed in seeds:
+        folders = {name: output / f"{name}-{seed}" for name in ("random", "described", "preferred")}
+        check_trainable(tiny_llava(folders["random"], texts, seed=seed), pairs)
         train(
             folders["random"], folders["described"], described(rows), seed=seed, settings=SFTConfig,
             how={"trainer": SFTTrainer, "options": {
                 "max_steps": sft, "per_device_train_batch_size": 32, "learning_rate": 3e-3, "warmup_steps": sft // 20,
                 "logging_steps": max(1, sft // 10)}},
-        ),
+        )  # fmt: skip
         train(
             folders["described"], folders["preferred"], rows, seed=seed, settings=DPOConfig,
             how={"trainer": DPOTrainer, "options": {
                 "max_steps": dpo, "per_device_train_batch_size": 16, "learning_rate": 1e-3, "warmup_steps": dpo // 20,
                 "beta": 0.5, "logging_steps": max(1, dpo // 10)}},
-        ),
-    ]  # fmt: skip
-    runs = {name: output / "runs" / f"{name}-{seed}" for name in ("described", "preferred")}
-    for name, path in runs.items():
-        video_contrast.score(
-            str(folders[name]), world, list(TEST), output=path, frames=frames, progress=False,
-            options={"scoring": "loglik", "norm": "sum"},
         )  # fmt: skip
-    print(f"{len(rows)} pairs; {spent[0]:.0f} s of CPU for descriptions, {spent[1]:.0f} s for preferences")
-    return "\n".join(lines(compare_runs(runs["described"], runs["preferred"])))
+        runs = {name: output / "runs" / f"{name}-{seed}" for name in ("described", "preferred")}
+        for name, path in runs.items():
+            video_contrast.score(
+                str(folders[name]), world, list(TEST), output=path, frames=frames, progress=False,
+                options={"scoring": "loglik", "norm": "sum"},
+            )  # fmt: skip
+        compared.append(compare_runs(runs["described"], runs["preferred"]))
+        print("\n".join(lines(compared[-1])), flush=True)
+    return "\n".join([f"{len(rows)} pairs, seeds {', '.join(map(str, seeds))}", *table(compared)])
+
+
+def table(compared: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Markdown: a line a config, its figures as means over the seeds, and the difference of each seed."""
+    yield "| | questions | descriptions | with preferences | by seed | difference |"
+    yield "|---|---|---|---|---|---|"
+    for of_seeds in zip(*compared, strict=True):
+        row = of_seeds[0]
+        if row["figure"] not in ("accuracy", "t2v R@1", "v2t R@1"):
+            continue
+        first, second, differences = (
+            [of_seed[key] for of_seed in of_seeds] for key in ("first", "second", "difference")
+        )
+        spread = f" ± {stdev(differences):.3f}" if len(differences) > 1 else ""
+        name = row["config"] if row["figure"] == "accuracy" else f"{row['config']} {row['figure']}"
+        yield (
+            f"| {name} | {row['n']} | {mean(first):.3f} | {mean(second):.3f} | "
+            f"{', '.join(f'{value:+.3f}' for value in differences)} | {mean(differences):+.3f}{spread} |"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--output", type=Path, default=Path("preferences"))
     for name, default in (
-        ("clips", 2000), ("items", 200), ("sft", 900), ("dpo", 500), ("seed", 0), ("frames", 2)
+        ("clips", 2000), ("items", 200), ("sft", 900), ("dpo", 500), ("frames", 2)
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     given = vars(parser.parse_args())
     print(run(given.pop("output"), **given))
 

@@ -134,7 +134,8 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
         generator="llm",
         generator_model=recipe.model,
         generator_options=_without_server(recipe.options),
-        constraints="has_verb,lemma,frequency,siblings,inflection",  # those with models change no question
+        constraints=recipe.constraints,
+        constraint_options=recipe.constraint_settings,
         tagger=recipe.tagger,
         negatives=request.negatives,
         seed=request.seed,

@@ -10,13 +10,15 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions
 from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.options import Config, Seed, Split, with_options
@@ -28,7 +30,15 @@ from video_contrast.teacher.frame_negatives import FrameNegatives
 from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
-from video_contrast.teacher.negatives import NegativeRecipe, amounts, attempts_of, corpus_of, edits_of, texts_of
+from video_contrast.teacher.negatives import (
+    NegativeRecipe,
+    amounts,
+    attempts_of,
+    corpus_of,
+    edits_of,
+    texts_of,
+    why_none,
+)
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.candidate import Candidate, Original
@@ -78,8 +88,9 @@ class GenerateOptions(FramesOptions, EditOptions):
             raise UsageError("--structured is asked of a server: give --endpoint")
         if (self.price_in is None) != (self.price_out is None):
             raise UsageError("give --price-in and --price-out together")
-        if self.workers < 1:
-            raise UsageError(f"--workers must be at least 1, not {self.workers}")
+        for name in ("workers", "limit"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise UsageError(f"--{name} must be at least 1, not {value}")
         actions, objects = amounts(self.negatives)
         recipe = NegativeRecipe(
             actions,
@@ -119,7 +130,7 @@ class Estimate:
 
     def __str__(self) -> str:
         """One sentence."""
-        price = "" if self.price is None else f", at most about {self.price:.2f} by the given prices"
+        price = "" if self.price is None else f", at most about {ceil(100 * self.price) / 100:,.2f} by the given prices"
         return (
             f"{self.captions:,} captions: at most {self.questions:,} questions, {self.stored:,} answered already; the "
             f"others send about {self.tokens_in:,} tokens and get about {self.tokens_out:,}{price}"
@@ -136,6 +147,7 @@ GenerateResult = TypedDict(
         "rejected": int,
         "reasons": dict[str, int],  # reason -> rejected candidates
         "cost": dict[str, int],  # of a chat model: see `chat_model.Cost`
+        "failures": dict[str, str],  # address -> why, of endpoints that were left out
     },
     total=False,
 )
@@ -181,6 +193,10 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
     if estimate is not None:
         say(str(estimate))
     if request.dry_run:
+        try:
+            check_generator(recipe, own_model=request.generator != "llm")
+        except VideoContrastError as error:  # it is for planning: models may come later
+            say(f"not at hand: {error}")
         return {"estimate": estimate}
     settings = recipe.record() | {"corpus": digest(*texts_of(corpus)).hex(), "structured": request.structured}
     captions: list[GeneratedCaption] = []
@@ -199,23 +215,22 @@ def generate(dataset: str | Path, *, request: GenerateOptions, say: Callable[[st
         stored = read_json(path)
         captions += stored["captions"]
         rejected += stored["rejected"]
+    reasons = Counter(entry["reason"] for entry in rejected)
     if not any(caption["edits"] for caption in captions):
-        reasons = Counter(entry["reason"] for entry in rejected).most_common(3)
-        raise VideoContrastError(
-            f"{dataset}: no negative passed for any of {len(captions)} captions (rejected most: "
-            f"{', '.join(f'{reason} {count}' for reason, count in reasons) or 'nothing was proposed'})"
-        )
+        why = why_none(texts_of(corpus), reasons, recipe.generator)
+        raise VideoContrastError(f"{dataset}: no negative passed for any of {counted(len(captions), 'caption')}: {why}")
     result: GenerateResult = {
         "estimate": estimate,
         "captions": len(captions),
         "negatives": sum(len(caption["edits"]) for caption in captions),
         "captions with none": sum(not caption["edits"] for caption in captions),
         "rejected": len(rejected),
-        "reasons": dict(Counter(entry["reason"] for entry in rejected).most_common()),
+        "reasons": dict(reasons.most_common()),
     }
     _write(rows, captions, rejected, request=request, source=str(dataset), result=result)
     if chat is not None:
         result["cost"] = asdict(chat.cost)
+        result["failures"] = getattr(chat, "failures", {})
     return result
 
 
@@ -265,7 +280,8 @@ def _estimate(
     request: GenerateOptions,
 ) -> Estimate:
     listener = _Listener(chat.model)
-    source = recipe.source("verb", corpus)
+    # constraints are asked after the chat model: they change no question, and those with models need none yet
+    source = replace(recipe, constraints="lemma", constraint_settings=None).source("verb", corpus)
     assert isinstance(source, VerbContrasts)
     source.chat = listener
     for number in range(0, len(rows), PART):

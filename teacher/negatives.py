@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import atomic_path, read_json, write_json
 from video_contrast.rows import RetrievalRow
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 GENERATORS = ("auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set")
 UNTAGGED = ("shapes", "set")  # without words that are counted or captions that are tagged
+OUTCOMES = ("candidates:proposed", "candidates:accepted", "edited", "all_rejected")  # no reasons of their own
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
@@ -147,18 +149,18 @@ def negatives(
     record = path.with_suffix(".json")
     if path.exists() and record.exists() and read_json(record)["settings"] == settings:
         return pq.read_table(path).to_pylist(), read_json(record)["counts"]
-    say(f"negatives: {len(rows)} clips, {recipe.actions} action and {recipe.objects} object captions each")
+    clips = counted(len(rows), "clip")
+    say(f"negatives: {clips}, {recipe.actions} action and {recipe.objects} object captions each")
+    reasons: Counter[str] = Counter()
     captions = (
         _of_shapes(rows, recipe) if recipe.generator == "shapes"
         else _of_set(rows, recipe) if recipe.generator == "set"
-        else _of_captions(rows, recipe, corpus)
+        else _of_captions(rows, recipe, corpus, reasons)
     )  # fmt: skip
     if not any(row["negatives"] for row in captions):
         some = ", ".join(row["id"] for row in rows[:3])
-        raise VideoContrastError(
-            f"no negative caption could be made for the {len(rows)} clips {some} ...: none of their captions has an "
-            "action that can be swapped; more clips or other --constraints may help"
-        )
+        why = why_none([row["caption"] for row in captions], reasons, recipe.generator)
+        raise VideoContrastError(f"no negative caption could be made for the {clips} {some} ...: {why}")
     counts = _counts(captions, recipe.actions + recipe.objects)
     _write(path, captions)
     write_json(record, {"settings": settings, "counts": counts})
@@ -250,8 +252,33 @@ def _of_set(rows: Sequence[RetrievalRow], recipe: NegativeRecipe) -> list[Captio
     return captions
 
 
+def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -> str:
+    """Why captions have no negatives at all, and what to do.
+
+    Args:
+        texts: the captions.
+        reasons: why captions and candidates fell out, with their numbers.
+        generator: which one made none.
+    """
+    from video_contrast.perturbations.contrast.generators.frames.english import LEAST, function_share
+
+    if generator == "set":
+        return "the set of --generator-model knows none of these videos with these captions"
+    counts = Counter({name.removeprefix("candidates:rejected:"): n for name, n in reasons.items()})
+    most = ", ".join(f"{name} {n}" for name, n in counts.most_common() if n and name not in OUTCOMES)
+    if function_share(texts) < LEAST:
+        advice = (
+            "the captions do not look English, and negatives are made of English ones only; --generator set takes yours"
+        )
+    elif generator == "lexical":
+        advice = "few captions hold few words: --generator frames knows those of other corpora too"
+    else:
+        advice = "more clips or other --constraints may help"
+    return f"{f'left out by {most}' if most else 'none holds an action that can be swapped'}; {advice}"
+
+
 def _of_captions(
-    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]]
+    rows: Sequence[RetrievalRow], recipe: NegativeRecipe, corpus: Mapping[str, Sequence[str]], reasons: Counter[str]
 ) -> list[CaptionNegatives]:
     """From the generators of the contrast sets: edits of one phrase a pass, until a caption has enough."""
     from video_contrast.builders.assembly.tag_cache import tag_cache
@@ -264,7 +291,7 @@ def _of_captions(
     )
     with tag_cache():
         for target, kind, count in targets:
-            edits = edits_of(recipe.source(target, corpus), attempts, count) if count else []
+            edits = edits_of(recipe.source(target, corpus), attempts, count, reasons) if count else []
             for row, of_caption in zip(captions, edits, strict=bool(count)):
                 row["negatives"] += [edit.text for edit in of_caption]
                 row["kinds"] += [kind] * len(of_caption)
@@ -298,13 +325,16 @@ def attempts_of(rows: Sequence[RetrievalRow]) -> "list[Attempt]":
     return [Attempt(clip, number, 0) for clip in clips for number in range(len(clip.captions))]
 
 
-def edits_of(source: "ContrastGenerator", attempts: "Sequence[Attempt]", count: int) -> "list[list[Edit]]":
+def edits_of(
+    source: "ContrastGenerator", attempts: "Sequence[Attempt]", count: int, reasons: "Counter[str] | None" = None
+) -> "list[list[Edit]]":
     """Returns up to `count` edits of each caption that say different things, none of which its clip's captions say.
 
     Args:
         source: a generator with its constraints (`NegativeRecipe.source`).
         attempts: the captions (`attempts_of`).
         count: edits of each, at most.
+        reasons: counts what is left out, by reason.
     """
     from video_contrast.builders.assembly.captioned_clip import normal
 
@@ -313,7 +343,9 @@ def edits_of(source: "ContrastGenerator", attempts: "Sequence[Attempt]", count: 
         open_ = [n for n, of_caption in enumerate(edits) if len(of_caption) < count]
         if not open_:
             break
-        proposals, _ = source([_of_pass(attempts[n], number) for n in open_])
+        proposals, left_out = source([_of_pass(attempts[n], number) for n in open_])
+        if reasons is not None:
+            reasons.update(left_out)
         for n, proposed in zip(open_, proposals, strict=True):
             truths = attempts[n].clip.truths()
             for edit in proposed:

@@ -36,6 +36,7 @@ class ChatPool:
         self._alive = list(endpoints)
         self._all = list(endpoints)
         self._stored = 0
+        self.failures: dict[str, str] = {}  # address -> why, of endpoints that are left out
         for chat in self._all:
             chat.store = store
 
@@ -87,6 +88,7 @@ class ChatPool:
                     with lock:
                         waiting.append((key, messages))
                         errors.append(error)
+                        self.failures[str(chat.endpoint)] = str(error)
                         self._alive = [other for other in self._alive if other is not chat]
 
         workers = [chat for chat in self._alive for _ in range(chat.concurrency)]

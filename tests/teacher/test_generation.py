@@ -73,6 +73,30 @@ def test_a_dry_run_prices_and_asks_nothing(corpus, tmp_path, online):
     assert not (tmp_path / "n").exists()
 
 
+def test_a_dry_run_prices_before_the_models_of_the_constraints_are_there(corpus, tmp_path):
+    said = []
+    options = GenerateOptions(
+        output=tmp_path / "n", generator_model="org/chat", endpoint=["http://localhost:9/v1"], tagger="hanta",
+        constraints="lemma,word_vectors", constraint_options="vectors=/no/such.bin", dry_run=True,
+    )  # fmt: skip
+    assert generate(corpus, request=options, say=said.append)["estimate"].questions > CLIPS
+    assert said[1].startswith("not at hand: ") and "/no/such.bin" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("captions", "message"),
+    [
+        (["a man rides a horse", "a dog runs"], r"left out by .*frequency \d+.*--generator frames"),
+        (["ein Mann reitet ein Pferd", "ein Hund rennt über die Straße"], "do not look English"),
+    ],
+)
+def test_captions_that_get_no_negative_say_why(tmp_path, captions, message):
+    rows = [retrieval_row(id=text, video_id=text, video_path="0.mp4", captions=[text]) for text in captions]
+    recipe = NegativeRecipe(2, 0, tagger="hanta")
+    with pytest.raises(VideoContrastError, match=message):
+        negatives(rows, recipe, tmp_path / "store", corpus=corpus_of(rows), say=lambda _: None)
+
+
 def test_an_interrupted_run_asks_nothing_twice_even_of_another_endpoint(corpus, tmp_path, online, monkeypatch):
     monkeypatch.setattr("video_contrast.chat_model.time.sleep", lambda _: None)
     monkeypatch.setattr("video_contrast.chat_model.RETRIED", ())
@@ -97,6 +121,7 @@ def test_endpoints_share_the_questions_and_one_that_fails_is_left_out(corpus, tm
         result = generate(corpus, request=asked(tmp_path / "n", one.url, two.url, broken.url, workers=1))
         assert one.requests and two.requests
         assert result["cost"]["requests"] == len(one.requests) + len(two.requests)
+        assert list(result["failures"]) == [broken.url] and "500" in result["failures"][broken.url]
 
 
 def test_a_server_is_asked_for_the_schema(corpus, tmp_path, online):
@@ -159,6 +184,7 @@ def test_counted_frames_take_no_constraints(tmp_path):
         ({"generator_model": "m", "generator_options": "store=a.jsonl"}, "OUTPUT/answers.jsonl"),
         ({"generator_model": "m", "price_in": 1.0}, "together"),
         ({"generator_model": "m", "negatives": "many"}, "10-action"),
+        ({"generator_model": "m", "limit": 0}, "--limit must be at least 1"),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, message):

@@ -33,6 +33,8 @@ def generate(
     if result["rejected"]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in result["reasons"].items())
         print(f"rejected, with their reasons in rejected.jsonl: {reasons}")
+    for address, reason in result.get("failures", {}).items():
+        print(f"left out, the others went on: {address} ({reason.partition('; answers so far')[0]})")
     if "cost" in result:
         cost = result["cost"]
         print(

@@ -49,8 +49,8 @@ def require_english(captions: Sequence[str], known: Collection[str], *, name: st
     if share < LEAST and known_share(captions, known) < LEAST_KNOWN:
         raise VideoContrastError(
             f"{name} do not look English ({share:.0%} of their words are English function words, {LEAST:.0%} are "
-            "needed): the generator frames counts and parses English only; take --generator llm with a model of that "
-            "language, or build sets that change no words (retrieval, random_mc)"
+            "needed): contrasts are made of English captions only; build sets that change no words (retrieval, "
+            "random_mc), or bring your own pairs (build pairs)"
         )
 
 
