@@ -39,11 +39,31 @@ LEFT_OUT = {
     "may_be_true_together": "negatives may be true: captions of one video say both words",
     "not_in_zip": "videos are not in the zip",
     "repeated_negatives": "negatives stood twice for their clip and were taken once",
+    # Of edited clips.
+    "too_short": "clips are too short",
+    "no_other_clip_to_join": "clips have no other clip to be joined with",
+    "video_could_not_be_read": "clips cannot be read",
+    "stands_still": "clips stand still",
+    "looks_the_same_backwards": "clips look the same backwards",
+    "captions_say_the_same": "clips have a caption of another clip",
+    "captions_may_both_be_true": "clips have captions that may be true of others",
+    "captions_of_several_sentences": "clips have only captions of several sentences",
+    "another_caption_says_the_opposite": "clips have a caption that says the opposite of another",
+    "says_when_it_happens": "clips have only captions that say when",
+    "says_how_often": "clips have only captions that say how often",
+    "says_how_fast": "clips have only captions that say how fast",
+    "says_where_it_goes": "clips have captions that say where it goes",
+    "no_direction_verb": "clips have no verb of direction",
+    "more_than_one_action": "clips have captions of several actions",
+    "verb_may_mean_something_else": "clips have a verb that may mean something else",
+    "no_side": "clips have no caption that names a side",
+    "side_that_is_not_understood": "clips have a side that is not understood",
+    "names_both_sides_alike": "clips have captions that name both sides alike",
 }
 # Of the first two words of these texts, those that are others after "1".
 _SINGULAR = {
     "have": "has", "lack": "lacks", "name": "names", "were": "was", "clips": "clip", "rows": "row", "pairs": "pair",
-    "negatives": "negative", "videos": "video", "are": "is",
+    "negatives": "negative", "videos": "video", "are": "is", "stand": "stands", "look": "looks",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Annotated
 from video_contrast.audit.blind_audit import audit_splits
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import leave_out
+from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.clip_edits.copies import merged_copies
 from video_contrast.builders.clip_edits.grouping import groups_of, rows_of
 from video_contrast.builders.clip_edits.kinds import MODULES, edit_kinds
@@ -68,8 +69,7 @@ def clip_edits(
     for name in configs:
         groups, reasons = groups_of(kinds[name], materials, how, seed=seed)
         if not groups:
-            words = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
-            leave_out(built, name, f"{UNSUITED} ({words})")
+            leave_out(built, name, f"{UNSUITED} ({counts_in_words(dict(sorted(reasons.items())))})")
             continue
         rows = rows_of(kinds[name], groups, seed=seed)
         if write_videos:

@@ -12,6 +12,7 @@ import pytest
 
 import video_contrast
 from tests.support.video_files import turn_pictures, write_clip
+from video_contrast.builders.assembly.reasons import LEFT_OUT, counts_in_words
 from video_contrast.builders.clip_edits.kinds import MODULES
 from video_contrast.builders.clip_edits.material import LeftOut
 from video_contrast.builders.clip_edits.motion import motion_of
@@ -288,8 +289,8 @@ def test_odd_clips_are_counted_by_reason(odd: Path, tmp_path: Path) -> None:
     assert counts["speed"] == {"stands_still": 1, "too_short": 1}
     assert counts["mirror"] == {"no_side": 4}
     assert (
-        "looks the same backwards" in str(record["facts"])
-        or "stands still" in str(record["facts"])
+        "clip looks the same backwards" in str(record["facts"])
+        or "clip stands still" in str(record["facts"])
         or "reversal" in counts
     )
     assert counts["order"].get("too_short", 0) == 1
@@ -321,11 +322,12 @@ def test_clips_of_one_size_are_joined_first(tmp_path: Path) -> None:
 def test_captions_that_say_the_same_are_never_joined(odd: Path, tmp_path: Path) -> None:
     table(odd / "clips.csv", [("long.mkv", "A man runs.", "a"), ("uneven.mkv", "a man runs", "b")])
     with pytest.raises(
-        VideoContrastError, match=r"suits any of the edits: order \(1 captions say the same, 1 no other"
+        VideoContrastError,
+        match=r"suits any of the edits: order \(1 clip has a caption of another clip; 1 clip has no other clip to be",
     ):
         build(odd, tmp_path / "set", ["order"])
     table(odd / "clips.csv", [("long.mkv", "a man runs", "a"), ("uneven.mkv", "a man runs on grass", "b")])
-    with pytest.raises(VideoContrastError, match="captions may both be true"):
+    with pytest.raises(VideoContrastError, match="1 clip has captions that may be true of others"):
         build(odd, tmp_path / "set", ["order"])
     assert not (tmp_path / "set").exists()
 
@@ -342,7 +344,7 @@ def test_captions_that_say_it_by_themselves_are_left_out(odd: Path, tmp_path: Pa
     record = video_contrast.open_set(build(odd, tmp_path / "set", ["count", "speed"])).record
     counts = {kind: entry["facts"]["splits"]["test"]["counts"] for kind, entry in record["configs"].items()}
     assert counts == {"count": {"says_how_often": 1}, "speed": {"says_how_fast": 1}}
-    with pytest.raises(VideoContrastError, match="says when it happens"):
+    with pytest.raises(VideoContrastError, match="has only captions that say when"):
         build(odd, tmp_path / "no", ["order"])
 
 
@@ -357,7 +359,7 @@ def test_one_clip_alone_has_no_partner_and_can_still_be_repeated(odd: Path, tmp_
     table(odd / "clips.csv", [("long.mkv", "a man runs", "a")])
     folder = video_contrast.open_set(build(odd, tmp_path / "set"))
     assert folder.configs == ["count", "speed"]
-    assert "no other clip to join" in folder.record["facts"]["left_out"]["order"]
+    assert "1 clip has no other clip to be joined with" in folder.record["facts"]["left_out"]["order"]
 
 
 def test_wrong_calls_are_told(odd: Path, tmp_path: Path) -> None:
@@ -580,3 +582,12 @@ def test_real_clips_make_groups_of_the_kinds_that_their_captions_allow(shared_da
     assert [len(rows_of(folder, kind)) for kind in ("order", "count")] == [26, 81]  # one says "again"
     kinds = ["order", "count", "place", "identity", "needle"]
     assert contents(build(videos, tmp_path / "again", kinds, **options)) == contents(folder)
+
+
+def test_reasons_agree_with_their_number() -> None:
+    of_clips = [reason for reason, words in LEFT_OUT.items() if words.startswith("clips ")]
+    assert {"too_short", "looks_the_same_backwards", "no_direction_verb"} < set(of_clips)
+    for reason in of_clips:
+        one, two = counts_in_words({reason: 1}), counts_in_words({reason: 2})
+        assert re.match(r"1 clip (?:is|has|lacks|looks|stands|cannot)\b", one), one
+        assert re.match(r"2 clips (?:are|have|lack|look|stand|cannot)\b", two), two
