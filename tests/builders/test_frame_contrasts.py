@@ -72,6 +72,14 @@ def test_explain_says_for_each_clip_why_it_has_no_contrast(tmp_path: Path, capsy
     assert any(line.startswith("no verb contrast for clips/10: ") for line in lines)
 
 
+def test_a_note_on_the_parser_is_printed_once_for_verbs_and_things(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["build", "captions", "--config", "verb_mc", "--config", "object_mc", "--parser", "shallow"]
+    assert main([*command, "--captions", str(table(tmp_path)), "--output", str(tmp_path / "set")]) == 0
+    assert capsys.readouterr().err.count("read by tags and adjacency") == 1
+
+
 def test_own_training_captions_are_added_to_the_counts(tmp_path: Path) -> None:
     training = tmp_path / "training.csv"
     lines = [f"t{n}.mp4,a clerk {verb} a passport" for n, verb in enumerate(["stamps", "burns", "tears"] * 6)]

@@ -18,7 +18,7 @@ from video_contrast.perturbations.contrast.generators.frames.counts import Frame
 from video_contrast.perturbations.contrast.generators.frames.english import require_english
 from video_contrast.perturbations.contrast.generators.frames.objects import ObjectProposals
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals
 from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
@@ -91,7 +91,7 @@ class Found:
             return [
                 f"less than {_FEW[self.quality]:.0%} of the clips have a {self.kind} contrast: the captions may be of "
                 "another domain than the counts (give training captions of their own, --training), or hold few plain "
-                "statements (--explain says which rule left none)"
+                "statements (--explain says which rule left none); --quality all asks less of a contrast"
             ]
         return []
 
@@ -176,14 +176,14 @@ def propose(
         for clip in _read_clips(part, siblings or {}, parser, cache):
             found.captions += len(clip.readings)
             found.orders += sum(any(act.step for act in reading.actions) for reading in clip.readings)
-            made, reasons = generator.propose(clip)
-            found.reasons.update(reasons)
+            made, refused = generator.propose(clip)
+            found.reasons.update(refused.reasons)
             ranked = _ranked(made, kind)
             good = kept(ranked, kind, quality)
             if good:
                 found.proposals[clip.id] = good
             else:
-                found.missing[clip.id] = _why(clip, ranked, reasons, quality)
+                found.missing[clip.id] = _why(clip, ranked, refused, quality)
     note = version_note(parser)
     found.notes = [*([note] if note else []), *found.advice()]
     found.record = {
@@ -243,12 +243,12 @@ def _ranked(made: Sequence[Proposal], kind: Kind) -> list[Proposal]:
     return sorted(scored, key=lambda proposal: (-proposal.score, proposal.index, proposal.text))
 
 
-def _why(clip: ReadClip, ranked: Sequence[Proposal], reasons: Counter[str], quality: Quality) -> str:
+def _why(clip: ReadClip, ranked: Sequence[Proposal], refused: Refusals, quality: Quality) -> str:
     if ranked:
         return _too_little(ranked[0], quality)
     if not clip.readings:
         return "no captions"
-    return "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3)) or "nothing to replace"
+    return refused.line()
 
 
 def _too_little(best: Proposal, quality: Quality) -> str:

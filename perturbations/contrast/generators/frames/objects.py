@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.generators.frames.clip import ReadCli
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import alike, kind_of, names_a_thing, same_kind
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
@@ -68,17 +68,18 @@ class ObjectProposals:
         self._kind = lru_cache(1 << 16)(lambda name: kind_of(counts, name))
         self.plain = lru_cache(1 << 14)(self._plain)
 
-    def propose(self, clip: ReadClip) -> tuple[list[Proposal], Counter[str]]:
+    def propose(self, clip: ReadClip) -> tuple[list[Proposal], Refusals]:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
         found: list[Proposal] = []
-        reasons: Counter[str] = Counter()
+        refused = Refusals()
         for index, reading in enumerate(clip.readings):
             if not reading.things:
-                reasons["no thing"] += 1
+                refused.add("no thing")
             for thing in reading.things:
                 fault = thing.fault or self._unfit(reading, thing)
+                shown = reading.caption[thing.start : thing.end]
                 if fault:
-                    reasons[fault] += 1
+                    refused.add(fault, shown)
                     continue
                 why: Counter[str] = Counter()
                 before = len(found)
@@ -89,8 +90,8 @@ class ObjectProposals:
                     else:
                         found.append(self._proposal(clip, index, reading, thing=thing, other=other))
                 if len(found) == before:
-                    reasons[farthest(why) or "no other thing known here"] += 1
-        return found, reasons
+                    refused.add(farthest(why) or "no other thing known here", shown, of_all=True)
+        return found, refused
 
     def _unfit(self, reading: Reading, thing: Thing) -> str:
         if not self._thing(thing.name):
@@ -218,6 +219,11 @@ class ObjectProposals:
             "goes": self._goes_with_verbs(reading, thing, other),
             "preposition": self._preposition(thing.governor, other.name),
             "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
+            "ties": min(
+                (lifts.log_lift(noun, other.name) - lifts.log_lift(noun, thing.noun) for noun in others), default=0.0
+            ),
+            "actions": -float(sum(act.verb != "be" for act in reading.actions)),
+            "places": -float(self._kind(other.name) == "place") * sum(self._kind(noun) == "place" for noun in others),
             "adjectives": -float(len(thing.adjectives)),
             "plain": plain,
             "same_class": float(self._kind(thing.name) == self._kind(other.name)),

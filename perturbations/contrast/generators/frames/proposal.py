@@ -1,6 +1,7 @@
 """What the generator returns: one edit of one caption, with what was measured of it."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -35,6 +36,36 @@ class Proposal:
     antonym: bool
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Refusals:
+    """Why verbs (or things) of a clip's captions were not replaced.
+
+    Attributes:
+        reasons: how often each rule said no.
+        said: the same with the words that it was about, as lines for people.
+    """
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    said: Counter[str] = field(default_factory=Counter)
+
+    def add(self, reason: str, words: str = "", *, of_all: bool = False) -> None:
+        """Counts a refusal.
+
+        Args:
+            reason: the rule.
+            words: of the caption, which it is about.
+            of_all: whether it was said of what could replace them, not of the words themselves.
+        """
+        self.reasons[reason] += 1
+        about = f"nothing in place of {words!r}" if of_all else repr(words)
+        self.said[f"{about}: {reason}" if words else reason] += 1
+
+    def line(self) -> str:
+        """The commonest refusals: "'takes': light verb; nothing in place of 'rides': goes with what it replaces"."""
+        lines = [f"{said} ({n})" if n > 1 or ":" not in said else said for said, n in self.said.most_common(3)]
+        return "; ".join(lines) or "nothing to replace"
 
 
 def replaced(caption: str, start: int, end: int, new: str) -> tuple[str, int, str, str]:

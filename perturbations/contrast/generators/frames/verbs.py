@@ -16,7 +16,7 @@ from video_contrast.perturbations.contrast.generators.frames.groups import (
     opposite,
 )
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.swaps import bodies, other_way, steps_exclude, swaps
 from video_contrast.perturbations.contrast.generators.frames.together import Together
@@ -64,36 +64,37 @@ class VerbProposals:
         self._opposites = cache(self._opposites_of)
         self.measure = VerbParts(self.index, self.fits, self.together)
 
-    def propose(self, clip: ReadClip) -> tuple[list[Proposal], Counter[str]]:
+    def propose(self, clip: ReadClip) -> tuple[list[Proposal], Refusals]:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
         found: list[Proposal] = []
-        reasons: Counter[str] = Counter()
+        refused = Refusals()
         few = clip.captions < FEW_CAPTIONS
         for index, reading in enumerate(clip.readings):
             if not reading.actions:
-                reasons["no verb"] += 1
+                refused.add("no verb")
             for action in reading.actions:
+                shown = reading.caption[action.start : action.end]
                 sure = self._swaps(action) if few else []
                 if action.fault and not sure:
-                    reasons[action.fault] += 1
+                    refused.add(action.fault, shown)
                     continue
                 if inflect(action.verb, action.tag) != reading.words[action.place].text:
-                    reasons["form not known"] += 1
+                    refused.add("form not known", shown)
                     continue
                 if action.particle and action.verb in IDIOMS:
-                    reasons["says little"] += 1
+                    refused.add("says little", shown)
                     continue
                 if action.noun in EMPTY:
-                    reasons["a noun that says nothing"] += 1
+                    refused.add("a noun that says nothing", shown)
                     continue
                 if not action.noun and action.preposition:
-                    reasons["preposition without a noun"] += 1
+                    refused.add("preposition without a noun", shown)
                     continue
                 if (
                     action.verb in ("show", "display", "feature", "animate", "title", "dress")
                     or "to do" in action.tails
                 ):
-                    reasons["clause or second object" if "to do" in action.tails else "says little"] += 1
+                    refused.add("clause or second object" if "to do" in action.tails else "says little", shown)
                     continue
                 before = len(found)
                 why: Counter[str] = Counter()
@@ -104,8 +105,8 @@ class VerbProposals:
                         continue
                     found.append(self._proposal(clip, index, reading, action=action, other=other))
                 if len(found) == before:
-                    reasons[farthest(why) or "no other verb known of this noun"] += 1
-        return found, reasons
+                    refused.add(farthest(why) or "no other verb known of this noun", shown, of_all=True)
+        return found, refused
 
     def _swaps(self, action: Action) -> list[VerbSwap]:
         """What surely replaces an action where a clip has few captions (`swaps`), seen with this noun or not."""
