@@ -1,1 +1,11 @@
-"""X-ray of a set: blind models, the blind audit and its refinement, checks of tables and videos."""
+"""What a set gives away without its videos, and what else is wrong with it; needs rows only.
+
+xray.py, records.py    all of it in one record, key by key, and its short form for a card
+blind_models.py, text_features.py    models that never see a video
+blind_audit.py, pair_groups.py    what they win, alone and in groups of pairs; refinement of a set
+item_checks.py, near_duplicates.py    places of the key, copies, leaks, texts too long
+nearest_contrasts.py    which candidate was made from the true one, where a set does not say
+model_answers.py, exchangeability.py    what models' answers say of a set; does a language model know it?
+set_audit.py    audits written into a set on disk
+check.py    are the tables valid, and the videos there and readable?
+"""

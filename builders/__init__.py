@@ -1,6 +1,14 @@
 """Builders: captioned video sets in, contrast sets and robustness sets out.
 
-build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
+    build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
+
+registry.py, writing.py, build_report.py    what a builder is, how its set is written, and what is said of it
+sources/    one file a data set, published ones included (`published.py` has what these share)
+assembly/    clips, contrasts and distractors become candidates; reasons why clips fall out; work on many processes
+robustness/    sets under perturbations of their texts and videos
+shapes/    clips drawn on the spot, whose captions are true by construction
+clip_edits/    groups of edited clips, one file a kind of edit
+dataset_builder.py    every builder as a class of `datasets`
 """
 
 from pathlib import Path

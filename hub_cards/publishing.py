@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.hub_cards.video_table import TABLE, video_table, with_video_config
 from video_contrast.storage import SetFolder
+from video_contrast.storage.set_folder import CARD
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -116,7 +117,7 @@ def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
     With videos a table comes first in which the Hub's viewer plays them.
     """
     tables = dict(push.tables)
-    text = tables["README.md"].read_text(encoding="utf-8").replace(ANYWHERE, repo)
+    text = tables[CARD].read_text(encoding="utf-8").replace(ANYWHERE, repo)
     if push.videos:
         with explained(repo):
             owner = repo if "/" in repo else f"{client_api().whoami()['name']}/{repo}"
@@ -124,8 +125,8 @@ def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
         text = with_video_config(text, len(push.videos), len(data))
         (folder / "videos.parquet").write_bytes(data)
         tables = {TABLE: folder / "videos.parquet"} | tables
-    (folder / "README.md").write_bytes(text.encode("utf-8"))
-    return list((tables | {"README.md": folder / "README.md"}).items())
+    (folder / CARD).write_bytes(text.encode("utf-8"))
+    return list((tables | {CARD: folder / CARD}).items())
 
 
 def upload(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from video_contrast.storage.set_folder import PLAYED
+from video_contrast.storage.set_folder import PLAYED, table_path
 
 if TYPE_CHECKING:
     import datasets
 
 CONFIG, SPLIT = PLAYED, "clips"
-TABLE = f"{CONFIG}/{SPLIT}-00000-of-00001.parquet"
+TABLE = table_path(CONFIG, SPLIT)
 
 
 def video_table(paths: Sequence[str], repo: str) -> bytes:

@@ -1,6 +1,15 @@
 """Reports: from stored scores to a page that people read.
 
-write_report(["runs/temporal"], "report.html")    one self-contained HTML file
+    write_report(["runs/temporal"], "report.html")    one self-contained HTML file
+
+write.py, page.*    the page; runs.py, hits.py    the runs that it is about, and what they got right
+summary.py, kinds.py, robustness.py, controls.py, behaviour.py, sets.py, training.py    its sections; finding.py    its
+first sentence; gallery.py, strips.py    its failures; layout.py, figures.py    tables and plots
+compare.py, power.py, foreign_logs/    two runs on the same items, and logs of other harnesses
+terminal.py, run_table.py    tables for a terminal
+xray.py, xray_sources.py    X-rays of sets: what is read, and their page
+reproduce.py, reference.py, paper_analyses/, published/    the papers' tables and analyses
+annotate/, exports/    pages for people; sets in the formats of other tools
 """
 
 from typing import Any

@@ -8,6 +8,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
 from video_contrast.reports.foreign_logs import inspect_ai, lmms_eval, mteb, vlmevalkit
 from video_contrast.reports.foreign_logs.log import ForeignLog
+from video_contrast.reports.hits import hit
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
 from video_contrast.storage.run_records import ScoreRow
@@ -100,15 +101,12 @@ def _own(run: RunFolder) -> list[ForeignLog]:
     """The multiple-choice configs of a run of ours, under their clean condition."""
     import numpy as np
 
-    from video_contrast.metrics import choice_ranks
-
     by_config: dict[str, list[ScoreRow]] = {}
     for row in run.score_rows():
         if row["condition"] == CLEAN:
             by_config.setdefault(row["config"], []).append(row)
     logs = []
     for config, rows in by_config.items():
-        hits = [choice_ranks(np.array([row["scores"]]), np.array([row["label"]])).hit(1)[0] for row in rows]
         logs.append(
             ForeignLog(
                 path=run.path,
@@ -116,7 +114,7 @@ def _own(run: RunFolder) -> list[ForeignLog]:
                 model=Path(run.model).name,
                 task=config,
                 metric="accuracy",
-                hits={row["id"]: float(hit) for row, hit in zip(rows, hits, strict=True)},
+                hits={row["id"]: hit(row) for row in rows},
                 clusters={row["id"]: row["cluster"] for row in rows},
                 choices={row["id"]: int(np.argmax(row["scores"])) for row in rows},
             )

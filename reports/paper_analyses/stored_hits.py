@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from video_contrast.errors import UsageError
-from video_contrast.metrics import choice_ranks
-from video_contrast.metrics.checks import choices
+from video_contrast.reports.hits import hit
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import RunFolder
 
@@ -27,8 +26,7 @@ def read_hits(run: str | Path, config: str, condition: str = "clean") -> dict[st
     if not scored:
         known = sorted({f"{row['config']} ({row['condition']})" for row in rows})
         raise UsageError(f"{run} has no scores of {config} ({condition}); it has {', '.join(known) or 'none'}")
-    scores, labels, _ = choices([row["scores"] for row in scored], [row["label"] for row in scored], ragged=True)
-    return dict(zip([row["id"] for row in scored], choice_ranks(scores, labels).hit(1).tolist(), strict=True))
+    return {row["id"]: hit(row) for row in scored}
 
 
 def contrasts_of(rows: Iterable[MultipleChoiceRow]) -> list[tuple[MultipleChoiceRow, int]]:

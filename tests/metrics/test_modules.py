@@ -175,7 +175,7 @@ def test_ties_are_expected_values_and_nan_is_an_error(mc: Any) -> None:
     assert mc.compute(predictions=[[0.5, 0.1]], references=[0])["accuracy"] == 1
 
 
-def test_both_schemas_in_one_call_and_in_batches(mc: Any) -> None:
+def test_both_schemas_in_one_call_and_one_by_one(mc: Any) -> None:
     scores = np.random.default_rng(0).random((20, 3))
     labels = [0] * 20
     kinds = [["true", "verb_lm", "random"]] * 20
@@ -186,10 +186,6 @@ def test_both_schemas_in_one_call_and_in_batches(mc: Any) -> None:
     assert full == metrics.multiple_choice(
         scores, labels, kinds=kinds, clusters=[str(c) for c in clusters], interval=True
     )
-    for start in (0, 10):
-        part = slice(start, start + 10)
-        mc.add_batch(predictions=scores[part], references=labels[part], kinds=kinds[part], clusters=clusters[part])
-    assert mc.compute() == full
     for i in range(20):
         mc.add(prediction=list(scores[i]), reference=0, clusters=clusters[i])
     assert mc.compute()["accuracy_low"] == full["accuracy_low"]

@@ -161,6 +161,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._missing("RepoNotFound")
         return found
 
+    def _commit(self, kind: str, name: str, revision: str) -> tuple[Any, tuple[str, dict[str, bytes]] | None]:
+        """A repository and what it holds at a revision; where there is none, that is answered."""
+        repo = self._repo(kind, name)
+        commit = repo.at(revision) if repo else None
+        if repo and commit is None:
+            self._missing("RevisionNotFound")
+        return repo, commit
+
     # ---- routes
     def whoami(self, method: str, body: bytes, query: Any) -> None:
         self._send({"name": self.server_hub.user, "type": "user", "auth": {"accessToken": {"role": "write"}}})
@@ -198,14 +206,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send({})
 
     def info(self, method: str, body: bytes, query: Any, kind: str, name: str, revision: str = "main") -> None:
-        repo = self._repo(kind, name)
-        if repo is None:
+        repo, commit = self._commit(kind, name, revision)
+        if commit is None:
             return
-        found = repo.at(revision)
-        if found is None:
-            self._missing("RevisionNotFound")
-            return
-        sha, files = found
+        sha, files = commit
         self._send({
             "_id": "1", "id": name, "sha": sha, "private": repo.private, "gated": repo.gated, "disabled": False,
             "tags": [], "downloads": 0, "likes": 0, "siblings": [{"rfilename": path} for path in sorted(files)],
@@ -213,18 +217,14 @@ class _Handler(BaseHTTPRequestHandler):
         })  # fmt: skip
 
     def preupload(self, method: str, body: bytes, query: Any, kind: str, name: str, revision: str) -> None:
-        repo = self._repo(kind, name)
-        if repo is None:
-            return
-        found = repo.at(revision)
-        if found is None:
-            self._missing("RevisionNotFound")
+        _, commit = self._commit(kind, name, revision)
+        if commit is None:
             return
         answers = []
         for file in json.loads(body)["files"]:
             large = file["path"].endswith(LARGE)
             answer = {"path": file["path"], "uploadMode": "lfs" if large else "regular", "shouldIgnore": False}
-            held = found[1].get(file["path"])
+            held = commit[1].get(file["path"])
             if held is not None:
                 answer["oid"] = hashlib.sha256(held).hexdigest() if large else _oid(held)
             answers.append(answer)
@@ -245,14 +245,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send({})
 
     def commit(self, method: str, body: bytes, query: Any, kind: str, name: str, revision: str) -> None:
-        repo = self._repo(kind, name)
-        if repo is None:
+        repo, former = self._commit(kind, name, revision)
+        if former is None:
             return
-        found = repo.at(revision)
-        if found is None:
-            self._missing("RevisionNotFound")
-            return
-        files = dict(found[1])
+        files = dict(former[1])
         for line in body.decode().splitlines():
             entry = json.loads(line)
             value = entry["value"]
@@ -262,7 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
                 files[value["path"]] = self.server_hub.objects[value["oid"]]
             elif entry["key"] == "deletedFile":
                 files.pop(value["path"], None)
-        sha = hashlib.sha1(repr((found[0], sorted(files.items()))).encode()).hexdigest()
+        sha = hashlib.sha1(repr((former[0], sorted(files.items()))).encode()).hexdigest()
         answer = {"success": True, "commitOid": sha, "commitUrl": f"{self._page(kind.rstrip('s'), name)}/commit/{sha}"}
         if query.get("create_pr"):
             repo.pull_requests.append(files)
@@ -272,15 +268,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(answer)
 
     def tree(self, method: str, body: bytes, query: Any, kind: str, name: str, revision: str, folder: str = "") -> None:
-        repo = self._repo(kind, name)
-        found = repo.at(revision) if repo else None
-        if repo is None:
-            return
-        if found is None:
-            self._missing("RevisionNotFound")
+        _, commit = self._commit(kind, name, revision)
+        if commit is None:
             return
         prefix = f"{folder}/" if folder else ""
-        inside = {path: data for path, data in found[1].items() if path.startswith(prefix)}
+        inside = {path: data for path, data in commit[1].items() if path.startswith(prefix)}
         if folder and not inside:
             self._missing("EntryNotFound")
             return
@@ -301,20 +293,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(list(entries.values()))
 
     def paths_info(self, method: str, body: bytes, query: Any, kind: str, name: str, revision: str) -> None:
-        repo = self._repo(kind, name)
-        found = repo.at(revision) if repo else None
-        if repo is None:
-            return
-        if found is None:
-            self._missing("RevisionNotFound")
+        _, commit = self._commit(kind, name, revision)
+        if commit is None:
             return
         text = body.decode()
         wanted = json.loads(text)["paths"] if text.startswith("{") else parse_qs(text).get("paths", [])
         answers = []
         for path in wanted:
-            if path in found[1]:
-                answers.append(_file_entry(path, found[1][path]))
-            elif any(held.startswith(f"{path}/") for held in found[1]):
+            if path in commit[1]:
+                answers.append(_file_entry(path, commit[1][path]))
+            elif any(held.startswith(f"{path}/") for held in commit[1]):
                 answers.append({"type": "directory", "path": path, "oid": _oid(path.encode()), "size": 0})
         self._send(answers)
 
@@ -327,15 +315,14 @@ class _Handler(BaseHTTPRequestHandler):
         if repo.gated:
             self._send({"error": "Access is restricted"}, 403, {"X-Error-Code": "GatedRepo"})
             return
-        found = repo.at(revision)
-        if found is None:
-            self._missing("RevisionNotFound")
+        _, commit = self._commit(repo.kind, name, revision)
+        if commit is None:
             return
-        data = found[1].get(file)
+        data = commit[1].get(file)
         if data is None:
             self._missing("EntryNotFound")
             return
-        headers = {"ETag": f'"{_oid(data)}"', "X-Repo-Commit": found[0], "Accept-Ranges": "bytes",
+        headers = {"ETag": f'"{_oid(data)}"', "X-Repo-Commit": commit[0], "Accept-Ranges": "bytes",
                    "Content-Type": "application/octet-stream"}  # fmt: skip
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
         if asked and method == "GET":

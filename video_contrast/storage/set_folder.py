@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,20 +217,6 @@ class SetFolder:
                 return next(file.iter_batches(batch_size=n)).to_pylist()  # type: ignore[no-any-return]
         return []
 
-    def arrow(self, config: str, split: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """A split as an arrow table.
-
-        Args:
-            config, split: which table.
-            columns: which columns; all where None.
-
-        Raises:
-            VideoContrastError: a file is damaged.
-        """
-        import pyarrow as pa
-
-        return pa.concat_tables([_read(path, columns) for path in self.files(config, split)])
-
     def fingerprint(self, config: str, split: str) -> str:
         """A digest of the rows of a split; see `fingerprint`."""
         return fingerprint(self.rows(config, split))
@@ -290,12 +276,12 @@ def table_path(config: str, split: str) -> str:
     return f"{config}/{split}-00000-of-00001.parquet"
 
 
-def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+def _read(path: Path) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        return pq.ParquetFile(path).read(columns)
+        return pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
