@@ -3,8 +3,9 @@
 PYTHONPATH=tests/support/torchvision_shim:.venv/vlm python benchmarks/preferences.py --output preferences
 
 The model is a LLaVA whose vision tower is the packaged CLIP and whose language model has random weights. A supervised
-phase (SFTTrainer) teaches it to describe training clips; preference pairs (DPOTrainer, as docs/preferences.md shows it)
-then ask for the true action beside a false one. Both read the same exported folder. The negatives are those that the
+phase (SFTTrainer) teaches it to describe training clips; preference pairs (DPOTrainer) then ask for the true action
+beside a false one: alone ("preferred"), or with the likelihood of the true caption as a second term ("kept"), as
+docs/preferences.md shows it. All read the same exported folder. The negatives are those that the
 shapes world verifies, so that no wording tells them. Test clips show scenes that training never shows. Models that lie
 in OUTPUT are not trained again.
 """
@@ -23,6 +24,10 @@ TEST = (
     "object_mc", "role_mc",
 )  # fmt: skip
 GALLERY = 40  # clips of the retrieval
+ARMS: dict[str, dict[str, Any]] = {
+    "preferred": {"learning_rate": 1e-3},
+    "kept": {"learning_rate": 3e-4, "loss_type": ["sigmoid", "sft"], "loss_weights": [1.0, 4.0]},
+}
 SHARED: dict[str, Any] = {
     "max_length": None, "report_to": "none", "save_strategy": "no", "use_cpu": True, "bf16": False,
     "gradient_checkpointing": False, "lr_scheduler_type": "cosine", "weight_decay": 0.02, "adam_beta2": 0.98,
@@ -101,9 +106,9 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequ
         export_preferences(contrasts, output=pairs, format_="dpo", frames=frames, video_root=world)
     rows = datasets.load_dataset(str(pairs), split="train")
     texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(chosen[0]["content"] for chosen in rows["chosen"])]
-    compared = []
+    compared: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for seed in seeds:
-        folders = {name: output / f"{name}-{seed}" for name in ("random", "described", "preferred")}
+        folders = {name: output / f"{name}-{seed}" for name in ("random", "described", *ARMS)}
         check_trainable(tiny_llava(folders["random"], texts, seed=seed), pairs)
         train(
             folders["random"], folders["described"], described(rows), seed=seed, settings=SFTConfig,
@@ -111,26 +116,29 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequ
                 "max_steps": sft, "per_device_train_batch_size": 32, "learning_rate": 3e-3, "warmup_steps": sft // 20,
                 "logging_steps": max(1, sft // 10)}},
         )  # fmt: skip
-        train(
-            folders["described"], folders["preferred"], rows, seed=seed, settings=DPOConfig,
-            how={"trainer": DPOTrainer, "options": {
-                "max_steps": dpo, "per_device_train_batch_size": 16, "learning_rate": 1e-3, "warmup_steps": dpo // 20,
-                "beta": 0.5, "logging_steps": max(1, dpo // 10)}},
-        )  # fmt: skip
-        runs = {name: output / "runs" / f"{name}-{seed}" for name in ("described", "preferred")}
+        for arm, options in ARMS.items():
+            train(
+                folders["described"], folders[arm], rows, seed=seed, settings=DPOConfig,
+                how={"trainer": DPOTrainer, "options": options | {
+                    "max_steps": dpo, "per_device_train_batch_size": 16, "warmup_steps": dpo // 20, "beta": 0.5,
+                    "logging_steps": max(1, dpo // 10)}},
+            )  # fmt: skip
+        runs = {name: output / "runs" / f"{name}-{seed}" for name in ("described", *ARMS)}
         for name, path in runs.items():
             video_contrast.score(
                 str(folders[name]), world, list(TEST), output=path, frames=frames, progress=False,
                 options={"scoring": "loglik", "norm": "sum"},
             )  # fmt: skip
-        compared.append(compare_runs(runs["described"], runs["preferred"]))
-        print("\n".join(lines(compared[-1])), flush=True)
-    return "\n".join([f"{len(rows)} pairs, seeds {', '.join(map(str, seeds))}", *table(compared)])
+        for arm, of_arm in compared.items():
+            of_arm.append(compare_runs(runs["described"], runs[arm]))
+            print("\n".join(lines(of_arm[-1])), flush=True)
+    tables = [f"{arm}\n\n" + "\n".join(table(of_arm)) for arm, of_arm in compared.items()]
+    return "\n\n".join([f"{len(rows)} pairs, seeds {', '.join(map(str, seeds))}", *tables])
 
 
 def table(compared: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Markdown: a line a config, its figures as means over the seeds, and the difference of each seed."""
-    yield "| | questions | descriptions | with preferences | by seed | difference |"
+    """Markdown: a line a figure, as means over the seeds, and the difference of each seed."""
+    yield "| | questions | descriptions | with pairs | by seed | difference |"
     yield "|---|---|---|---|---|---|"
     for of_seeds in zip(*compared, strict=True):
         row = of_seeds[0]

@@ -31,6 +31,7 @@ def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
     targets: Any = options.lora_targets
     if targets != "all-linear":
         targets = [name.strip() for name in targets.split(",")]
+    name = str(Path(base).resolve()) if Path(base).is_dir() else base
     towers = [f"{side}_model" for side in FREEZE[freeze]]
     config = LoraConfig(
         r=options.lora_rank,
@@ -38,7 +39,7 @@ def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
         lora_dropout=options.lora_dropout,
         target_modules=targets,
         exclude_modules=rf"(.*\.)?({'|'.join(towers)})\..*" if towers else None,
-        base_model_name_or_path=str(Path(base).resolve()) if Path(base).is_dir() else base,
+        base_model_name_or_path=name,
     )
     try:
         with warnings.catch_warnings():
@@ -47,7 +48,7 @@ def adapted(net: Any, base: str, options: LoraOptions, freeze: str) -> Any:
             model = get_peft_model(net, config)
     except ValueError as error:
         raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error
-    model.peft_config["default"].base_model_name_or_path = config.base_model_name_or_path
+    model.peft_config["default"].base_model_name_or_path = name
     return model
 
 

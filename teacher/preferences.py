@@ -107,8 +107,9 @@ class PreferenceOptions:
             )
         if self.format_ == "grpo" and self.how == "loglik":
             raise UsageError("--format grpo needs an answer that can be checked: give --scoring letter or yesno")
-        if self.frames < 1:
-            raise UsageError(f"--frames must be at least 1, not {self.frames}")
+        for name in ("frames", "limit"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise UsageError(f"--{name} must be at least 1, not {value}")
 
 
 @with_options

@@ -59,6 +59,15 @@ def test_the_adapters_are_saved_as_the_library_saves_them(place: Path, apart: di
     assert any("vision_model" in name for name in names) and any("visual_projection" in name for name in names)
 
 
+def test_adapters_of_a_base_named_from_here_are_found_from_elsewhere(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    result = run(place, str(tmp_path / "here"), model="clip", evaluate_every=2)
+    monkeypatch.chdir(tmp_path)
+    assert locate(str(result["model"])).adapter is not None
+
+
 def test_score_takes_the_adapter_folder(place: Path, apart: dict[str, Any]) -> None:
     base, adapted = scores(place / "clip", place, "s-base"), scores(apart["model"], place, "s-apart")
     assert np.abs(adapted - base).max() > 1e-3

@@ -131,7 +131,8 @@ def test_questions_keep_the_prompt_of_their_set(folder: Path, tmp_path: Path) ->
         ({"split": "test"}, "--allow-test"),
         ({"split": "val"}, "has train, test|has test, train"),
         ({"format_": "grpo", "scoring": "loglik"}, "can be checked"),
-        ({"frames": 0}, "at least 1"),
+        ({"frames": 0}, "--frames must be at least 1"),
+        ({"limit": -2}, "--limit must be at least 1"),
         ({"kinds": "gender"}, "no row could be made"),
     ],
 )
