@@ -25,7 +25,7 @@ QUALITIES: tuple[Quality, ...] = ("high", "balanced", "all")
 # Scores that about half and two thirds of MSR-VTT's validation videos reach (verbs), a third and half (objects).
 THRESHOLDS: dict[str, dict[str, float]] = {
     "verb": {"high": 0.52, "balanced": -0.5},
-    "object": {"high": 0.2, "balanced": -1.4},
+    "object": {"high": 0.16, "balanced": -1.4},
 }
 
 # How far below the dial the further proposals of a clip may lie whose best one reaches it: the choice that balances
