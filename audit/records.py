@@ -183,6 +183,14 @@ PowerFacts = TypedDict(
 )
 
 
+class SourceFacts(TypedDict):
+    """What was read for an X-ray, what was guessed of it, and which rows are no items: reason -> places."""
+
+    read: str
+    guesses: list[str]
+    left_out: dict[str, list[str]]
+
+
 class XrayRecord(TypedDict):
     """The X-ray of a split of a set."""
 
@@ -203,7 +211,7 @@ class XrayRecord(TypedDict):
     suspects: SuspectFacts | None
     order: OrderFacts | None
     power: PowerFacts
-    source: NotRequired[dict[str, object]]  # what was read, and what was guessed of it
+    source: NotRequired[SourceFacts]
     refined: NotRequired[dict[str, object]]  # what was written of it
 
 

@@ -1,6 +1,5 @@
 """Two models, or two conditions, on the same items: the difference, its interval and its p-value."""
 
-import math
 from collections.abc import Hashable, Mapping
 from typing import Any, TypedDict
 
@@ -57,11 +56,12 @@ def paired_difference(
         interval = difference_interval(change, clusters, level=level)
     else:
         interval = cluster_bootstrap(change, clusters, draws=draws, level=level, seed=seed)
+    low, high = interval.bounds
     several = interval.n_clusters > 1
     return {
         "difference": interval.estimate,
-        "low": None if math.isnan(interval.low) else interval.low,
-        "high": None if math.isnan(interval.high) else interval.high,
+        "low": low,
+        "high": high,
         "standard_error": cluster_standard_error(change, clusters) if several else None,
         "p_value": sign_flip(change, clusters, seed=seed) if several else None,
         "n_clusters": interval.n_clusters,

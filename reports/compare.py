@@ -189,7 +189,7 @@ def _choice(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Compa
         has = among.any(axis=1)
         ranks = [choice_ranks(scores[has], labels[has], among[has]) for scores in tables]
         # McNemar's test has no half right: a tie counts as wrong for both models.
-        rows.append(_row(test, figure, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
+        rows.append(paired_row(test, figure, [rank.hit(1) for rank in ranks], clusters[has], left_out=left_out))
         add_mcnemar(rows[-1], *(rank.hit_bounds(1)[0] for rank in ranks))
     return rows + _pair_rows(runs, test)
 
@@ -217,7 +217,7 @@ def _pair_rows(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
     clusters = [groups[0][name][0]["cluster"] for name in names]
     measured = [run.run.metrics["configs"][test.config]["conditions"][test.condition] for run in runs]
     return [
-        _row(test, score, [hits[0][score], hits[1][score]], clusters, left_out=left_out)
+        paired_row(test, score, [hits[0][score], hits[1][score]], clusters, left_out=left_out)
         for score in SCORES
         if all(score in numbers for numbers in measured)
     ]
@@ -250,11 +250,22 @@ def _retrieval(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
             of_way = ranks.text_to_video if way == "t2v" else ranks.video_to_text
             hits.append(of_way.hit(1))
             groups = caption_to_video if way == "t2v" else ranks.videos
-        result.append(_row(test, f"{way} R@1", hits, groups, left_out=left_out))
+        result.append(paired_row(test, f"{way} R@1", hits, groups, left_out=left_out))
     return result
 
 
-def _row(test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int) -> Comparison:
+def paired_row(
+    test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int
+) -> Comparison:
+    """The row of a figure of both models.
+
+    Args:
+        test: what is compared.
+        figure: its name.
+        hits: of the first and of the second model on the same items.
+        clusters: source video of each item; None where each is one of its own.
+        left_out: items that one of them alone has.
+    """
     from video_contrast.metrics import paired_difference
     from video_contrast.metrics.power import pilot_power
     from video_contrast.metrics.ranks import exact_mean

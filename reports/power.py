@@ -1,12 +1,13 @@
 """Sentences below a comparison: what its test can show, and both intervals where clips are not independent."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from video_contrast.reports.compare import Comparison
 
 _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
 
-def power_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def power_lines(rows: Sequence[Comparison]) -> list[str]:
     """A sentence a row: what its test can show, and both intervals where they differ.
 
     Args:

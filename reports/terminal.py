@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from video_contrast.reports.hits import Hits, best_of, caption_hits, differing, hit
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import CLEAN
-from video_contrast.storage.run_records import ConfigMetrics
+from video_contrast.storage.run_records import ConfigMetrics, Numbers
 
 BEST = "*"  # behind a cell
 # Figures beside the accuracy, and what they are called.
@@ -35,7 +34,7 @@ class TableLine:
     cells: list[str]
 
 
-def interval(numbers: Mapping[str, Any] | None, key: str) -> str:
+def interval(numbers: Numbers | None, key: str) -> str:
     """`0.81 [0.76, 0.86]`, or a dash where it was not measured.
 
     >>> interval({"accuracy": 0.8125, "accuracy_low": 0.76, "accuracy_high": 0.86}, "accuracy")
@@ -48,14 +47,16 @@ def interval(numbers: Mapping[str, Any] | None, key: str) -> str:
     return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
 
 
-def contrast_kind(numbers: Mapping[str, Any]) -> str | None:
+def contrast_kind(numbers: Numbers) -> str | None:
     """The kind of the hard negatives of a multiple-choice config; None where all are random or of several kinds."""
     kinds = [key.removeprefix("accuracy_") for key in numbers if f"n_{key.removeprefix('accuracy_')}" in numbers]
     hard = [kind for kind in kinds if kind != "random"]
     return hard[0] if len(hard) == 1 else None
 
 
-def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | None = None) -> list[TableLine]:
+def lines_of(
+    runs: Mapping[str, Mapping[str, ConfigMetrics]], best: Mapping[Place, str] | None = None
+) -> list[TableLine]:
     """The lines for runs' metrics: every config and condition that any of them has.
 
     Args:
@@ -65,7 +66,7 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
     lines = []
     places = {(config, c): e for m in runs.values() for config, of in m.items() for c, e in of["conditions"].items()}
     for (config, condition), first in places.items():
-        by_model = [m.get(config, {}).get("conditions", {}).get(condition) for m in runs.values()]
+        by_model = [m[config]["conditions"].get(condition) if config in m else None for m in runs.values()]
         for label, key, chance in _measures(first):
             marks = differing([_count(numbers, key) for numbers in by_model])
             leads = [model == (best or {}).get((config, condition, key)) for model in runs]
@@ -78,13 +79,13 @@ def lines_of(runs: Mapping[str, Mapping[str, Any]], best: Mapping[Place, str] | 
     return lines
 
 
-def _count(numbers: Mapping[str, Any] | None, key: str) -> int | None:
+def _count(numbers: Numbers | None, key: str) -> int | None:
     """The number of items, or of groups, that a measure is over; None where it is not known."""
     n = (numbers or {}).get("groups" if key in PAIR_SCORES else "n") or (numbers or {}).get("n_captions")
     return None if n is None else int(n)
 
 
-def _measures(numbers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _measures(numbers: Numbers) -> list[tuple[str, str, str]]:
     """The measures that a condition's lines show: ending of the name, key, key of chance."""
     if "t2v_R@1" in numbers:
         return [
@@ -142,7 +143,7 @@ def steps_of(folders: Sequence[Path]) -> dict[int, dict[str, ConfigMetrics]]:
     return metrics
 
 
-def show_steps(steps: Mapping[int, Mapping[str, Any]]) -> None:
+def show_steps(steps: Mapping[int, Mapping[str, ConfigMetrics]]) -> None:
     """Prints the course of a training run: a line a checkpoint, a column a measure."""
     lines = lines_of({str(step): metrics for step, metrics in steps.items()})
     rows = [TableLine(str(step), None, [line.cells[n] for line in lines]) for n, step in enumerate(steps)]

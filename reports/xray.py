@@ -3,9 +3,17 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Literal, cast
 
-from video_contrast.audit.records import Finding, XrayRecord
+from video_contrast.audit.records import (
+    AccuracyFacts,
+    ExplainedFacts,
+    Finding,
+    OrderFacts,
+    PairFacts,
+    PowerFacts,
+    XrayRecord,
+)
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
@@ -80,14 +88,14 @@ def headline(records: Records) -> str:
     return " ".join([", ".join(counts) + ".", *(verdict(name, record) for name, record in strongest[:3])])
 
 
-def verdict(name: str, record: Mapping[str, Any]) -> str:
+def verdict(name: str, record: XrayRecord) -> str:
     """The first sentence on a set: whether it can be won without the video."""
     blind = record["blind"]
     best, chance = blind["best"], _percent(blind["chance"])
-    interval = "" if best["low"] is None else f" ({100 * best['low']:.1f} to {100 * best['high']:.1f})"
-    figure = f"{best['name']} {_percent(best['accuracy'])}{interval} where chance is {chance}"
+    share = _percent(best["accuracy"]) + _interval(best, " ({:.1f} to {:.1f})")
+    figure = f"{best['name']} {share} where chance is {chance}"
     if pairs := record.get("pairs"):
-        among = "" if pairs["low"] is None else f" ({100 * pairs['low']:.1f} to {100 * pairs['high']:.1f})"
+        among = _interval(pairs, " ({:.1f} to {:.1f})")
         figure += (
             f"; all clips of a group right {_percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
             f"{_percent(pairs['chance'])}"
@@ -99,7 +107,7 @@ def verdict(name: str, record: Mapping[str, Any]) -> str:
     return f"{name} is not shown to be solvable blind: {figure}."
 
 
-def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list[str]:
+def screen(name: str, record: XrayRecord, *, brief: bool = False) -> list[str]:
     """The X-ray of a set as text, one screen.
 
     Args:
@@ -107,8 +115,7 @@ def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list
         record: its X-ray.
         brief: leaves out what nothing was found of, where a table of several sets follows.
     """
-    source = record.get("source", {})
-    lines = [f"guessed: {guess}" for guess in source.get("guesses", ())]
+    lines = [f"guessed: {guess}" for guess in record["source"]["guesses"]] if "source" in record else []
     lines += [f"left out: {text}" for text in _left_out(record)]
     sizes = ", ".join(f"{n:,} of {size} candidates" for size, n in record["candidates"].items())
     lines.append(
@@ -118,8 +125,7 @@ def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list
     )
     lines.append(verdict(name, record))
     for model in record["blind"]["models"]:
-        interval = "" if model["low"] is None else f" [{100 * model['low']:.1f}, {100 * model['high']:.1f}]"
-        lines.append(f"  {model['name']:20} {100 * model['accuracy']:5.1f} %{interval}")
+        lines.append(f"  {model['name']:20} {100 * model['accuracy']:5.1f} %{_interval(model)}")
     if record["blind"]["note"]:
         lines.append(f"  {record['blind']['note']}")
     lines += [_explained_line(row) for row in record["explained"] or ()]
@@ -146,7 +152,7 @@ def screen(name: str, record: Mapping[str, Any], *, brief: bool = False) -> list
     return [*lines, power_line(record["power"])]
 
 
-def power_line(facts: Mapping[str, Any]) -> str:
+def power_line(facts: PowerFacts) -> str:
     """What a set of this size can show."""
     at_worst = facts.get("clusters_needed_at_worst")
     more = ""
@@ -159,7 +165,7 @@ def power_line(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _explained_line(row: Mapping[str, Any]) -> str:
+def _explained_line(row: ExplainedFacts) -> str:
     text = f"{row['model']}: {_percent(row['accuracy'])}; no lead over chance"
     if row["explained"] is not None:
         share = f"{100 * row['explained']:.0f} %"
@@ -172,7 +178,7 @@ def _explained_line(row: Mapping[str, Any]) -> str:
     )
 
 
-def _order_line(order: Mapping[str, Any], what: str) -> str:
+def _order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
     p_value = order[what]["p_value"]
     if p_value is None:
         return f"order of {what}: too few to test"
@@ -207,12 +213,11 @@ def side_by_side(records: Records) -> str:
     return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
 
 
-def _blind_cell(record: Mapping[str, Any], key: str) -> str:
+def _blind_cell(record: XrayRecord, key: str) -> str:
     model = next((model for model in record["blind"]["models"] if model["key"] == key), None)
     if model is None:
         return "–"
-    interval = "" if model["low"] is None else f" [{100 * model['low']:.1f}, {100 * model['high']:.1f}]"
-    text = f"{100 * model['accuracy']:.1f}{interval}"
+    text = f"{100 * model['accuracy']:.1f}{_interval(model)}"
     return f"**{text}**" if key == record["blind"]["best"]["key"] else text
 
 
@@ -287,7 +292,7 @@ def _items_section(records: Records) -> Section:
     return section
 
 
-def _count(finding: Mapping[str, Any] | None, is_error: bool) -> Cell:
+def _count(finding: Finding | None, is_error: bool) -> Cell:
     if finding is None:
         return Cell("–", tone="quiet")
     return Cell(f"{finding['count']:,}", tone="bad" if is_error and finding["count"] else "")
@@ -334,28 +339,32 @@ def _power_section(records: Records) -> Section:
 SECTIONS = (_blind_section, _models_section, _items_section, _labels_section, _power_section)
 
 
-def _share(facts: Mapping[str, Any], chance: float | None = None, best: bool = False) -> Cell:
+def _share(facts: AccuracyFacts, chance: float | None = None, best: bool = False) -> Cell:
     value = 100 * facts["accuracy"]
-    low, high = (None if facts[end] is None else 100 * facts[end] for end in ("low", "high"))
+    low, high = (None if end is None else 100 * end for end in (facts["low"], facts["high"]))
     return Cell(f"{value:.1f}", value, low=low, high=high, chance=chance, tone="best" if best else "")
 
 
-def _findings(record: Mapping[str, Any]) -> list[tuple[str, Finding]]:
+def _findings(record: XrayRecord) -> list[tuple[str, Finding]]:
     return [(text, finding) for part, key, text in FINDINGS if (finding := _finding(record, part, key))]
 
 
-def _finding(record: Mapping[str, Any], part: str, key: str) -> Finding | None:
-    finding: Finding | None = record[part].get(key)
-    return finding
+def _finding(record: XrayRecord, part: str, key: str) -> Finding | None:
+    return cast(Mapping[str, Mapping[str, Finding]], record)[part].get(key)
 
 
 def _counters(records: Records) -> str:
     return " ".join(dict.fromkeys(f"Tokens: {record['texts']['counter']}." for record in records.values()))
 
 
-def _left_out(record: Mapping[str, Any]) -> list[str]:
-    reasons = record.get("source", {}).get("left_out", {})
+def _left_out(record: XrayRecord) -> list[str]:
+    reasons = record["source"]["left_out"] if "source" in record else {}
     return [f"{counted(len(places), 'row')} with {reason}, first {places[0]}" for reason, places in reasons.items()]
+
+
+def _interval(facts: AccuracyFacts | PairFacts, form: str = " [{:.1f}, {:.1f}]") -> str:
+    low, high = facts["low"], facts["high"]
+    return "" if low is None or high is None else form.format(100 * low, 100 * high)
 
 
 def _percent(share: float) -> str:

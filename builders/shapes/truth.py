@@ -50,11 +50,11 @@ def verdict(scene: Scene, caption: str) -> Verdict:
     'unclear'
     """
     claimed = read(caption)
-    parts = [
-        _of_subject(scene, claimed),
+    parts: list[Verdict] = [
+        _same(claimed.subject, scene.subject),
         _of_other(scene, claimed),
         _of_place(scene, claimed),
-        _of_setting(scene, claimed),
+        "true" if claimed.setting in (None, scene.setting) else "false",
     ]
     # The box that a man lifts rises, and rises above him: what holds of the other figure is no plain falsehood.
     if scene.other is not None and _same(claimed.subject, scene.other) == "true" and _arguable_of_other(scene, claimed):
@@ -80,10 +80,6 @@ def _same(claimed: Figure, shown: Figure) -> Verdict:
     return "true" if kind_fits and claimed.colour == shown.colour else "false"
 
 
-def _of_subject(scene: Scene, claimed: Claim) -> Verdict:
-    return _same(claimed.subject, scene.subject)
-
-
 def _of_other(scene: Scene, claimed: Claim) -> Verdict:
     if claimed.other is None:
         return "true"
@@ -100,10 +96,6 @@ def _of_place(scene: Scene, claimed: Claim) -> Verdict:
     # Whoever is above a tree may also stand a little to its left.
     opposite = {frozenset(("left", "right")), frozenset(("above", "below"))}
     return "false" if frozenset((claimed.side, scene.side)) in opposite else "unclear"
-
-
-def _of_setting(scene: Scene, claimed: Claim) -> Verdict:
-    return "true" if claimed.setting in (None, scene.setting) else "false"
 
 
 def _of_action(scene: Scene, claimed: Claim) -> Verdict:

@@ -6,7 +6,6 @@ Readers' own files (`save` on the page) hold a vote a pair; with the reading's f
 
 import csv
 import io
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -209,8 +208,7 @@ def _shares(rows: Sequence[Row], readers: Sequence[str]) -> Shares:
     for name, wording, truth in COLUMNS if votes else ():
         hits = [wording in (None, vote[0]) and truth in (None, vote[1]) for vote, _ in votes]
         interval = share_interval([float(hit) for hit in hits], [clip for _, clip in votes])
-        known = not math.isnan(interval.low)
-        low, high = (interval.low, interval.high) if known else (None, None)
+        low, high = interval.bounds
         shares[name] = ColumnShare(share=interval.estimate, low=low, high=high)
     return shares
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.metrics import Interval, cluster_bootstrap, paired_difference, share_interval
-from video_contrast.metrics.power import pilot_power
-from video_contrast.reports.compare import Comparison, add_mcnemar, correct_for_family
+from video_contrast.metrics import Interval, cluster_bootstrap, interval_keys, paired_difference, share_interval
+from video_contrast.reports.compare import Comparison, PairedTest, add_mcnemar, correct_for_family, paired_row
 from video_contrast.reports.foreign_logs.log import ForeignLog
 from video_contrast.reports.hits import best_of
 from video_contrast.storage.run_folder import CLEAN
@@ -69,11 +68,11 @@ def _interval_numbers(log: ForeignLog) -> Numbers:
     values = np.array(list(log.hits.values()))
     clusters = [log.clusters[item] for item in log.hits] if log.clusters else None
     interval = _interval(values, clusters)
-    numbers = {"accuracy": interval.estimate, "n_clusters": interval.n_clusters, **_ends("accuracy", interval)}
+    numbers = {"accuracy": interval.estimate, "n_clusters": interval.n_clusters, **interval_keys("accuracy", interval)}
     if clusters is not None:
         alone = _interval(values, None)
         if len(set(clusters)) < len(values):
-            numbers |= _ends("accuracy_independent", alone)
+            numbers |= interval_keys("accuracy_independent", alone)
     return numbers
 
 
@@ -81,11 +80,6 @@ def _interval(values: NDArray[np.float64], clusters: Sequence[str] | None) -> In
     if values.min() >= 0 and values.max() <= 1:
         return share_interval(values, clusters)
     return cluster_bootstrap(values, clusters)
-
-
-def _ends(name: str, interval: Interval) -> dict[str, float | None]:
-    known = np.isfinite(interval.low)
-    return {f"{name}_low": interval.low if known else None, f"{name}_high": interval.high if known else None}
 
 
 def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
@@ -171,29 +165,16 @@ def _compared(a: ForeignLog, b: ForeignLog, points: float | None, seed: int) -> 
         raise VideoContrastError(f"{a.path} and {b.path} have no item in common: their ids differ, as in {names}")
     clusters = _clusters(a, b, ids)
     values = [np.array([log.hits[item] for item in ids]) for log in (a, b)]
-    paired = paired_difference(values[0], values[1], clusters, seed=seed)
+    models = (a.model, b.model) if a.model != b.model else (f"{a.model} ({a.path})", f"{b.model} ({b.path})")
+    task = a.task if a.task == b.task else f"{a.task} / {b.task}"
+    figure = a.metric if a.metric == b.metric else f"{a.metric}/{b.metric}"
+    test = PairedTest(task, CLEAN, models, seed=seed, points=points)
+    row = paired_row(test, figure, values, clusters, left_out=len(a.hits) + len(b.hits) - 2 * len(ids))
     several = clusters is not None and len(set(clusters)) < len(ids)
     alone = paired_difference(values[0], values[1], seed=seed) if several else None
-    row: Comparison = {
-        "config": a.task if a.task == b.task else f"{a.task} / {b.task}",
-        "condition": CLEAN,
-        "first_model": a.model if a.model != b.model else f"{a.model} ({a.path})",
-        "second_model": b.model if a.model != b.model else f"{b.model} ({b.path})",
-        "figure": a.metric if a.metric == b.metric else f"{a.metric}/{b.metric}",
-        "first": float(values[0].mean()),
-        "second": float(values[1].mean()),
-        "difference": paired["difference"],
-        "low": paired["low"],
-        "high": paired["high"],
-        "p_value": paired["p_value"],
-        "n": paired["n"],
-        "n_clusters": paired["n_clusters"],
-        "n_left_out": len(a.hits) + len(b.hits) - 2 * len(ids),
-        "independent_low": None if alone is None else alone["low"],
-        "independent_high": None if alone is None else alone["high"],
-        "independent_p_value": None if alone is None else alone["p_value"],
-        "power": pilot_power(values[1] - values[0], clusters, points=points),
-    }
+    row["independent_low"] = None if alone is None else alone["low"]
+    row["independent_high"] = None if alone is None else alone["high"]
+    row["independent_p_value"] = None if alone is None else alone["p_value"]
     if all(set(np.unique(part)) <= {0.0, 1.0} for part in values):
         add_mcnemar(row, values[0], values[1])
     return row

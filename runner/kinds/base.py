@@ -34,7 +34,7 @@ from video_contrast.video import Clip
 
 __all__ = [
     "KINDS", "ClipFrames", "DualEncoder", "Encoder", "Family", "Kind", "KindOption", "LabelledItem", "LateJoinEncoder",
-    "LoadOptions", "Model", "ModelSource", "PairScorer", "ScoreResult", "TextScorer", "kind", "product",
+    "LoadOptions", "Model", "ModelSource", "PairScorer", "ScoreResult", "TextScorer", "kind", "product", "unit_rows",
 ]  # fmt: skip
 
 
@@ -205,6 +205,12 @@ def product(videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
     for begin in range(0, len(texts), 8192):
         out[:, begin : begin + 8192] = wide @ texts[begin : begin + 8192].T.astype(np.float64)
     return out
+
+
+def unit_rows(rows: np.ndarray) -> np.ndarray:
+    """The rows at length 1, float64[N, D]; rows of zeros stay."""
+    wide = rows.astype(np.float64)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12))
 
 
 # The names under which the design speaks of the two sorts of encoders.

@@ -25,6 +25,7 @@ from video_contrast.runner.kinds.base import (
     ModelSource,
     kind,
     product,
+    unit_rows,
 )
 from video_contrast.runner.kinds.loading import (
     Arrays,
@@ -123,7 +124,7 @@ class ImageTextEncoder(DualEncoder):
             clips = np.split(frames, np.cumsum(counts)[:-1])
             # In float64, so that the order of the frames cannot show: a bag of frames is one to the last bit.
             means = np.stack([clip.mean(axis=0, dtype=np.float64) for clip in clips])
-            return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12), np.float32)
+            return unit_rows(means).astype(np.float32)
         if len(set(counts)) > 1:
             raise VideoContrastError(f"--pooling {self.pooling} needs as many frames of every clip, not {set(counts)}")
         return frames.reshape(len(prepared), -1)
@@ -132,8 +133,7 @@ class ImageTextEncoder(DualEncoder):
         """As `encode_prepared` pools them: the mean, or all frames side by side."""
         if self.pooling != "mean":
             return rows.reshape(-1)
-        mean = rows.mean(axis=0, dtype=np.float64)
-        return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), np.float32)
+        return unit_rows(rows.mean(axis=0, dtype=np.float64)[None])[0].astype(np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, read_json, resolve_under
-from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind
+from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind, unit_rows
 
 MANIFEST = "precomputed.json"
 
@@ -74,7 +74,7 @@ class Precomputed(TextScorer):
                     f"{self.texts.shape[1]}"
                 )
             if self.manifest.get("normalise", True):
-                self.videos, self.texts = _unit(self.videos), _unit(self.texts)
+                self.videos, self.texts = unit_rows(self.videos), unit_rows(self.texts)
             shape = (len(self.videos), len(self.texts))
         else:
             raise UsageError(
@@ -176,11 +176,6 @@ def _parquet(path: Path, tensor: str) -> np.ndarray:
 
 
 READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    wide = rows.astype(np.float64)
-    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12))
 
 
 @kind(

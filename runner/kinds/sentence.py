@@ -23,6 +23,7 @@ from video_contrast.runner.kinds.base import (
     LoadOptions,
     ModelSource,
     kind,
+    unit_rows,
 )
 from video_contrast.runner.kinds.loading import count_longer, explained, reading
 from video_contrast.runner.kinds.prompts import prompt_hash
@@ -116,18 +117,19 @@ class SentenceEncoder(SentenceModel, DualEncoder):
                     self.model.encode_document, videos, self.prompt_video, processing_kwargs=arguments
                 )
                 rows.update(zip(members, encoded.reshape(len(members), -1), strict=True))
-            return _unit(np.stack([rows[n] for n in range(len(prepared))]))
+            return unit_rows(np.stack([rows[n] for n in range(len(prepared))])).astype(np.float32)
         from PIL import Image
 
         images = [Image.fromarray(frame) for clip in prepared for frame in clip.frames]
-        frames = _unit(self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1))
+        encoded = self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1)
+        frames = unit_rows(encoded).astype(np.float32)
         by_clip = np.split(frames, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
-        return _unit(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in by_clip]))
+        return unit_rows(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in by_clip])).astype(np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
         rows = self._encode(self.model.encode_query, list(texts), self.prompt_text)
-        return _unit(rows.reshape(len(texts), -1))
+        return unit_rows(rows.reshape(len(texts), -1)).astype(np.float32)
 
     def _encode(self, encode: Any, inputs: list[Any], prompt: str | None, **more: Any) -> np.ndarray:
         rows = encode(
@@ -188,11 +190,6 @@ def loading_arguments(settings: LoadOptions) -> JsonObject:
         "local_files_only": True,
         "model_kwargs": {"dtype": getattr(torch, settings.dtype), **placed},
     }
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    wide = rows.astype(np.float64)
-    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 @kind(

@@ -1,6 +1,7 @@
 """These tests need torchvision beside torch: `make test` runs them with one of their own (see the Makefile)."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,14 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def tiny_vlm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of a tiny checkpoint of a generative class, made on first use."""
     root = tmp_path_factory.mktemp("vlm")
-    made: dict[str, Path] = {}
-
-    def get(name: str) -> Path:
-        if name not in made:
-            made[name] = MAKERS[name](root / name)
-        return made[name]
-
-    return get
+    return cache(lambda name: MAKERS[name](root / name))
 
 
 @pytest.fixture(scope="session")

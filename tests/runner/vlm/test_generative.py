@@ -1,6 +1,7 @@
 """Generative models: every class gives the same scores however the work is arranged."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,10 @@ MODES = [
 def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
-    cache: dict[str, tuple[Any, Any]] = {}
-
+    @cache
     def get(name: str) -> tuple[Any, Any]:
-        if name not in cache:
-            folder = tiny_vlm(name)
-            model = AutoModelForImageTextToText.from_pretrained(folder).eval()
-            cache[name] = (model, AutoProcessor.from_pretrained(folder))
-        return cache[name]
+        folder = tiny_vlm(name)
+        return AutoModelForImageTextToText.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(folder)
 
     return get
 

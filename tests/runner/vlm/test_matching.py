@@ -1,6 +1,7 @@
 """Matching heads: each class scores as its own forward pass does, frame by frame."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,11 @@ CAPTIONS = ["a man sits down", "a woman runs away quickly", "dogs"]
 def loaded(tiny_vlm: Callable[[str], Path]) -> Callable[[str], tuple[Any, Any]]:
     import transformers
 
-    cache: dict[str, tuple[Any, Any]] = {}
-
+    @cache
     def get(name: str) -> tuple[Any, Any]:
-        if name not in cache:
-            folder = tiny_vlm(name)
-            model = getattr(transformers, name).from_pretrained(folder).eval()
-            cache[name] = (model, transformers.AutoProcessor.from_pretrained(folder, backend="pil"))
-        return cache[name]
+        folder = tiny_vlm(name)
+        processor = transformers.AutoProcessor.from_pretrained(folder, backend="pil")
+        return getattr(transformers, name).from_pretrained(folder).eval(), processor
 
     return get
 
