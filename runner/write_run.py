@@ -50,6 +50,10 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
     for group in dict.fromkeys(table.group for table in tables or plan.tables):
         if all(item.clip in scorer.missing for item in group.items):
             clip = next((item.clip for item in group.items if item.clip in run.counts.broken), group.items[0].clip)
+            if clip in run.counts.unseen:
+                raise VideoContrastError(
+                    f"no edited clip of the config {group.config} is shown whole: {run.counts.broken[clip]}"
+                )
             raise VideoContrastError(
                 f"no video of the config {group.config} could be read under {run.video_root} (--video-root); the "
                 f"first: {missing.get(clip.name, 'unknown')}"

@@ -61,7 +61,7 @@ def clip_edits(
         raise UsageError(f"--video-root {table.video_root}: no such folder")
     clips, counts = read_clips(table)
     clips, n_copies = merged_copies(clips, table.video_root)
-    materials, facts = _materials(clips, table.video_root, seed)
+    materials, facts = _materials(clips, table.video_root, table.captions, seed=seed)
     built = BuiltSet("clip_edits", {}, facts | {"seed": seed, "options": as_record(how), **table.card_facts()})
     built.facts["sources"] = [table.source_name()]
     built.facts["counts"] = counts | {"copies_of_another_clip": n_copies} | facts["counts"]
@@ -86,7 +86,7 @@ def clip_edits(
     return built
 
 
-def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[list[SourceClip], Facts]:
+def _materials(clips: Sequence[CaptionedClip], root: Path, table: str, *, seed: int) -> tuple[list[SourceClip], Facts]:
     """The clips whose videos can be read, and facts of them."""
     materials: list[SourceClip] = []
     failed: list[str] = []
@@ -104,9 +104,15 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, seed: int) -> tuple[l
             continue
         begin = float(clip.start or 0.0)
         end = index.end if clip.end is None else min(clip.end, index.end)
-        materials.append(SourceClip(clip, root, begin, end=float(end), seed=seed, size=size))
+        material = SourceClip(clip, root, begin, end=float(end), seed=seed, size=size)
+        if not material.captions:
+            counts["clips_without_words"] += 1
+            continue
+        materials.append(material)
         counts["clips_of_variable_rate"] += not is_even(index.times[first:stop])
         sizes.add(size)
+    if counts["clips_without_words"] and not materials and not failed:
+        raise VideoContrastError(f"{table}: no caption has a word")
     if not materials:
         raise VideoContrastError(f"no video could be read below --video-root {root}; the first: {failed[0]}")
     facts: Facts = {

@@ -84,9 +84,10 @@ class SourceClip:
 
     @cached_property
     def captions(self) -> tuple[str, ...]:
-        """Its captions in their seeded order, as they stand inside a sentence."""
+        """Its captions in their seeded order, as they stand inside a sentence; those without a word left out."""
         order = caption_order(self.source, self.seed, Streams())
-        return tuple(dict.fromkeys(clause(self.source.captions[n]) for n in order))
+        clauses = dict.fromkeys(clause(self.source.captions[n]) for n in order)
+        return tuple(text for text in clauses if any(letter.isalnum() for letter in text))
 
     @cached_property
     def motion(self) -> Motion:

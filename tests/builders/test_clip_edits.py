@@ -245,7 +245,7 @@ def test_what_a_sampling_does_not_show_is_left_out_and_counted(world: Path, tmp_
 
 def test_groups_are_left_out_whole(edits: Path, world: Path, tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"video_root": world, "store": tmp_path, "frames": 5}
-    with pytest.raises(VideoContrastError, match=r"config count could be read.*unseen at this sampling"):
+    with pytest.raises(VideoContrastError, match=r"no edited clip of the config count is shown whole: unseen"):
         video_contrast.score("bag-of-frames", edits, ["count"], **arguments)  # three times are too many
     run = video_contrast.score("bag-of-frames", edits, ["count", "reversal"], **arguments)
     assert list(run.metrics["configs"]) == ["reversal"] and "unseen" in run.record["skipped"]["count"]
@@ -353,6 +353,18 @@ def test_sloppy_captions_stand_well_in_a_sentence(odd: Path, tmp_path: Path) -> 
     rows = rows_of(build(odd, tmp_path / "set", ["count"]), "count")
     texts = " ".join(text for row in rows for text in row["candidates"])
     assert "a man runs" in texts and "young dogs sleep, snoring" in texts
+
+
+def test_captions_without_a_word_make_no_clip(odd: Path, tmp_path: Path) -> None:
+    rows = [("long.mkv", "...", "a"), ("uneven.mkv", "a man runs", "b"), ("uneven.mkv", " ! ", "b")]
+    table(odd / "clips.csv", rows)
+    folder = build(odd, tmp_path / "set", ["count"])
+    facts = json.loads((folder / "set.json").read_text())["facts"]
+    assert facts["counts"]["clips_without_words"] == 1
+    assert all("man runs" in text for row in rows_of(folder, "count") for text in row["candidates"])
+    table(odd / "clips.csv", rows[:1])
+    with pytest.raises(VideoContrastError, match=r"clips\.csv: no caption has a word"):
+        build(odd, tmp_path / "none", ["count"])
 
 
 def test_one_clip_alone_has_no_partner_and_can_still_be_repeated(odd: Path, tmp_path: Path) -> None:
