@@ -8,9 +8,10 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, TypeAlias
 
-from video_contrast.files import read_json, write_json, write_text
+from video_contrast.files import write_text
+from video_contrast.storage import SetFolder
 from video_contrast.storage.run_records import ConfigMetrics
 from video_contrast.teacher.run import teach
 
@@ -23,6 +24,7 @@ RECIPE: dict[str, object] = {
     "epochs": 4, "batch_size": 32, "learning_rate": 1e-3, "head_learning_rate": 1e-3, "warm_up": 0.05,
     "weight_decay": 0.02, "temperature": 0.05, "evaluate_every": 100, "patience": 0,
 }  # fmt: skip
+ModelMetrics: TypeAlias = Mapping[str, Mapping[str, ConfigMetrics]]  # model -> config -> what the runner measured
 # column -> config and key of the runner's metrics
 COLUMNS = {
     "RCAD R@1": ("counterfactual_mc", "R@1"),
@@ -49,11 +51,11 @@ def run(
     items: int = 200,
     progress: bool = True,
     **changed: Any,
-) -> str:
-    """Builds training and test clips, trains with both objectives, scores all three; returns the table.
+) -> ModelMetrics:
+    """Builds training and test clips, trains with both objectives, scores all three; returns the metrics of each.
 
-    A second run goes on where the first was interrupted. Writes `table.md`, `metrics.json`, `sensitivity.png` and each
-    run's folder below `output`.
+    A second run goes on where the first was interrupted. Writes `table.md`, `sensitivity.png` and each run's folder
+    below `output`.
 
     Args:
         output: a folder.
@@ -74,7 +76,7 @@ def run(
     torch.set_num_threads(1)  # layers this small only lose by sharing them out, and one thread gives the same sums
     shared = shared or output
     dataset = shared / "set"
-    if not (dataset / "README.md").exists():
+    if not SetFolder(dataset).is_built:
         size = {"train": clips, "validation": min(VALIDATION, clips)}
         if grouped:  # nearly every clip has a reversal: as many clips as without, from fewer scenes
             size = {split: round(count * SCENES_A_CLIP) for split, count in size.items()}
@@ -93,13 +95,11 @@ def run(
         for name, path in models.items()
     }
     sensitivity_plot(runs, output / "sensitivity.png")
-    write_json(output / "metrics.json", metrics)
-    text = table([metrics])
-    write_text(output / "table.md", text)
-    return text
+    write_text(output / "table.md", table([metrics]))
+    return metrics
 
 
-def table(seeds_metrics: Sequence[Mapping[str, Mapping[str, ConfigMetrics]]]) -> str:
+def table(seeds_metrics: Sequence[ModelMetrics]) -> str:
     """Markdown: one line a model; of several runs mean ± standard deviation.
 
     Kinds with * were not among the training negatives.
@@ -122,15 +122,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--grouped", action="store_true", help="each clip meets its reversal in its batch")
     arguments = parser.parse_args()
-    folders = [arguments.output / f"seed-{seed}" for seed in arguments.seeds]
-    for seed, folder in zip(arguments.seeds, folders, strict=True):
-        print(
-            f"seed {seed}",
-            run(folder, seed=seed, shared=arguments.output, grouped=arguments.grouped),
-            sep="\n",
-            flush=True,
-        )
-    print(table([read_json(folder / "metrics.json") for folder in folders]))
+    shared, metrics = arguments.output, []
+    for seed in arguments.seeds:
+        metrics.append(run(shared / f"seed-{seed}", seed=seed, shared=shared, grouped=arguments.grouped))
+        print(f"seed {seed}", table(metrics[-1:]), sep="\n", flush=True)
+    print(table(metrics))
 
 
 if __name__ == "__main__":

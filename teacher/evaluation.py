@@ -15,7 +15,7 @@ import torch
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import batches
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.feed import Batch, Device, Part, Tokenizer, collate
+from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
 from video_contrast.teacher.pairs import Pairs
 
 GALLERY = 1000  # clips that retrieval is measured among, at most
@@ -106,19 +106,17 @@ def measure(
     *,
     batch_size: int,
     seed: int,
-    device: Device = "cpu",
 ) -> Measured:
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
     Args:
-        pairs: the model, on `device`.
+        pairs: the model.
         part: clips and captions with their negatives.
         tokens: captions and a device to the text tower's arguments.
         terms: the terms of the loss, of `Pairs.forward`'s outputs and the batch.
         batch_size: captions in a batch.
         seed: of the batches. In the set's own order the captions of one clip stand together and the in-batch term would
             have few others to tell them from.
-        device: where the model is.
     """
     from accelerate import PartialState
     from accelerate.utils import gather_object
@@ -129,7 +127,7 @@ def measure(
     numbered = list(enumerate(batches(part.clips, None, batch_size, epochs=1, seed=seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
     scored = [
-        _batch(pairs, part, picked, tokens, terms=terms, number=number, gallery=gallery, device=device)
+        _batch(pairs, part, picked, tokens, terms=terms, number=number, gallery=gallery)
         for number, picked in numbered[here.process_index :: here.num_processes]
     ]
     if here.num_processes > 1:
@@ -146,7 +144,7 @@ def measure(
         clips |= {key: row for key, row in batch.clips.items() if key not in clips}
         texts |= {key: row for key, row in batch.texts.items() if key not in texts}
     hits, mean_rank = _against_negatives(part, own)
-    return Measured(float(loss), _retrieved(pairs, part, clips, texts, device=device) | hits, mean_rank)
+    return Measured(float(loss), _retrieved(pairs, part, clips, texts) | hits, mean_rank)
 
 
 def _batch(
@@ -158,9 +156,8 @@ def _batch(
     terms: Terms,
     number: int,
     gallery: set[int],
-    device: Device,
 ) -> _BatchScores:
-    batch = collate(part, picked, tokens, device)
+    batch = collate(part, picked, tokens, pairs.device)
     videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
     own = pairs.join(videos, texts[batch.own])
     square = pairs.join(videos, texts[: len(videos)])
@@ -204,9 +201,7 @@ def _against_negatives(part: Part, own: dict[int, Vector]) -> tuple[dict[str, Hi
     return hits, mean_rank
 
 
-def _retrieved(
-    pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[str, Vector], *, device: Device
-) -> dict[str, Hits]:
+def _retrieved(pairs: Pairs, part: Part, clips: dict[int, Vector], texts: dict[str, Vector]) -> dict[str, Hits]:
     """Retrieval both ways, and each caption against four of other clips."""
     from video_contrast.metrics import choice_ranks, matrix_ranks
 
@@ -216,8 +211,8 @@ def _retrieved(
     if len(order) < 2:
         return {}
     columns = {text: column for column, text in enumerate(texts)}
-    every = torch.from_numpy(np.stack(list(texts.values()))).to(device)
-    distinct = np.concatenate(list(_joined(pairs, np.stack([clips[clip] for clip in order]), every, device)))
+    every = torch.from_numpy(np.stack(list(texts.values()))).to(pairs.device)
+    distinct = np.concatenate(list(_joined(pairs, np.stack([clips[clip] for clip in order]), every)))
     rows = np.array([place[part.clips[n]] for n in numbers])
     column = np.array([columns[part.rows[n]["caption"]] for n in numbers])
     similarities = distinct[:, column]
@@ -245,9 +240,9 @@ def _retrieved(
     return hits
 
 
-def _joined(pairs: Pairs, videos: Vector, texts: torch.Tensor, device: Device) -> Iterator[Vector]:
+def _joined(pairs: Pairs, videos: Vector, texts: torch.Tensor) -> Iterator[Vector]:
     for begin in range(0, len(videos), CLIPS_AT_A_TIME):
-        block = torch.from_numpy(videos[begin : begin + CLIPS_AT_A_TIME]).to(device)
+        block = torch.from_numpy(videos[begin : begin + CLIPS_AT_A_TIME]).to(pairs.device)
         yield pairs.join(block, texts).cpu().numpy()
 
 

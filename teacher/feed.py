@@ -1,8 +1,8 @@
 """What a batch of the training holds: clips, captions with all their negatives, and which belong together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -32,15 +32,18 @@ class Part:
     texts: tuple[np.ndarray, dict[str, int]] | None = None
     groups: list[str] | None = None
 
-    def readable(self) -> "Part":
-        """Without the captions of clips that could not be read."""
-        keep = [n for n, clip in enumerate(self.clips) if clip not in self.store.missing]
-        return replace(
-            self,
-            clips=[self.clips[n] for n in keep],
-            rows=[self.rows[n] for n in keep],
-            groups=self.groups and [self.groups[n] for n in keep],
-        )
+
+class TrainingData(NamedTuple):
+    """What is learned from, and what is stopped by.
+
+    Attributes:
+        train, validation: captions with their clips.
+        tokens: captions and a device to the text tower's arguments.
+    """
+
+    train: Part
+    validation: Part
+    tokens: Tokenizer
 
 
 @dataclass

@@ -47,7 +47,7 @@ class FrameNegatives:
     def __call__(self, attempts: Sequence[Attempt]) -> "tuple[list[list[Edit]], Counter[str]]":
         """Every proposal of each caption, and how often each rule rejected one."""
         clips = {attempt.clip.id: attempt.clip for attempt in attempts}
-        found = propose(
+        proposed = propose(
             [(clip.id, None, clip.captions) for clip in clips.values()],
             self.counts,
             kind=self.target,
@@ -58,11 +58,11 @@ class FrameNegatives:
         )
         edits: dict[tuple[str, int], list[Edit]] = {}
         words: set[tuple[str, int, str]] = set()  # "run down", "run in": one verb is one negative
-        for name, proposals in found.proposals.items():
+        for name, proposals in proposed.proposals.items():
             for proposal in proposals:
                 word = proposal.other.split()[0] if self.target == "verb" else proposal.other
                 if (name, proposal.index, word) not in words:
                     words.add((name, proposal.index, word))
                     edits.setdefault((name, proposal.index), []).append(edit_of(proposal))
-        self.explained = {clips[name].captions[0]: why for name, why in found.missing.items()}
-        return [edits.get((attempt.clip.id, attempt.index), []) for attempt in attempts], found.reasons
+        self.explained = {clips[name].captions[0]: why for name, why in proposed.missing.items()}
+        return [edits.get((attempt.clip.id, attempt.index), []) for attempt in attempts], proposed.reasons

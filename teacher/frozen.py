@@ -18,7 +18,7 @@ CLIPS, CAPTIONS = 16, 256  # in one forward pass
 
 
 def with_outputs(
-    pairs: Pairs, part: Part, tokens: Tokenizer, path: Path, model: str, *, device: Any = "cpu", progress: bool = True
+    pairs: Pairs, part: Part, tokens: Tokenizer, path: Path, model: str, *, progress: bool = True
 ) -> tuple[Part, dict[str, int]]:
     """The part with the stored outputs of every frozen tower, computed in float32 on first use.
 
@@ -28,7 +28,6 @@ def with_outputs(
         tokens: captions and a device to the text tower's arguments.
         path: where the files begin: `PATH-vision-KEY.npy`, `PATH-text-KEY.npy`.
         model: digest of the model's weights.
-        device: where the model is.
         progress: show bars.
 
     Returns:
@@ -36,6 +35,7 @@ def with_outputs(
     """
     counts = {"clips": 0, "captions": 0}
     pairs.eval()
+    device = pairs.device
     if "vision" in pairs.frozen:
         clips = sorted(set(part.clips))
 

@@ -32,7 +32,6 @@ from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
 from video_contrast.teacher.negatives import (
     NegativeRecipe,
-    amounts,
     attempts_of,
     corpus_of,
     edits_of,
@@ -91,20 +90,7 @@ class GenerateOptions(FramesOptions, EditOptions):
         for name in ("workers", "limit"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UsageError(f"--{name} must be at least 1, not {value}")
-        actions, objects = amounts(self.negatives)
-        recipe = NegativeRecipe(
-            actions,
-            objects,
-            generator=self.generator,
-            seed=self.seed,
-            model=self.generator_model,
-            options=self.generator_options,
-            constraints=self.constraints,
-            constraint_settings=self.constraint_options,
-            tagger=self.tagger,
-            quality=self.quality,
-            parser=self.parser,
-        )
+        recipe = NegativeRecipe.of(self, self.generator)
         recipe.check()
         return recipe
 

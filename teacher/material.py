@@ -8,7 +8,7 @@ from video_contrast.console import counted
 from video_contrast.rows import RetrievalRow
 from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.checkpoint import LoadedCheckpoint
-from video_contrast.teacher.feed import Part, Tokenizer
+from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import TeachOptions
@@ -24,16 +24,13 @@ class TrainingMaterial:
     """What is learned from.
 
     Attributes:
-        train, validation: captions with their clips.
-        tokens: captions and a device to the text tower's arguments.
+        data: captions with their clips, and their tokens.
         counts: of negatives, by split.
         unread: ids of clips that are left out, each with the reason.
         encoded: clips and captions that a frozen tower encoded now.
     """
 
-    train: Part
-    validation: Part
-    tokens: Tokenizer
+    data: TrainingData
     counts: dict[str, dict[str, int]]
     unread: dict[str, str]
     encoded: dict[str, int]
@@ -95,23 +92,23 @@ def prepare(
             )
             part = _part(stores[name], clips, taught, rows.groups if name == "train" else None)
             parts[name], now = with_outputs(
-                pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, device=here.device,
-                progress=progress,
-            )  # fmt: skip
+                pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
+            )
         encoded.update(now)
-    return TrainingMaterial(parts["train"], parts["validation"], tokens, counts, unread=unread, encoded=dict(encoded))
+    data = TrainingData(parts["train"], parts["validation"], tokens)
+    return TrainingMaterial(data, counts, unread, encoded=dict(encoded))
 
 
 def _part(
     store: StoredFrames, rows: Sequence[RetrievalRow], captions: Sequence[TaughtCaption], groups: list[str] | None
 ) -> Part:
-    """The captions whose clip could be read."""
+    """Captions with the numbers of their clips in the store."""
     number = {row["id"]: n for n, row in enumerate(rows)}
     clips = [number[row["id"]] for row in captions]
     taught: list[TaughtCaption] = [
         {**row, "video_id": rows[clip]["video_id"]} for row, clip in zip(captions, clips, strict=True)
     ]
-    return Part(store, clips, taught, groups=groups and [groups[clip] for clip in clips]).readable()
+    return Part(store, clips, taught, groups=groups and [groups[clip] for clip in clips])
 
 
 def _silent(_: str) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast import Edit
     from video_contrast.perturbations.contrast.generators.frames.quality import Quality
     from video_contrast.teacher.frame_negatives import FrameNegatives
+    from video_contrast.teacher.generation import GenerateOptions
+    from video_contrast.teacher.options import TeachOptions
 
 GENERATORS = ("auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set")
 UNTAGGED = ("shapes", "set")  # without words that are counted or captions that are tagged
@@ -64,6 +66,32 @@ class NegativeRecipe:
     tagger: str = "auto"
     quality: "Quality" = "balanced"
     parser: str = "auto"
+
+    @classmethod
+    def of(cls, options: "GenerateOptions | TeachOptions", generator: str) -> "NegativeRecipe":
+        """What options ask for.
+
+        Args:
+            options: of `teach` or `generate`.
+            generator: which one they mean.
+
+        Raises:
+            UsageError: numbers of negatives that are none.
+        """
+        actions, objects = amounts(options.negatives)
+        return cls(
+            actions,
+            objects,
+            generator=generator,
+            seed=options.seed,
+            model=options.generator_model,
+            options=options.generator_options,
+            constraints=options.constraints,
+            constraint_settings=options.constraint_options,
+            tagger=options.tagger,
+            quality=options.quality,
+            parser=options.parser,
+        )
 
     def record(self) -> dict[str, object]:
         """What the negatives depend on."""

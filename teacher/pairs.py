@@ -108,6 +108,11 @@ class Pairs(nn.Module):
         return torch.exp(-value) if hasattr(self.model, "logit_scale") else value
 
     @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return next(self.parameters()).device
+
+    @property
     def scale(self) -> nn.Parameter | None:
         """The parameter that holds the model's temperature: `logit_scale`, or `temperature` (ALIGN)."""
         return getattr(self.model, "logit_scale", getattr(self.model, "temperature", None))

@@ -21,7 +21,7 @@ from video_contrast.teacher.lora import adapted, save_adapters
 from video_contrast.teacher.material import prepare
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator, is_stored
-from video_contrast.teacher.negatives import NegativeRecipe, amounts
+from video_contrast.teacher.negatives import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
@@ -118,8 +118,8 @@ def teach(
         say=print if show else None,
     )  # fmt: skip
     trained = train(
-        net, material.tokens, material.train, material.validation, options=request, output=output,
-        lora=lora is not None, report_to=request.report_to, stop_after=stop_after, progress=show,
+        net, material.data, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
+        progress=show,
     )  # fmt: skip
     steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})
     result: LearntResult = {
@@ -145,20 +145,7 @@ def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
     generator = request.generator
     if generator == "auto":
         generator = "shapes" if _is_shapes(Path(dataset)) else "lexical"
-    actions, objects = amounts(request.negatives)
-    return NegativeRecipe(
-        actions=actions,
-        objects=objects,
-        generator=generator,
-        seed=request.seed,
-        model=request.generator_model,
-        options=request.generator_options,
-        constraints=request.constraints,
-        constraint_settings=request.constraint_options,
-        tagger=request.tagger,
-        quality=request.quality,
-        parser=request.parser,
-    )
+    return NegativeRecipe.of(request, generator)
 
 
 def _identity(

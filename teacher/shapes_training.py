@@ -32,6 +32,7 @@ from video_contrast.builders.shapes.render import render
 from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import atomic_path
 from video_contrast.seeds import digest, stream
+from video_contrast.storage import SetFolder
 from video_contrast.teacher import tiny_models
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss
@@ -185,7 +186,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
     model: str | Path = plain
     for number, (clips, options) in enumerate(TAUGHT):
         dataset = work / f"set-{seed + clips}"
-        if not (dataset / "README.md").exists():
+        if not SetFolder(dataset).is_built:
             build("shapes", ["retrieval"], output=dataset, seed=seed + clips, items=20, gallery=10, **CLIPS)
         run = teach(
             model, dataset, output=work / f"stage-{number + 1}", store=work / "store", seed=seed + number, **options

@@ -25,7 +25,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.teacher import saving
 from video_contrast.teacher.batches import Batches
 from video_contrast.teacher.evaluation import Measured, measure
-from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
+from video_contrast.teacher.feed import Batch, TrainingData, collate
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.parameter_groups import parameter_groups
@@ -39,8 +39,7 @@ class TeachTrainer(Trainer):
 
     Args:
         pairs: the model.
-        tokens: captions and a device to the text tower's arguments.
-        part, validation: what to learn from, and what to stop by.
+        data: what to learn from, and what to stop by.
         options: of the training.
         arguments: of the library.
         rates: the highest learning rate of each part of the model (`TrainingOptions.rates`).
@@ -53,9 +52,7 @@ class TeachTrainer(Trainer):
     def __init__(
         self,
         pairs: Pairs,
-        tokens: Tokenizer,
-        part: Part,
-        validation: Part,
+        data: TrainingData,
         *,
         options: TrainingOptions,
         arguments: TrainingArguments,
@@ -64,29 +61,28 @@ class TeachTrainer(Trainer):
     ) -> None:
         groups = parameter_groups(pairs.model, options.weight_decay, rates)
         optimizer = torch.optim.AdamW(groups, lr=rates["vision"], betas=(0.9, 0.98), eps=1e-6)
-        self.options, self.tokens, self.part, self.validation = options, tokens, part, validation
+        self.options, self.data = options, data
         self.first_epoch = epoch
         self.sums: dict[str, torch.Tensor] = {}
         super().__init__(
-            pairs.to(arguments.device), arguments, train_dataset=range(len(part.clips)), eval_dataset=validation,
-            optimizers=(optimizer, None),
+            pairs.to(arguments.device), arguments, train_dataset=range(len(data.train.clips)),
+            eval_dataset=data.validation, optimizers=(optimizer, None),
         )  # fmt: skip
 
     def get_train_dataloader(self) -> DataLoader:
         """The same batches for every process, of which `collate` takes the process's share."""
-        options, here = self.options, self.accelerator
+        options, here, part = self.options, self.accelerator, self.data.train
 
         def share(picked: list[int]) -> dict[str, Batch]:
             device, count = here.device, here.num_processes
             return {
-                "batch": collate(self.part, picked, self.tokens, device, process=here.process_index, processes=count)
+                "batch": collate(part, picked, self.data.tokens, device, process=here.process_index, processes=count)
             }
 
-        clips, groups = self.part.clips, self.part.groups
-        batches = Batches(clips, groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
+        batches = Batches(part.clips, part.groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
         # a generator of its own: the loader draws a number that it does not use from the global one otherwise
         own = torch.Generator()
-        return DataLoader(_Numbers(len(clips)), batch_sampler=batches, collate_fn=share, generator=own)
+        return DataLoader(_Numbers(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -146,8 +142,8 @@ class TeachTrainer(Trainer):
 
         with self.accelerator.autocast():
             measured: Measured = measure(
-                self.model, self.validation, self.tokens, terms, batch_size=options.batch_size, seed=options.seed,
-                device=self.accelerator.device,
+                self.model, self.data.validation, self.data.tokens, terms, batch_size=options.batch_size,
+                seed=options.seed,
             )  # fmt: skip
         return measured
 

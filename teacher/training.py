@@ -12,7 +12,7 @@ from video_contrast.errors import UsageError
 from video_contrast.seeds import digest
 from video_contrast.teacher import saving
 from video_contrast.teacher.evaluation import Measured
-from video_contrast.teacher.feed import Part, Tokenizer
+from video_contrast.teacher.feed import TrainingData
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.trainer import TeachTrainer
@@ -41,13 +41,10 @@ class TrainResult(TrainedSteps):
 
 def train(
     model: Any,
-    tokens: Tokenizer,
-    train_part: Part,
-    validation: Part,
+    data: TrainingData,
     *,
     options: TrainingOptions,
     output: Path,
-    lora: bool = False,
     report_to: str = "none",
     stop_after: int | None = None,
     progress: bool = True,
@@ -55,12 +52,10 @@ def train(
     """Fine-tunes `model` in place; it ends with the weights of its best validation: accuracy, then loss.
 
     Args:
-        model: a dual encoder or X-CLIP.
-        tokens: captions and a device to the text tower's arguments.
-        train_part, validation: what to learn from, and what to stop by.
+        model: a dual encoder or X-CLIP, with adapters or without.
+        data: what to learn from, and what to stop by.
         options: what the result depends on.
         output: the run's folder: `state` (checkpoints to resume from), `curves.csv`.
-        lora: whether adapters learn in place of the weights.
         report_to: a tracker that transformers knows.
         stop_after: stop after so many steps as if killed there (for tests).
         progress: show a bar.
@@ -75,17 +70,15 @@ def train(
     if options.gradient_checkpointing:
         pairs.save_memory()
     _choose_temperature(pairs, options)
-    steps = -(-len(train_part.clips) // options.batch_size)
+    steps = -(-len(data.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = saving.newest(output)
     trainer = TeachTrainer(
         pairs,
-        tokens,
-        train_part,
-        validation,
+        data,
         options=options,
         arguments=_arguments(options, output, total, report_to=report_to, progress=progress),
-        rates=options.rates(lora=lora),
+        rates=options.rates(lora=any("lora_" in name for name, _ in model.named_parameters())),
         epoch=saving.step_of(saved) * options.epochs // total if saved else 0,
     )
     trainer.add_callback(_LastStep())

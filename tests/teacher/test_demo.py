@@ -1,6 +1,5 @@
 """`teach --demo`: goes on where it was killed, and prints all that the finding needs."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,13 @@ class Killed(BaseException):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     root = tmp_path_factory.mktemp("demo")
     return root, demo.run(root / "whole", shared=root, **SMALL)
 
 
-def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    root, table = whole
+def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    root, metrics = whole
 
     def killed_in_the_second(*given: Any, **named: Any) -> Any:
         if named["objective"] == "lbl":
@@ -39,22 +38,22 @@ def test_a_killed_demo_ends_with_the_same_numbers(whole: tuple[Path, str], monke
         with pytest.raises(Killed):
             demo.run(root / "killed", shared=root, **SMALL)
     assert (root / "killed" / "lgt" / "state").exists() and not (root / "killed" / "lgt" / "model").exists()
-    assert demo.run(root / "killed", shared=root, **SMALL) == table
-    for name in ("metrics.json", "lgt/curves.csv", "lgt/model/model.safetensors"):
+    assert demo.run(root / "killed", shared=root, **SMALL) == metrics
+    for name in ("table.md", "lgt/curves.csv", "lgt/model/model.safetensors"):
         assert (root / "killed" / name).read_bytes() == (root / "whole" / name).read_bytes(), name
 
 
-def test_the_table_has_a_line_a_model_and_all_of_its_columns(whole: tuple[Path, str]) -> None:
-    root, table = whole
+def test_the_table_has_a_line_a_model_and_all_of_its_columns(whole: tuple[Path, Any]) -> None:
+    root, metrics = whole
+    table = (root / "whole" / "table.md").read_text()
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
     assert lines[0][1:5] == ["RCAD R@1", "R@2", "R@3", "mean rank"]
     assert "retrieval v2t R@1" in lines[0] and "gender*" in lines[0]
     assert [line[0] for line in lines[2:]] == ["base", "lbl", "lgt"]
-    found = json.loads((root / "whole" / "metrics.json").read_text())
-    assert lines[2][1] == f"{found['base']['counterfactual_mc']['conditions']['clean']['R@1']:.3f}"
+    assert lines[2][1] == f"{metrics['base']['counterfactual_mc']['conditions']['clean']['R@1']:.3f}"
 
 
-def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, str]) -> None:
+def test_sensitivity_is_drawn_from_every_swap(whole: tuple[Path, Any]) -> None:
     root = whole[0]
     found = changes(root / "whole" / "scores" / "lbl")
     assert len(found["action"]) > len(found["object"]) > 0

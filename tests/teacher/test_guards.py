@@ -15,7 +15,7 @@ from video_contrast.runner.kinds.loading import Tokens
 from video_contrast.teacher import contrast_loss, label_loss, logit_loss, teach, trainer
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.evaluation import Hits, Measured
-from video_contrast.teacher.feed import Part
+from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.training import train
@@ -42,9 +42,8 @@ def _part(clips: int, captions: int) -> Part:
 
 def _train(output: Path, net: Any, processor: Any, part: Part, **settings: Any) -> dict[str, Any]:
     chosen = TrainingOptions(**{"epochs": 1, "batch_size": 8, "patience": 0, **settings})
-    return train(
-        net, Tokens(processor.tokenizer, net.config), part, part, options=chosen, output=output, progress=False
-    )
+    data = TrainingData(part, part, Tokens(processor.tokenizer, net.config))
+    return train(net, data, options=chosen, output=output, progress=False)
 
 
 # Precision

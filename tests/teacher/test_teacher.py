@@ -19,7 +19,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.seeds import stream
 from video_contrast.teacher import teach
 from video_contrast.teacher.checkpoint import load_checkpoint
-from video_contrast.teacher.feed import Part
+from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
@@ -184,15 +184,8 @@ def test_a_loss_that_is_no_number_stops_and_names_the_batch(tmp_path: Path) -> N
     rows = [{"id": f"c{n}", "caption": "a", "negatives": ["b"], "teacher": [1.0, float("nan")]} for n in range(4)]
     part = Part(Still(), [0, 1, 2, 3], rows)  # type: ignore[arg-type]
     with pytest.raises(VideoContrastError, match=r"not a number after step 0, clips c\d"):
-        train(
-            net,
-            Tokens(processor.tokenizer, net.config),
-            part,
-            part,
-            options=TrainingOptions(objective="lgt"),
-            output=tmp_path,
-            progress=False,
-        )
+        data = TrainingData(part, part, Tokens(processor.tokenizer, net.config))
+        train(net, data, options=TrainingOptions(objective="lgt"), output=tmp_path, progress=False)
 
 
 def test_clips_that_cannot_be_read_are_left_out_and_named_with_the_reason(

@@ -77,7 +77,7 @@ def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     given += [name for name, value in others.items() if value]
     if flags := [f"--{name.replace('_', '-')}" for name in given]:
         raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
-    print(demo.run(request.output, seed=request.seed))
+    print(demo.table([demo.run(request.output, seed=request.seed)]))
 
 
 class _Test(NamedTuple):
