@@ -133,7 +133,8 @@ class ImageTextEncoder(DualEncoder):
         """As `encode_prepared` pools them: the mean, or all frames side by side."""
         if self.pooling != "mean":
             return rows.reshape(-1)
-        return unit_rows(rows.mean(axis=0, dtype=np.float64)[None])[0].astype(np.float32)
+        mean = unit_rows(rows.mean(axis=0, dtype=np.float64)[None])
+        return mean.astype(np.float32).reshape(-1)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
