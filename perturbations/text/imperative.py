@@ -145,7 +145,7 @@ def _is_manner(token: Token) -> bool:
 
 
 def _can_be_order(word: str) -> bool:
-    return word in INSTRUCTIONS or "VB" in verb_tags(word)
+    return word in INSTRUCTIONS or ("VB" in verb_tags(word) and word not in ("clip", "film", "video"))
 
 
 def _opens(tokens: Sequence[Token], place: int) -> bool:

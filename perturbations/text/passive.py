@@ -6,21 +6,19 @@ half a passive ("added by in a kitchen someone") is no natural rewriting. The ch
 
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.text.imperative import imperatives, participle, passive_imperative
-from video_contrast.perturbations.text.noun_phrases import PEOPLE, NounPhrase, attached, noun_phrase
+from video_contrast.perturbations.text.noun_phrases import PEOPLE, NounPhrase
 from video_contrast.perturbations.text.passive_object import (
     FINITE,
-    OBJECT_FORMS,
-    how_to,
+    last_word,
     moved_particle,
-    object_end,
     object_of,
     prepositions_of,
-    recipient_end,
-    relative_end,
 )
-from video_contrast.perturbations.text.passive_rest import places_end, rest_is_safe, tells_of_object
+from video_contrast.perturbations.text.passive_rest import places_end, rest_is_safe
+from video_contrast.perturbations.text.passive_second import agent_clause, planned, second_verb
+from video_contrast.perturbations.text.passive_subject import turned_object
 from video_contrast.perturbations.text.passive_tags import mended
-from video_contrast.perturbations.text.passive_words import ALONE, SHARING, TELLING
+from video_contrast.perturbations.text.passive_words import ALONE, CLAUSES, POSTURES, ROUTES, SHARING
 from video_contrast.perturbations.text.verb_group import (
     FurtherVerb,
     VerbGroup,
@@ -30,6 +28,7 @@ from video_contrast.perturbations.text.verb_group import (
     subject_and_verb,
 )
 
+_DEFINITE = frozenset("the this that these those".split())  # noqa: SIM905
 _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 
 
@@ -54,7 +53,30 @@ def passive(caption: str, tokens: list[Token]) -> str:
         inner = _clause(caption, tokens, start)
         if inner is not None:
             return inner
-    return caption
+    return _how_to(caption, tokens) or caption
+
+
+def _how_to(caption: str, tokens: list[Token]) -> str | None:
+    """ "how to use a tool": how a tool is used."""
+    for place in range(len(tokens) - 3):
+        if tokens[place].text.lower() != "how" or [t.tag for t in tokens[place + 1 : place + 3]] != ["TO", "VB"]:
+            continue
+        verb = VerbGroup(None, (), place + 2)
+        clause = object_of(tokens, verb)
+        part = None if clause is None else turned_object(caption, tokens, verb, clause)
+        behind = None if part is None else places_end(tokens, part.rest)
+        safe = behind is not None and (behind == last_word(tokens) or tokens[behind].text.lower() in CLAUSES)
+        if part is None or not safe or part.gift:
+            return None
+        done = [
+            part.words,
+            _be(False, tokens, part.thing),
+            participle(tokens[place + 2].lemma),
+            part.particle,
+            part.moved,
+        ]
+        return f"{caption[: tokens[place].end]} {' '.join(w for w in done if w)}{caption[tokens[part.rest - 1].end :]}"
+    return None
 
 
 def _without_agent(caption: str, tokens: list[Token]) -> str:
@@ -74,24 +96,82 @@ def _without_agent(caption: str, tokens: list[Token]) -> str:
 
 
 def _there(caption: str, tokens: list[Token]) -> str | None:
-    """ "there is a man singing a song": there is a song being sung by a man."""
+    """ "there is a man singing a song": there is a song being sung by a man; "the song": the song is being sung ...
+
+    "there is a man is singing a song", as captions often say, has the same passives.
+    """
     read = subject_and_verb(tokens, 2)
-    if read is None or read[1].auxiliary is not None or tokens[read[1].head].tag != "VBG":
+    if read is None:
         return None
-    thing = object_of(tokens, read[1])
-    done = _clause(caption, tokens, 2)
+    if tokens[read[1].head].tag == "VBZ" and read[1].auxiliary is None:  # "there is a man explains some tricks"
+        finite = _clause(caption, tokens, 2)
+        return None if finite is None else finite[tokens[2].start :]
+    if tokens[read[1].head].tag != "VBG":
+        return None
+    helped = read[1].auxiliary
+    if helped is not None and (tokens[helped].lemma != "be" or helped != read[0]):
+        return None
+    thing = object_of(tokens, read[1]._replace(auxiliary=None))
+    done = _clause(caption, tokens[:helped] + tokens[helped + 1 :] if helped is not None else tokens, 2)
     if thing is None or done is None:
         return None
-    return f"{caption[: tokens[0].end]} {_be(False, tokens, thing[1])} {done[tokens[2].start :]}"
+    said = done[tokens[2].start :]
+    definite = tokens[thing[1].start].text.lower() in _DEFINITE or tokens[thing[1].start].tag in ("PRP$", "NNP")
+    if not definite:
+        return f"{caption[: tokens[0].end]} {_be(False, tokens, thing[1])} {said}"
+    whole = said.replace(" being ", f" {_be(False, tokens, thing[1])} being ", 1)
+    return whole[:1].upper() + whole[1:] if caption[:1].isupper() else whole
 
 
 def _clause(caption: str, tokens: list[Token], lead: int) -> str | None:
     """The caption with the clause that begins at `lead` and ends it in the passive; None where the rules do not fit."""
     read = subject_and_verb(tokens, lead)
+    resting = read is not None and tokens[read[1].head].lemma in POSTURES | ROUTES  # better than "a kitchen is sat in"
+    first = None if resting else _of_first_verb(caption, tokens, lead)
+    return (
+        first or _of_second_verb(caption, tokens, lead) or (_of_first_verb(caption, tokens, lead) if resting else None)
+    )
+
+
+def _of_second_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
+    """ "a man is sitting on a bed playing a guitar": a guitar is being played by a man sitting on a bed."""
+    second = second_verb(caption, tokens, lead)
+    clause = None if second is None else object_of(tokens, second.verb)
+    part = None if second is None or clause is None else turned_object(caption, tokens, second.verb, clause)
+    if second is None or part is None:
+        return None
+    places = places_end(tokens, part.rest)  # they stay with the verb: "is being filmed in a garage by a man who ..."
+    if places < last_word(tokens) and not rest_is_safe(tokens, places, people=False, topic=part.topic):
+        return None
+    subject = caption[tokens[lead].start : tokens[second.subject_end - 1].end]
+    form = [] if not second.tense else [_be(second.tense == "VBD", tokens, part.thing)]
+    done = [
+        part.words,
+        *form,
+        f"{second.shown}being",
+        participle(tokens[second.verb.head].lemma),
+        part.particle,
+        part.moved,
+        part.gift,
+    ]
+    agent = subject if tokens[lead].tag.startswith("NNP") else _lower_first(subject)
+    where = caption[tokens[part.rest - 1].end : tokens[places - 1].end]
+    text = (
+        " ".join(word for word in done if word) + f"{where} by {agent}{second.tail}{caption[tokens[places - 1].end :]}"
+    )
+    if not lead and caption[:1].isupper():
+        text = text[:1].upper() + text[1:]
+    return caption[: tokens[lead].start] + text
+
+
+def _of_first_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
+    """As `_clause`, where the verb right behind the subject has the object, or one that "and" joins to it."""
+    read = subject_and_verb(tokens, lead)
     if read is None:
         return None
     subject_end, verb = read
     further = further_verb(tokens, verb)  # "is singing and playing a guitar": by someone who is singing
+    verb = planned(tokens, verb)
     clause = object_of(tokens, verb)
     relative, also = "", ""
     shared = further is not None and _shares_object(tokens, verb, further.joint)
@@ -105,35 +185,12 @@ def _clause(caption: str, tokens: list[Token], lead: int) -> str | None:
         clause, also = object_of(tokens, further.verb), _also(tokens, further)
         if clause is not None and clause[0] and clause[0] != "about":
             return None  # "playing and walking on the floor"
-    if clause is None:
-        return None
-    particle, thing = clause
-    head, at = tokens[verb.head], thing.start
-    someone = tokens[thing.head].text.lower() in PEOPLE or thing.end == thing.start + 1
-    topic = head.lemma in TELLING or particle in ("to", "with")  # somebody is told, or talked to, about something
-    about = frozenset(("between",) if topic and someone else ("about", "between"))
-    described, gift_end = object_end(tokens, verb, thing), recipient_end(tokens, verb, thing)
-    end = relative_end(tokens, attached(tokens, described, about))
-    behind = tokens[end].text.lower() if end < len(tokens) else ""
-    last_word = tokens[attached(tokens, end) - 1].text.lower()
-    company = particle and behind == "with" and last_word in PEOPLE | {"wife", "husband", "friend", "friends", "dog"}
-    of_topic = particle == "about" and behind in ("in", "on", "from", "with", "for", "at")
-    of_verb = company or behind in ("for", "about") or (behind == "on" and head.lemma in TELLING)
-    if of_topic or (not of_verb and tells_of_object(tokens, end, tokens[thing.head], head)):
-        end = attached(tokens, end)
-    told = how_to(tokens, end + 1) if behind in ("on", "of", "about") and end + 1 < len(tokens) else None
-    end = end if told is None else told.end  # "a tutorial on how to make shoes"
-    moved = moved_particle(tokens, head, end) if not particle else ""
-    gift = ""
-    if gift_end > thing.end and not particle:  # "gives a girl | a ring": a girl is given a ring
-        end, gift = thing.end, caption[tokens[thing.end].start : tokens[gift_end - 1].end]
-    rest = max(end, gift_end if gift else end) + bool(moved)
-    for_whom = rest < len(tokens) and tokens[rest].text.lower() == "for"
-    if for_whom and tokens[thing.head].text.lower() in PEOPLE:
+    part = None if clause is None else turned_object(caption, tokens, verb, clause)
+    if part is None:
         return None
     people = any(token.text.lower() in PEOPLE for token in tokens[lead:subject_end])
-    last = len(tokens) if rest_is_safe(tokens, rest, people=people, topic=topic) else -1
-    if last < 0 and not relative and further is not None and places_end(tokens, rest) == further.joint:
+    last = len(tokens) if rest_is_safe(tokens, part.rest, people=people, topic=part.topic) else -1
+    if last < 0 and not relative and further is not None and places_end(tokens, part.rest) == further.joint:
         last = further.joint
         relative = caption[further.start :].rstrip(" .")
         first = further.verb
@@ -141,18 +198,17 @@ def _clause(caption: str, tokens: list[Token], lead: int) -> str | None:
         return None
     subject = caption[tokens[lead].start : tokens[subject_end - 1].end]
     agent = _AFTER.get(subject.lower(), subject if tokens[lead].tag.startswith("NNP") else _lower_first(subject))
-    words = caption[tokens[at].start : tokens[end - 1].end]
-    group = " ".join(word for word in (*_group(tokens, verb, thing), also, particle, moved, gift) if word)
-    done = f"{OBJECT_FORMS.get(words.lower(), words)} {group}"
+    group = " ".join(w for w in (*_group(tokens, verb, part.thing), also, part.particle, part.moved, part.gift) if w)
+    done = f"{part.words} {group}"
     if relative:
-        who = _who(tokens, lead, subject_end, first)
+        who = agent_clause(tokens, lead, first)
         if who is None:
             return None
-        places = places_end(tokens, rest)
-        done += f"{caption[tokens[rest - 1].end : tokens[places - 1].end]} by {agent} {who}{relative}"
+        places = places_end(tokens, part.rest)
+        done += f"{caption[tokens[part.rest - 1].end : tokens[places - 1].end]} by {agent} {who}{relative}"
         done += caption[tokens[places - 1].end :] if last == len(tokens) else ""
     else:
-        done += f" by {agent}{caption[tokens[rest - 1].end :]}"
+        done += f" by {agent}{caption[tokens[part.rest - 1].end :]}"
     if not lead and caption[:1].isupper():
         done = done[:1].upper() + done[1:]
     return caption[: tokens[lead].start] + done
@@ -168,35 +224,23 @@ def _shares_object(tokens: list[Token], verb: VerbGroup, joint: int) -> bool:
     """Whether a verb in front of "and" has the object behind it: "chopping and wrapping", "talks about and shows"."""
     if joint == verb.head + 1:
         return tokens[verb.head].lemma not in ALONE
-    return tokens[joint - 1].text.lower() in prepositions_of(tokens[verb.head].lemma)
-
-
-def _who(tokens: list[Token], start: int, end: int, verb: VerbGroup) -> str | None:
-    """What joins a relative clause to the agent: "who is ", "that ", "" before a bare participle; None for pronouns."""
-    if tokens[start].tag == "PRP" or verb.adverbs:
-        return None
-    if verb.auxiliary is None and tokens[verb.head].tag == "VBG":
-        return ""
-    subject = noun_phrase(tokens, start)
-    people = subject is not None and (tokens[subject.head].text.lower() in PEOPLE or subject.end > subject.head + 1)
-    pronoun = "who " if people else "that "
-    if verb.auxiliary is None:
-        return pronoun
-    auxiliary = tokens[verb.auxiliary].text
-    if auxiliary not in ("is", "are", "was", "were"):
-        return None
-    return f"{pronoun}{auxiliary} " if people else ""  # "by a dog running through a park"
+    preposition = tokens[joint - 1].text.lower()
+    return preposition in prepositions_of(tokens[verb.head].lemma) and preposition != "around"
 
 
 def _group(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> list[str]:
     """The passive verb words: "is done", "was being done", "can be done", "has been done"."""
     head = tokens[verb.head]
     done = participle(head.lemma)
+    if verb.adverbs[-1:] == ("test",):  # "test drives a car"
+        done, verb = f"test {done}", verb._replace(adverbs=verb.adverbs[:-1])
     if verb.auxiliary is None:
         if head.tag == "VBG":  # "a man singing a song": the song being sung
             return [*verb.adverbs, "being", done]
         return [_be(head.tag == "VBD", tokens, thing), *verb.adverbs, done]
     first = tokens[verb.auxiliary]
+    if verb.plan:
+        return [_be(first.tag == "VBD", tokens, thing), *verb.adverbs, verb.plan, "be", done]
     if first.tag == "MD":
         return [first.text, *verb.adverbs, "be", done]
     if first.lemma == "have":

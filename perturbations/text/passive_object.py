@@ -11,6 +11,7 @@ from video_contrast.perturbations.text.noun_phrases import (
     noun_phrase,
 )
 from video_contrast.perturbations.text.passive_words import (
+    ALONE,
     CLAUSES,
     DESCRIBED_BY,
     EXPLAINING,
@@ -18,18 +19,25 @@ from video_contrast.perturbations.text.passive_words import (
     HAD,
     IDIOMS,
     NO_PASSIVE,
+    OFF_PLACES,
+    OPENED,
     PARTICLES,
     PERCEIVING,
+    PUTTING,
     RECIPROCAL,
     ROUTES,
     ROUTES_THROUGH,
     SEPARABLE,
+    TELLING,
+    TELLING_OF,
     TWO_OBJECTS,
+    WHERE_AND_HOW,
     WITH_PREPOSITION,
 )
 from video_contrast.perturbations.text.verb_group import VerbGroup, verb_group
 
 FINITE = ("VBZ", "VBP", "VBD", "MD")
+_NO_GIFT = frozenset("s 's ’s and or of , in on".split())  # noqa: SIM905  behind a person to whom nothing is given
 OBJECT_FORMS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 
 
@@ -41,6 +49,16 @@ def object_of(tokens: list[Token], verb: VerbGroup) -> tuple[str, NounPhrase] | 
     if thing is None or thing.plural is None or not _can(tokens, verb, thing, particle):
         return None
     first = tokens[at].text.lower()
+    if (
+        particle == "with"
+        and thing.end < len(tokens)
+        and tokens[thing.end].text.lower() in ("behind", "around", "beside")
+    ):
+        return None  # "talks with different cars behind him"
+    if particle in PARTICLES and particle not in prepositions_of(tokens[verb.head].lemma) and _is_place(tokens, thing):
+        return None  # "scurries off screen"
+    if first in WHERE_AND_HOW and thing.end == thing.start + 1:
+        return None  # "driving fast"
     if first == "i" or (tokens[at].tag == "PRP" and verb.auxiliary is None and tokens[verb.head].tag == "VBG"):
         return None  # "she being watched"
     bare = attached(tokens, thing.end) == thing.end and not moved_particle(tokens, tokens[verb.head], thing.end)
@@ -49,6 +67,10 @@ def object_of(tokens: list[Token], verb: VerbGroup) -> tuple[str, NounPhrase] | 
     if first in PREPOSITIONS or (particle and (first in FRONTS or tokens[thing.head].text.lower() in FRONTS)):
         return None  # "along" that is read as an adverb; "sits in front of a wall", "shoots at a distance"
     return particle, thing
+
+
+def _is_place(tokens: list[Token], thing: NounPhrase) -> bool:
+    return tokens[thing.head].text.lower() in OFF_PLACES and thing.end <= thing.start + 2
 
 
 def _phrase(tokens: list[Token], at: int, verb: VerbGroup) -> NounPhrase | None:
@@ -82,9 +104,20 @@ def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
     if tokens[end].text.lower() == "wearing" and tokens[thing.head].text.lower() in PEOPLE:
         worn = noun_phrase(tokens, end + 1)
         return end if worn is None else worn.end
+    if tokens[end].tag == "VBG" and tokens[end].lemma in TELLING_OF:
+        last = last_word(tokens)  # "a game involving a monkey"
+        return (
+            end if any(t.tag in FINITE or t.text.lower() in (*CLAUSES, "and", ",") for t in tokens[end:last]) else last
+        )
+    if tokens[end].text.lower() in ("named", "called", "titled"):
+        name = noun_phrase(tokens, end + 1)
+        return end if name is None else name.end
     if tokens[end].tag == "VBN" and then in DESCRIBED_BY:
         return max(end, attached(tokens, end + 1, DESCRIBED_BY))
-    if tokens[verb.head].lemma in PERCEIVING and tokens[end].tag == "VBG":
+    if tokens[end].text.lower() == "being" and end + 1 < len(tokens) and tokens[end + 1].tag in ("VBN", "VBD"):
+        return attached(tokens, end + 2)  # "a game being played"
+    living = tokens[thing.head].text.lower() in PEOPLE or tokens[thing.end - 1].text.lower() in PEOPLE
+    if (tokens[verb.head].lemma in PERCEIVING or living) and tokens[end].tag == "VBG":
         last = last_word(tokens)
         more = any(t.tag in FINITE or t.text.lower() in (*CLAUSES, "and", ",") for t in tokens[end:last])
         return end if more else last
@@ -99,7 +132,11 @@ def recipient_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> in
         verb: the verb of giving.
         thing: the noun phrase behind it.
     """
-    person = tokens[thing.head].text.lower() in PEOPLE or tokens[thing.start].tag == "PRP"
+    told = thing.end < len(tokens) and tokens[thing.end].text.lower() in ("how", "what")
+    taught = (
+        told and tokens[verb.head].lemma in TELLING | {"show"} and how_to(tokens, thing.end) is not None
+    )  # "teaches a horse how to bow"
+    person = taught or tokens[thing.head].text.lower() in PEOPLE or tokens[thing.start].tag == "PRP"
     if tokens[verb.head].lemma not in TWO_OBJECTS or not person or thing.end >= len(tokens):
         return thing.end
     gift = how_to(tokens, thing.end) or noun_phrase(tokens, thing.end)
@@ -112,7 +149,14 @@ def particle_of(tokens: list[Token], head: int) -> tuple[str, int]:
     if at < len(tokens):
         low = tokens[at].text.lower()
         lemma = tokens[head].lemma
-        particle = tokens[at].tag == "RP" and low in PARTICLES and lemma not in ROUTES  # "drives down the road"
+        alone = lemma in ROUTES or lemma in ALONE  # "drives down the road", "dances out"
+        particle = tokens[at].tag == "RP" and low in PARTICLES and not alone
+        if lemma == "take" and [token.text.lower() for token in tokens[at : at + 2]] == ["care", "of"]:
+            return "care of", at + 2  # "a baby is taken care of"
+        begins = at + 1 < len(tokens) and tokens[at + 1].tag in ("DT", "PRP$", "CD", "JJ")
+        apart = low in ("away", "together", "apart", "off") and (lemma in SEPARABLE or (lemma, low) == ("show", "off"))
+        begins = begins or (lemma == "put" and at + 1 < len(tokens) and tokens[at + 1].tag in NOUNS)
+        particle = particle or (begins and ((lemma, low) in PUTTING or apart or (low == "open" and lemma in OPENED)))
         if particle or low in prepositions_of(lemma):
             return low, at + 1
     return "", at
@@ -145,11 +189,21 @@ def relative_end(tokens: list[Token], at: int) -> int:
     if tokens[at].tag in ("WDT", "WP") or tokens[at].text.lower() == "that":
         one = sum(token.tag in ("VBZ", "VBP", "VBD", "MD") for token in tokens[at + 1 : end]) == 1
         more = any(token.text.lower() in (*CLAUSES, "and", ",") for token in tokens[at + 1 : end])
-        starts = tokens[at + 1].tag in (*FINITE, "RB") or (tokens[at + 1].tag == "PRP" and verb_group(tokens, at + 2))
+        thing = noun_phrase(tokens, at + 1, joined=False)
+        own = thing is not None and verb_group(tokens, thing.end) is not None  # "that nacho plates are made"
+        starts = (
+            own or tokens[at + 1].tag in (*FINITE, "RB") or (tokens[at + 1].tag == "PRP" and verb_group(tokens, at + 2))
+        )
         return end if one and not more and starts else at
-    if tokens[at].tag == "PRP":
+    if tokens[at].tag == "PRP" and tokens[at].text.lower() != "it":
         verb = verb_group(tokens, at + 1)
-        return end if verb is not None and verb.head + 1 == end else at
+        if verb is None:
+            return at
+        if not any(token.tag in (*NOUNS, "CC") or token.text == "," for token in tokens[at + 1 : end]):
+            return end  # "wings she has just finished cooking"
+        behind = tokens[verb.head + 1 : end]
+        plan = bool(behind) and behind[0].tag == "TO" and not any(t.tag in FINITE or t.tag == "CC" for t in behind)
+        return end if not behind or plan else at  # "a technique he is using to prepare crepes"
     return at
 
 
@@ -165,31 +219,47 @@ def _can(tokens: list[Token], verb: VerbGroup, thing: NounPhrase, particle: str)
         return False
     if lemma == "have" and tokens[thing.head].text.lower() in HAD:
         return tokens[thing.start].tag in ("DT", "NNS") or thing.end == thing.start + 1
-    if lemma in NO_PASSIVE and particle not in prepositions_of(lemma):
+    said = lemma == "say" and tokens[thing.head].lemma in ("thing", "word", "something")
+    if lemma in NO_PASSIVE and not said and particle not in prepositions_of(lemma):
         return False
     words = [token.text.lower() for token in tokens[thing.start : thing.end]]
     if words[-1].endswith(("self", "selves")) or " ".join(words).startswith(RECIPROCAL):
         return False
     if words[-1] == "make" and thing.end < len(tokens) and tokens[thing.end].text.lower() == "up":
         return False  # "does a make up challenge"
+    if words[-1] == "way" and tokens[thing.start].tag == "PRP$":
+        return False  # "work their way up"
     if words[0] in IDIOMS and words[1:2] in ([], ["of"]):
         return False
     bare = tokens[thing.start].tag in NOUNS and thing.start == verb.head + 1
     tags = [token.tag for token in tokens[thing.start : thing.end]]
-    if lemma in TWO_OBJECTS and tags[0] == "PRP$" and tags[-2:] == ["NN", "NNS"]:
+    if lemma in TWO_OBJECTS and not particle and tags[0] == "PRP$" and tags[-2:] == ["NN", "NNS"]:
         return False  # "teaching their dog tricks"
     if tokens[verb.head].tag == "VBD" and bare and not thing.plural:
         return False  # "a green plant covered hillside"
-    if len(words) > 1 and words[-2] in PEOPLE and "VBP" in verb_tags(words[-1]):
+    if len(words) > 1 and words[-2] in PEOPLE and words[-1] in ALONE | {"play", "read", "drive", "lecture"}:
         return False  # "listens to a man talk"
-    if lemma in TWO_OBJECTS and any(
-        token.text.lower() in PEOPLE or token.tag == "PRP" for token in tokens[thing.start : thing.end - 1]
+    last = words[-1] in PEOPLE and "and" in words  # "tells a man and woman about something"
+    if (
+        lemma in TWO_OBJECTS
+        and not last
+        and any(
+            (token.text.lower() in PEOPLE - {"cartoon"} and after.text.lower() not in _NO_GIFT) or token.tag == "PRP"
+            for token, after in zip(
+                tokens[thing.start : thing.end - 1], tokens[thing.start + 1 : thing.end], strict=True
+            )
+        )
     ):
         return False  # "offers a girl alcohol"
     # "plays a guitar and a woman in a hat ...": who is joined to what is not known
     joined = [n for n, word in enumerate(words) if word in ("and", "&", ",")]
     if lemma in PERCEIVING:
         return True
+    if particle in ("to", "with", "at") and thing.end == last_word(tokens):
+        return True  # "is talking to a girl and a monkey"
+    of = words.index("of") if "of" in words else len(words)
+    if joined and of < joined[0] and any(word in PEOPLE for word in words[of : joined[0]]):
+        return True  # "photos of a man and woman"
     return not joined or (tokens[thing.head].text.lower() in PEOPLE) == any(
         word in PEOPLE for word in words[joined[0] :]
     )
@@ -209,5 +279,9 @@ def moved_particle(tokens: list[Token], head: Token, at: int) -> str:
     if at >= len(tokens) or head.lemma not in SEPARABLE or tokens[at].text.lower() not in PARTICLES:
         return ""
     following = tokens[at + 1] if at + 1 < len(tokens) else None
-    ends = following is None or following.text in (".", "!") or following.text.lower() in (*CLAUSES, "with", "in")
+    ends = (
+        following is None
+        or following.text in (".", "!")
+        or following.text.lower() in (*CLAUSES, "with", "in", "on", "at", "for", "and", "from", "into", "using")
+    )
     return tokens[at].text.lower() if ends else ""

@@ -5,21 +5,8 @@ They read "is doing origami" with a particle, "the noodles dish" with a verb and
 
 from video_contrast.perturbations.language import Token, lemma, verb_tags
 from video_contrast.perturbations.language.morphology import is_describing, is_noun
-from video_contrast.perturbations.text.noun_phrases import NOUNS, PEOPLE, PREPOSITIONS
-from video_contrast.perturbations.text.passive_words import CLAUSES, PARTICLES, WHERE_AND_HOW
-
-_CLOSED = (
-    PREPOSITIONS
-    | PARTICLES
-    | CLAUSES
-    | WHERE_AND_HOW
-    | frozenset(
-        """not about of with like than that so very still just also ever never always only even all both each either no
-        then there where why how who what which it out""".split()  # noqa: SIM905
-    )
-)
-_USING = frozenset("use make apply play hold eat drink ride drive wear cook".split())  # noqa: SIM905  things
-_LOOKING = frozenset("look seem sound feel smell taste get be become".split())  # noqa: SIM905  an adjective follows
+from video_contrast.perturbations.text.noun_phrases import NOUNS, PEOPLE
+from video_contrast.perturbations.text.passive_known import CLOSED, LOOKING, USING, known
 
 
 def mended(tokens: list[Token]) -> list[Token]:
@@ -30,6 +17,7 @@ def mended(tokens: list[Token]) -> list[Token]:
     'NN'
     """
     out: list[Token] = []
+    tokens = known(tokens)
     for place, token in enumerate(tokens):
         before = out[-1] if out else None
         after = tokens[place + 1].tag if place + 1 < len(tokens) else ""
@@ -56,7 +44,7 @@ def _ended(tokens: list[Token]) -> list[Token]:
 def _is_noun_here(before: Token, token: Token, after: str) -> bool:
     """Whether a word that has another tag can only be a noun between its neighbours."""
     low = token.text.lower()
-    if token.tag in NOUNS or low in _CLOSED:
+    if token.tag in NOUNS or low in CLOSED:
         return False
     if token.tag == "FW":
         return True
@@ -70,8 +58,8 @@ def _is_noun_here(before: Token, token: Token, after: str) -> bool:
         described = counted or before.tag in ("VBG", "CD") or (before.tag == "CC" and after in ("VBZ", "VBG"))
         return described and (ends or after in ("VBZ", "VBD")) and low not in ("is", "has", "does")
     if token.tag == "JJ" and before.tag == "VBG":
-        return ends and before.lemma in _USING
-    if token.tag in ("RB", "RP", "IN", "VB") and before.tag == "VBG" and before.lemma not in _LOOKING:
+        return ends and before.lemma in USING
+    if token.tag in ("RB", "RP", "IN", "VB") and before.tag == "VBG" and before.lemma not in LOOKING:
         return ends and after not in ("VBZ", "VBP") and not is_describing(low)  # "doing origami", "packing stuff away"
     if token.tag == "VB":
         return not after and before.tag in NOUNS  # "about the noodles dish"

@@ -3,25 +3,27 @@
 # Verbs whose noun phrase is no object that could be the subject of a passive.
 NO_PASSIVE = frozenset(
     """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie pose
-    smile laugh talk come fall live say like appear happen pan zoom s re m ve ll""".split()  # noqa: SIM905
+    smile laugh talk come fall live say like appear happen pan zoom interest amaze s re m ve ll""".split()  # noqa: SIM905
 )
 # Verb and preposition that share a passive: "two cars are talked about".
 WITH_PREPOSITION = {
     verb: tuple(prepositions.split())
     for verb, prepositions in {
-        "talk": "about to with into of", "speak": "about to into with", "chat": "with", "explain": "about",
-        "describe": "about", "demonstrate": "about", "discuss": "about", "perform": "for on", "cheer": "for",
-        "pose": "for", "dance": "to with on", "compete": "in against", "look": "at for into through", "stare": "at",
-        "listen": "to", "work": "on with", "point": "at to", "laugh": "at", "deal": "with", "search": "for through",
-        "wait": "for", "care": "for", "play": "with against", "fight": "with against", "flirt": "with",
-        "argue": "about with", "think": "about", "sing": "about to", "comment": "on", "sit": "on at in",
-        "stand": "on", "lay": "on in", "sleep": "in on", "swim": "in through", "step": "on over into",
-        "jump": "on over into onto", "knock": "on", "yell": "at", "scream": "at", "shout": "at", "wave": "at",
-        "smile": "at", "aim": "at", "type": "on", "write": "on", "draw": "on", "operate": "on", "focus": "on",
-        "interact": "with", "wrestle": "with", "converse": "with", "communicate": "with", "get": "into",
-        "go": "through over", "crash": "into", "shoot": "at", "rap": "about", "joke": "about", "report": "on about",
-        "narrate": "about", "tell": "about", "lean": "on against", "participate": "in", "practice": "on",
-        "flip": "through", "browse": "through", "scroll": "through", "react": "to", "respond": "to", "drink": "from",
+        "talk": "about to with into of", "speak": "about to into with", "hiss": "at", "bark": "at", "growl": "at",
+        "chat": "with", "explain": "about", "describe": "about", "demonstrate": "about", "discuss": "about",
+        "perform": "for on", "cheer": "for", "shout": "at for", "gather": "around", "pose": "for",
+        "dance": "to with on around down across", "compete": "in against", "look": "at for into through",
+        "stare": "at", "listen": "to", "work": "on with", "point": "at to", "laugh": "at", "deal": "with",
+        "search": "for through", "wait": "for", "care": "for", "play": "with against", "fight": "with against",
+        "flirt": "with", "argue": "about with", "think": "about", "sing": "about to into", "comment": "on",
+        "sit": "on at in", "stand": "on", "lay": "on in", "sleep": "in on", "swim": "in through",
+        "step": "on over into", "jump": "on over into onto", "knock": "on against", "read": "from", "yell": "at",
+        "scream": "at", "wave": "at", "smile": "at", "aim": "at", "type": "on", "write": "on", "draw": "on",
+        "operate": "on", "focus": "on", "interact": "with", "wrestle": "with", "converse": "with",
+        "communicate": "with", "get": "into", "go": "through over", "crash": "into", "shoot": "at",
+        "rap": "about into", "joke": "about", "report": "on about", "narrate": "about", "tell": "about",
+        "lean": "on against", "participate": "in", "practice": "on", "flip": "through", "browse": "through",
+        "scroll": "through", "react": "to", "respond": "to", "drink": "from",
     }.items()
 }  # fmt: skip
 ROUTES_THROUGH = (
@@ -40,28 +42,29 @@ ROUTES_THROUGH = (
 )
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
-    """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie lay
-    pose move stop go come sleep cry yell swim compete stretch exercise wait shout cheer clap
-    rest travel drift""".split()  # noqa: SIM905
+    """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie
+    lay pose move stop go come sleep cry yell swim compete stretch exercise wait shout cheer clap bounce kneel
+    bow nod march shop joke giggle gesture gesticulate strut hum whistle meditate pray celebrate rest travel
+    drift""".split()  # noqa: SIM905
 )
-TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make".split())  # noqa: SIM905
+TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make wish".split())  # noqa: SIM905
 # "takes his hat off": the particle moves up to the participle.
 SEPARABLE = frozenset(
     """take put pick turn cut throw mix set pull push lift tear blend break knock bring carry hold clean wipe wash
-    fold roll give peel pour move send shut open fix chop slice lock
-    drag toss spin drive""".split()  # noqa: SIM905
+    fold roll give peel pour move send shut open fix chop slice lock blow drag toss spin drive chase pass kick
+    bounce swing scare""".split()  # noqa: SIM905
 )
 PARTICLES = frozenset("off on up down out away apart together back over around".split())  # noqa: SIM905
 ROUTES = frozenset(
-    """run walk drive speed ride climb move jump swim fly crawl slide skate step ski travel race
-    stroll""".split()  # noqa: SIM905
+    """run walk drive speed ride climb dive move jump swim fly crawl slide skate step ski travel race stroll""".split()  # noqa: SIM905
 )
 # What "with" or "from" behind an object tells of the verb and not of the object: "cuts a potato with a knife".
 TOOLS = frozenset(
     """knife spoon fork thumb finger fingers foot feet sword gun rope tool brush scissors hammer machine hand hands
-    stick camera blender""".split()  # noqa: SIM905
+    stick device equipment pencil pen marker comb razor towel cloth spatula whisk tongs ladle shovel bat racket
+    paddle club chopsticks camera blender voice help""".split()  # noqa: SIM905
 )
-REMOVING = frozenset("take remove unscrew pull pour cut pick get lift throw peel drop bring".split())  # noqa: SIM905
+REMOVING = frozenset("take remove strain drain unscrew pull pour cut pick get lift throw peel drop bring".split())  # noqa: SIM905
 # Idioms without a passive: "take place", "give birth".
 IDIOMS = frozenset(
     "place part turns care birth love fun way sense sure sex fire advantage notice selfies".split()  # noqa: SIM905
@@ -73,13 +76,13 @@ FRONTS = frozenset("front back middle top line distance row circle way speed tim
 TELLING = frozenset(("ask", "tell", "question", "interview", "teach", "quiz"))  # someone about something
 # What people have that can be had by them: "an argument is being had".
 HAD = frozenset(
-    """conversation discussion argument talk meeting party debate chat meal race fight dialogue match breakfast lunch
-    dinner picnic interview battle""".split()  # noqa: SIM905
+    """conversation discussion argument talk meeting party debate chat meal race fight dialogue match breakfast
+    lunch dinner picnic interview battle food drink drinks coffee tea snack""".split()  # noqa: SIM905
 )
 # Adverbs of the whole sentence behind an object.
 WHERE_AND_HOW = frozenset(
     """together inside outside indoors outdoors again here well nearby upstairs downstairs online twice too now
-    backstage""".split()  # noqa: SIM905
+    backstage fast hard live""".split()  # noqa: SIM905
 )
 # What the agent does and no thing can: "rides a bike wearing a helmet".
 AGENT_ACTS = frozenset(
@@ -88,18 +91,55 @@ AGENT_ACTS = frozenset(
 )
 # Verbs that share an object: in "plays and discusses a game" it is played and discussed.
 SHARING = frozenset(
-    """play discuss describe review explain show demonstrate examine prepare make mix stir blend combine cut chop slice
-    dice peel clean wash fold wrap hold push pull kick throw catch pick lift build fix test touch rub pet feed hug kiss
-    inspect display open analyze unbox arrange decorate collect gather hit punch load shape roll season boil drain
-    crush grind grate pour carry repair
-    """.split()  # noqa: SIM905
+    """play discuss describe review explain show demonstrate examine prepare make mix stir blend combine cut chop
+    slice dice peel clean wash fold wrap hold push pull kick throw catch pick lift build fix test touch rub pet
+    feed hug kiss inspect display open analyze unbox arrange decorate collect gather hit punch load shape roll
+    season boil drain crush grind grate pour carry repair present observe unwrap unbox withdraw operate
+    introduce interview assemble examine criticize paint taste season chase""".split()  # noqa: SIM905
 )
 # What someone does to a person who does something: "a man dancing on a stage is watched by people".
 PERCEIVING = frozenset("watch see film record observe show feature hear showcase depict".split())  # noqa: SIM905
 LANGUAGES = frozenset(
-    """english french spanish german italian chinese japanese korean hindi russian arabic portuguese
-    tamil""".split()  # noqa: SIM905
+    """english french spanish german italian chinese japanese korean hindi russian arabic portuguese tamil""".split()  # noqa: SIM905
 )
 # Behind these a verb in -ing has the agent as its subject.
-JOINING_PARTICIPLES = frozenset("while before after without by for about".split())  # noqa: SIM905
+JOINING_PARTICIPLES = frozenset("while before after without by for about upon when".split())  # noqa: SIM905
 DESCRIBED_BY = frozenset("of with from in by for on into to".split())  # noqa: SIM905  behind a participle: "made of"
+SPEECHES = frozenset("talk speech lecture presentation story report interview opinion".split())  # noqa: SIM905
+KIN = frozenset(
+    """father mother dad mom daddy mommy son daughter brother sister friend friends wife husband boyfriend
+    girlfriend audience interviewer reporter soldier soldiers judge judges parents grandmother grandfather""".split()  # noqa: SIM905
+)
+CREATING = frozenset("build draw paint decorate".split())  # noqa: SIM905  "with" something
+# What may act itself, or show: "watches a car passing a bus".
+ACTING = frozenset(
+    """car cars truck train plane bus robot machine robots dog dogs cat cats horse horses animal animals bird birds
+    video clip movie film picture pictures image commercial ad show song music band team character monkey baby
+    creature creatures male female males females slideshow channel news trailer program screen sign poster crowd
+    men""".split()  # noqa: SIM905
+)
+TELLS_ITSELF = frozenset(
+    "show read say contain hold feature depict include display cover involve star regard be have do".split()  # noqa: SIM905
+)
+OPENED = frozenset("cut break tear crack slice pull rip pry push".split())  # noqa: SIM905  "cuts open a bag"
+PUTTING = frozenset(
+    (
+        ("put", "on"),
+        ("put", "in"),
+        ("turn", "on"),
+        ("turn", "off"),
+        ("switch", "on"),
+        ("switch", "off"),
+        ("try", "on"),
+        ("work", "out"),
+    )
+)
+TELL_TO = frozenset(("talk", "speak", "teach"))
+TELLING_OF = frozenset("involve include contain feature regard concern".split())  # noqa: SIM905
+OFF_PLACES = frozenset("screen stage camera road street hill side stairs ground floor".split())  # noqa: SIM905
+# Where somebody is touched: "kisses a man on his cheek".
+BODY = frozenset(
+    """cheek cheeks face head hand hands shoulder shoulders lips nose mouth forehead neck stomach leg arm arms
+    chest back butt""".split()  # noqa: SIM905
+)
+POSTURES = frozenset("sit stand lay lie sleep lean swim pose".split())  # noqa: SIM905

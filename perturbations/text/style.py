@@ -61,7 +61,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="3",
+    version="4",
     requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
