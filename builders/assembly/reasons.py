@@ -42,6 +42,7 @@ LEFT_OUT = {
     # Of edited clips.
     "too_short": "clips are too short",
     "no_other_clip_to_join": "clips have no other clip to be joined with",
+    "no_partner_of_its_size": "clips have no partner with pictures of the same size",
     "video_could_not_be_read": "clips cannot be read",
     "stands_still": "clips stand still",
     "looks_the_same_backwards": "clips look the same backwards",

@@ -3,7 +3,14 @@
 from numpy.random import Generator
 
 from video_contrast.builders.clip_edits.kinds import edit_kind
-from video_contrast.builders.clip_edits.material import ClipEditOptions, EditedGroup, Member, SourceClip, choose_joint
+from video_contrast.builders.clip_edits.material import (
+    ClipEditOptions,
+    EditedGroup,
+    LeftOut,
+    Member,
+    SourceClip,
+    choose_joint,
+)
 from video_contrast.builders.clip_edits.parts import balanced, distinct_captions
 
 FORMS = (
@@ -17,6 +24,8 @@ def identity(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Gener
     """The two halves of a clip, and its first half with a part of another clip."""
     caption, _ = distinct_captions(clips)
     clip, other = clips
+    if clip.size != other.size:  # pictures that are scaled after the cut, or before it, would give it away
+        raise LeftOut("no_partner_of_its_size")
     seconds = min(balanced(clips, options))
     half = round(seconds / 2, 3)
     begin = (clip.seconds - seconds) / 2

@@ -317,6 +317,13 @@ def test_clips_of_one_size_are_joined_first(tmp_path: Path) -> None:
         rows = rows_of(build(tmp_path, tmp_path / f"set-{seed}", ["order"], seed=seed), "order")
         joined = {frozenset(json.loads(row["meta"])["clips"]) for row in rows}
         assert joined == {frozenset("02"), frozenset("13")}
+    # Where a cut would change the size of the picture, the size alone would tell that another scene follows.
+    table(tmp_path / "clips.csv", [(f"{n}.mp4", text, str(n)) for n, text in enumerate(sizes) if n != 3])
+    opened = video_contrast.open_set(build(tmp_path, tmp_path / "few", ["identity", "order"], partners=2))
+    assert {frozenset(json.loads(row["meta"])["clips"]) for row in rows_of(opened.path, "identity")} == {
+        frozenset("02")
+    }
+    assert opened.record["configs"]["identity"]["facts"]["splits"]["test"]["counts"]["no_partner_of_its_size"] == 1
 
 
 def test_captions_that_say_the_same_are_never_joined(odd: Path, tmp_path: Path) -> None:
