@@ -193,5 +193,5 @@ def choose_joint(options: ClipEditOptions, rng: Generator, parts: Sequence[Segme
     shortest = min(part.seconds for part in parts)
     if name == "cut":
         return Joint(name)
-    # A fade is so short that up to ten frames a part are sampled outside of it.
+    # A fade is short: frames are sampled outside of it.
     return Joint(name, round(min(_PAUSE, shortest / 4) if name == "gap" else min(_FADE, shortest / 20), 3))
