@@ -2,11 +2,36 @@
 
 import re
 
+from video_contrast.perturbations.language.morphology import is_describing
+
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
 _VOWEL_SOUND = re.compile(
     r"(?!uni(?!n)|us[eiu]|ut[ei]|ubiq|ukul|one|once|eu)[aeiou]|hour|honest|hono|heir", re.IGNORECASE
 )
 _ARTICLE = re.compile(r"(?<![\w'-])(an?)(\s+)$", re.IGNORECASE)
+
+# Adjectives that keep their capital: of nations, of continents, of faiths.
+_OF_NATIONS = re.compile(r"(?:[a-z]+(?:ian|ican|ese|ish|opean)|asian|german|french|greek|dutch|thai|swiss|arab|roman)$")
+_LOWER = frozenset(("foolish", "childish", "stylish", "selfish", "reddish", "greenish", "bluish", "pedestrian"))
+
+
+def within(phrase: str, tag: str) -> str:
+    """A phrase that began a caption as it stands inside one: only a name keeps its capital.
+
+    Args:
+        phrase: one word or more.
+        tag: the Penn tag of the first. Taggers read "Young men" as a name, so a dictionary adjective is none.
+
+    >>> within("Young men", "NNP"), within("Indian man", "JJ"), within("Mary", "NNP"), within("The man", "DT")
+    ('young men', 'Indian man', 'Mary', 'the man')
+    """
+    first, space, rest = phrase.partition(" ")
+    low = first.lower()
+    nation = _OF_NATIONS.fullmatch(low) is not None and low not in _LOWER
+    name = tag.startswith("NNP") and not (space and is_describing(low) and rest[:1].islower())
+    if first == "I" or nation or name or not first.istitle():
+        return phrase
+    return low + space + rest
 
 
 def like_case(new: str, old: str) -> str:

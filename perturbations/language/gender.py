@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from video_contrast.perturbations.language.morphology import lemma, verb_tags
+from video_contrast.perturbations.language.morphology import is_noun, lemma, verb_tags
 from video_contrast.perturbations.language.token import Token
 
 Gender = Literal["female", "male", "neutral"]
@@ -49,7 +49,14 @@ _BODY_VERBS = frozenset(
 )
 _PREPOSITIONS = frozenset("on in at behind across against over to with of from down up onto under around by".split())  # noqa: SIM905
 _BACK_OF = frozenset("yard door pack garden flip hand seat side leg legs foot pocket muscle muscles porch".split())  # noqa: SIM905
-_SEEING = frozenset("see watch show film hear record notice find catch keep".split())  # noqa: SIM905
+_SEEING = frozenset(
+    "see watch show film hear record notice find catch keep get leave send spot observe feel photograph".split()  # noqa: SIM905
+)
+_HELPING = ("help", "make")  # "helps her cook": verbs that are nouns too
+_ACTS = frozenset("cook dance walk sing laugh smile cry run sleep move stand jump drive swim climb practice".split())  # noqa: SIM905
+_WOMEN = re.compile(
+    r"\b(?:woman|women|girl|lady|female|she|mother|actress|singer|chef|blonde|brunette)\b", re.IGNORECASE
+)
 _THINGS_IN_ING = frozenset("wedding clothing painting drawing earring ring string thing recording training".split())  # noqa: SIM905
 _BEFORE_A_PERSON = frozenset(
     """a an the his her their its this that these those my our your one two three four several some many male female tv
@@ -143,8 +150,11 @@ def owns(caption: str, match: re.Match[str], tokens: Sequence[Token] | None = No
         return False
     if lemma(governor, "VBZ") == "let" and "VB" in verb_tags(low):
         return False
-    if lemma(governor, "VBZ") in _SEEING and "VBG" in verb_tags(low) and low not in _THINGS_IN_ING:
+    doer = lemma(governor, "VBZ")
+    if doer in _HELPING and low in _ACTS:
         return False
+    if doer in _SEEING and "VBG" in verb_tags(low) and low not in _THINGS_IN_ING:
+        return doer == "show" and _WOMEN.search(caption[: match.start()]) is not None  # a woman shows her own
     return _by_tags(tokens, match.start()) if tokens is not None else True
 
 
@@ -156,7 +166,14 @@ def begins_noun(word: str) -> bool:
 def _by_tags(tokens: Sequence[Token], start: int) -> bool:
     """Whether the "her" at `start` owns something: by the tag of what follows, else by its own."""
     place = next(n for n, token in enumerate(tokens) if token.end > start)
-    after = tokens[place + 1].tag if place + 1 < len(tokens) else "."
-    if after in _POSSESSED:
+    follows = tokens[place + 1] if place + 1 < len(tokens) else None
+    after = follows.tag if follows is not None else "."
+    behind = tokens[place + 2].tag if place + 2 < len(tokens) else "."
+    if after in _POSSESSED or (after == "VBD" and behind in _POSSESSED):
         return True
-    return after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$"  # "her cooking", "her singing"
+    if after in ("RB", "RBS", "RBR"):
+        return behind in _POSSESSED  # "her very cute dog", not "likes her very much"
+    governed = place > 0 and tokens[place - 1].tag in ("IN", "TO", "CC")
+    if follows is not None and after in ("VB", "VBP", "VBZ") and is_noun(follows.text) and not governed:
+        return True  # no verb follows an object: "paints her nails"
+    return after == "VBG" or (after not in _NEVER_POSSESSED and tokens[place].tag == "PRP$")  # "her singing"

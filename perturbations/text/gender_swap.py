@@ -30,7 +30,7 @@ _TOKEN = re.compile(r"\S+")
 _PRONOUNS = ("he", "she", "his", "her", "hers", "him", "himself", "herself")
 
 
-@text_perturbation("gender_swap", category="Bias", origin="natural", version="2")
+@text_perturbation("gender_swap", category="Bias", origin="natural", version="3")
 def gender_swap(caption: str, rng: Generator, *, profile: str = "paper") -> str:
     """Every gendered word becomes its counterpart (a list of some 150 pairs and their plurals)."""
     table = counterparts(profile)

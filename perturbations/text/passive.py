@@ -5,6 +5,7 @@ half a passive ("added by in a kitchen someone") is no natural rewriting. The ch
 """
 
 from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.imperative import imperatives, participle, passive_imperative
 from video_contrast.perturbations.text.noun_phrases import PEOPLE, NounPhrase
 from video_contrast.perturbations.text.passive_object import (
@@ -154,7 +155,7 @@ def _of_second_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
         part.moved,
         part.gift,
     ]
-    agent = subject if tokens[lead].tag.startswith("NNP") else _lower_first(subject)
+    agent = within(subject, tokens[lead].tag)
     where = caption[tokens[part.rest - 1].end : tokens[places - 1].end]
     text = (
         " ".join(word for word in done if word) + f"{where} by {agent}{second.tail}{caption[tokens[places - 1].end :]}"
@@ -197,7 +198,7 @@ def _of_first_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
     if last < 0:
         return None
     subject = caption[tokens[lead].start : tokens[subject_end - 1].end]
-    agent = _AFTER.get(subject.lower(), subject if tokens[lead].tag.startswith("NNP") else _lower_first(subject))
+    agent = _AFTER.get(subject.lower()) or within(subject, tokens[lead].tag)
     group = " ".join(w for w in (*_group(tokens, verb, part.thing), also, part.particle, part.moved, part.gift) if w)
     done = f"{part.words} {group}"
     if relative:
@@ -255,8 +256,3 @@ def _be(past: bool, tokens: list[Token], thing: NounPhrase) -> str:
     if past:
         return "were" if thing.plural else "was"
     return "are" if thing.plural else "is"
-
-
-def _lower_first(phrase: str) -> str:
-    first, space, rest = phrase.partition(" ")
-    return (first.lower() if first.istitle() and first != "I" and space else first) + space + rest
