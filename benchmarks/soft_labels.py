@@ -72,17 +72,17 @@ class Clips:
 
 def with_questions(split: str, count: int) -> tuple[list[Scene], list[list[str]]]:
     """Scenes with five counterfactual captions each, every candidate in a wording drawn by chance."""
-    chosen, candidates = [], []
+    shown, candidates = [], []
     for number, scene in enumerate(scenes(DATA_SEED, split, 10 * count)):
         rng = stream("soft labels", split, number)
         edits = counterfactuals(TrueCaption(scene, claim(scene)), rng)
         if edits:
             claims = [claim(scene), *(read(edit.text) for edit in edits)]
-            chosen.append(scene)
-            candidates.append([write(said, phrase=int(rng.integers(2))) for said in claims])
-            if len(chosen) == count:
+            shown.append(scene)
+            candidates.append([write(claimed, phrase=int(rng.integers(2))) for claimed in claims])
+            if len(shown) == count:
                 break
-    return chosen, candidates
+    return shown, candidates
 
 
 def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> 
             own = claim(scene)
             edits = false_captions(scene, own, rng)
             claims = [read(text) for text in [*edits["antonym"], *edits["verb"]][: NEGATIVES - true_negatives]]
-            texts = [write(said, phrase=int(rng.integers(2))) for said in claims]
+            texts = [write(claimed, phrase=int(rng.integers(2))) for claimed in claims]
             texts += [write(own, phrase=1 - wording)] * true_negatives
             rows.append({"clip": number, "caption": write(own, phrase=wording), "negatives": texts,
                          "true": [verdict(scene, text) == "true" for text in texts]})  # fmt: skip
@@ -196,8 +196,8 @@ def fitted(
             clips = torch.tensor([row["clip"] for row in picked])
             captions = np.array([row["caption"] for row in picked])
             same = torch.from_numpy(captions[:, None] == captions) | (clips[:, None] == clips)
-            seen, said = pairs.videos(videos[clips]), pairs.texts(words(texts))
-            similar, square = pairs.join(seen, said[own]), pairs.join(seen, said[: len(picked)])
+            shown, read_as = pairs.videos(videos[clips]), pairs.texts(words(texts))
+            similar, square = pairs.join(shown, read_as[own]), pairs.join(shown, read_as[: len(picked)])
             if arm.teacher is None:
                 loss = label_loss(similar, arm.temperature, mask)
             else:
@@ -244,14 +244,14 @@ def answers(pairs: Pairs, clips: Clips, words: Words, gallery: int) -> dict[str,
     places = {text: n for n, text in enumerate(distinct)}
     videos, texts = embedded(pairs, clips.features, distinct, words)
     own = torch.tensor([[places[text] for text in candidates] for candidates in clips.candidates])
-    found = {"rcad": right(torch.einsum("bd,bmd->bm", videos, texts[own]).numpy())}
+    hits = {"rcad": right(torch.einsum("bd,bmd->bm", videos, texts[own]).numpy())}
     if gallery:
         captions = [write(claim(scene), phrase=n % 2) for n, scene in enumerate(clips.scenes[:gallery])]
         videos, texts = embedded(pairs, clips.features[:gallery], captions, words)
         scores = (videos @ texts.T).numpy()
         equal = np.array(captions)[:, None] == np.array(captions)
-        found["retrieval"] = right(np.concatenate([scores.diagonal()[:, None], np.where(equal, -2.0, scores)], 1))
-    return {name: values.tolist() for name, values in found.items()}
+        hits["retrieval"] = right(np.concatenate([scores.diagonal()[:, None], np.where(equal, -2.0, scores)], 1))
+    return {name: values.tolist() for name, values in hits.items()}
 
 
 class Experiment:
@@ -266,8 +266,8 @@ class Experiment:
         self.videos = self._features("train", tower, self.train)
         self.parts = {}
         for split in ("validation", "test"):
-            chosen, candidates = with_questions(split, size[split])
-            self.parts[split] = Clips(chosen, self._features(split, tower, chosen), candidates)
+            shown, candidates = with_questions(split, size[split])
+            self.parts[split] = Clips(shown, self._features(split, tower, shown), candidates)
         self.size = size
         self.last: tuple[str, list[dict[str, Any]], dict[str, list[list[float]]]] = ("", [], {})  # corpus, teachers
 
@@ -301,13 +301,13 @@ class Experiment:
                 teachers[arm.teacher] = teacher_cosines(arm.teacher, rows, self.encoders)
             rows = [row | {"teacher": values} for row, values in zip(rows, teachers[arm.teacher], strict=True)]
         pairs = fitted(arm, rows, self.videos, words=self.words, freeze=self.freeze, seed=seed)
-        found = answers(pairs, self.parts[split], self.words, self.size["gallery"] if split == "test" else 0)
-        write_json(path, {"settings": settings, "answers": found})
-        print(f"{name}, {arm}, seed {seed}, {split}: {np.mean(found['rcad']):.3f} "
+        hits = answers(pairs, self.parts[split], self.words, self.size["gallery"] if split == "test" else 0)
+        write_json(path, {"settings": settings, "answers": hits})
+        print(f"{name}, {arm}, seed {seed}, {split}: {np.mean(hits['rcad']):.3f} "
               f"({time.process_time() - begin:.0f} s of CPU)", flush=True)  # fmt: skip
-        return found
+        return hits
 
-    def chosen(self, name: str, teacher: str | None) -> Arm:
+    def best_arm(self, name: str, teacher: str | None) -> Arm:
         """The arm's temperatures and weight: one after the other, the best on validation."""
 
         def best(arms: Sequence[Arm]) -> Arm:
@@ -353,29 +353,29 @@ def main() -> None:
     parser.add_argument("--test", type=int, help="clips; default: 3,000")
     parser.add_argument("--gallery", type=int, help="clips; default: 1,000")
     parser.add_argument("--freeze", choices=("vision", "both"), default="vision", help="towers that do not learn")
-    asked = parser.parse_args()
-    if asked.output is None:
+    arguments = parser.parse_args()
+    if arguments.output is None:
         print("few clips, one corpus and one seed, which say nothing of the losses: --output FOLDER runs all of it")
         with tempfile.TemporaryDirectory() as folder:
-            run(asked, Path(folder), SMALL, corpora=["paraphrases"], seeds=SEEDS[:1])
+            run(arguments, Path(folder), SMALL, corpora=["paraphrases"], seeds=SEEDS[:1])
     else:
-        run(asked, asked.output, SIZES, corpora=list(CORPORA), seeds=SEEDS)
+        run(arguments, arguments.output, SIZES, corpora=list(CORPORA), seeds=SEEDS)
 
 
 def run(
-    asked: argparse.Namespace, output: Path, sizes: dict[str, int], *, corpora: Sequence[str], seeds: Sequence[int]
+    arguments: argparse.Namespace, output: Path, sizes: dict[str, int], *, corpora: Sequence[str], seeds: Sequence[int]
 ) -> None:
     """Trains what has not been trained, and prints the table."""
     torch.set_num_threads(1)
-    encoders = {"encoder": Remembered(load_encoder(asked.encoder, []))} if asked.encoder else {}
+    encoders = {"encoder": Remembered(load_encoder(arguments.encoder, []))} if arguments.encoder else {}
     output.mkdir(parents=True, exist_ok=True)
-    size = {name: getattr(asked, name) or usual for name, usual in sizes.items()}
-    experiment = Experiment(output, size, asked.freeze, encoders)
+    size = {name: getattr(arguments, name) or usual for name, usual in sizes.items()}
+    experiment = Experiment(output, size, arguments.freeze, encoders)
     teachers: dict[str, str | None] = {"lbl": None, "lgt, lsa": "lsa"}
     teachers |= {"lgt, encoder": "encoder"} if encoders else {}
     results: dict[str, Any] = {}
     for name in corpora:
-        arms = {title: experiment.chosen(name, teacher) for title, teacher in teachers.items()}
+        arms = {title: experiment.best_arm(name, teacher) for title, teacher in teachers.items()}
         arms["lgt, truth"] = replace(arms["lbl"], teacher="truth")
         runs: dict[str, list[Any]] = {title: [] for title in arms}
         for seed, title in product(seeds, arms):

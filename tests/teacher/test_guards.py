@@ -1,5 +1,6 @@
 """LLM-teacher: what must not go wrong unseen, as half precision, a gradient without numbers, and what resumes."""
 
+import shutil
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -179,6 +180,16 @@ def test_another_configuration_is_refused_before_anything_is_made(
     with pytest.raises(UsageError, match=message):
         _run(place, "former", store=place / "no store", **changed)
     assert not (place / "no store").exists()
+
+
+def test_videos_that_were_replaced_are_another_run(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "set", tmp_path / "set")
+    settings = SETTINGS | {"output": tmp_path / "run", "stop_after": 1}
+    teach(place / "clip", tmp_path / "set", **settings)
+    clips = tmp_path / "set" / "clips"
+    shutil.copy(clips / "05.mp4", clips / "00.mp4")
+    with pytest.raises(UsageError, match=r"videos \('\w+' then, '\w+' now\)"):
+        teach(place / "clip", tmp_path / "set", **settings)
 
 
 def test_a_call_that_failed_before_its_first_save_may_be_corrected(place: Path) -> None:
