@@ -47,14 +47,14 @@ class ClipsAhead:
             new = {row["id"]: row for row in (*rows, *self._waiting) if row["id"] != self._in_hand}
             self._waiting = list(new.values())[:WAITING]
             if self._waiting and (self._thread is None or not self._thread.is_alive()):
-                # It ends when nothing waits; at the end of the program it is not waited for.
-                self._thread = threading.Thread(target=self._work, name="clips ahead", daemon=True)
+                self._thread = threading.Thread(target=self._work, name="clips ahead")
                 self._thread.start()
 
     def _work(self) -> None:
+        """Until nothing waits, or the program ends: it then waits for the clip in hand, and no other."""
         while True:
             with self._changed:
-                if not self._waiting:
+                if not self._waiting or not threading.main_thread().is_alive():
                     self._thread = None
                     return
                 row = self._waiting.pop(0)

@@ -1,6 +1,8 @@
 """Clips are made ready while a person looks at the one before: no wait, no clip made twice, nothing without end."""
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -69,6 +71,25 @@ def test_a_clip_in_the_making_is_waited_for_and_made_once(monkeypatch: Any) -> N
     assert made["0"] == 1
     until(lambda: not any(thread.name == "clips ahead" for thread in threading.enumerate()))
     assert len(made) == WAITING and set(made.values()) == {1}
+
+
+def test_the_end_of_the_program_waits_for_the_clip_in_hand_and_no_other(tmp_path: Path) -> None:
+    program = """
+import sys, threading, time
+from pathlib import Path
+from video_contrast.reports.annotate import ahead
+begun = threading.Event()
+def slowly(root, row):
+    begun.set()
+    time.sleep(0.5)
+    (root / row["id"]).touch()
+ahead.shown_clip = slowly
+ahead.ClipsAhead(Path(sys.argv[1])).expect([{"id": "0"}, {"id": "1"}, {"id": "2"}])
+begun.wait()
+"""
+    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["0"]
 
 
 def test_the_rows_that_are_expected_are_those_that_come(rows: Any, tmp_path: Path) -> None:
