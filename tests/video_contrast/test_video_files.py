@@ -180,3 +180,20 @@ def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="quality"):
         write_video(tmp_path / "a.mp4", moving(4), 25, quality="low")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+@pytest.mark.parametrize("times", [[0.63, 0.76, 0.94, 1.05, 1.17, 1.37], [0.0, 1.0], [3.0, 3.4, 3.8, 4.2]])
+def test_a_span_of_a_clip_of_variable_rate_keeps_its_length(times, suffix, tmp_path):
+    """The span is nearly even by itself, at another rate than the clip's average."""
+    shown = np.array(times)
+    frames = np.zeros((len(times), 32, 32, 3), np.uint8)
+    path = write_video(tmp_path / f"span{suffix}", frames, 20.0, times=shown)
+    assert read_video(path).times == pytest.approx(shown - shown[0], abs=0.002)
+
+
+def test_an_even_clip_is_written_at_its_rate(tmp_path):
+    shown = np.arange(50) / 20 + np.where(np.arange(50) % 2, 0.004, 0)
+    frames = np.zeros((50, 32, 32, 3), np.uint8)
+    path = write_video(tmp_path / "even.mp4", frames, 20.0, times=shown)
+    assert read_video(path).times == pytest.approx(np.arange(50) / 20)

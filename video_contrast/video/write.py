@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.files import atomic_path
-from video_contrast.video.sampling import is_even
 
 if TYPE_CHECKING:
     import av
@@ -47,8 +46,8 @@ def write_video(
             full resolution (4:4:4), so that the size does not change.
         fps: frames a second.
         quality: "high" (about 43 dB, plays everywhere) or "lossless" (`read_video` returns the same bits).
-        times: float64[T], seconds at which each frame is shown, increasing. Written where the rate varies (a frame
-            is shown half a frame or more away from its place at an even rate), so that the file has the clip's clock.
+        times: float64[T], seconds at which each frame is shown, increasing. Written where a frame is shown half a
+            frame or more away from its place at `fps`, so that the file has the clip's clock.
 
     Returns:
         The path.
@@ -68,7 +67,7 @@ def write_video(
     if not 0 < rate <= 1000:
         raise UsageError(f"frames a second must be above 0 and at most 1000, not {fps}")
     stamps: list[int] | None = None
-    if times is not None and not is_even(times):
+    if times is not None and np.abs(times - times[0] - np.arange(len(times)) / fps).max() >= 0.5 / fps:
         stamps = np.rint((times - times[0]) * _TICKS).astype(np.int64).tolist()
     lossless = quality == "lossless"
     with atomic_path(path) as temporary, av.open(str(temporary), "w", options={"fflags": "+bitexact"}) as container:
