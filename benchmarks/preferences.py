@@ -39,7 +39,7 @@ def negatives(world: Path, output: Path, count: int) -> Path:
     """A set of the training captions, each with false actions that the shapes world verified."""
     from video_contrast.rows import multiple_choice_row
     from video_contrast.storage import SetDraft, SetFolder
-    from video_contrast.teacher.negatives import NegativeRecipe
+    from video_contrast.teacher.negative_recipe import NegativeRecipe
     from video_contrast.teacher.negatives import negatives as made
 
     rows = {row["id"]: row for row in SetFolder.open(world).retrieval_rows("retrieval", "train")}

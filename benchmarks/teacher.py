@@ -12,7 +12,8 @@ from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Batch, Part, collate
 from video_contrast.teacher.frozen import with_outputs
 from video_contrast.teacher.losses import contrast_loss, label_loss
-from video_contrast.teacher.negatives import NegativeRecipe, negatives, with_similarities
+from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negatives import negatives, with_similarities
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.store import open_store
@@ -28,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", ["retrieval"], output=folder, items=20, gallery=4, train=BATCH * STEPS)
         rows = video_contrast.open_set(root).retrieval_rows("retrieval", "train")
-        made, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus=[], say=_silent)
+        made, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus={}, say=_silent)
         documents = [row["captions"] for row in rows]
         made = with_similarities(made, "lsa", Path(folder) / "s", documents=documents, say=_silent)
         store = open_store(Path(folder) / "f", rows, root, processor.image_processor, 6, progress=False)

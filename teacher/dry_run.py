@@ -18,7 +18,7 @@ from video_contrast.storage import SetFolder
 from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator
-from video_contrast.teacher.negatives import NegativeRecipe
+from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import read_splits

@@ -15,8 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Required, TypedDict
 
-from video_contrast.builders.assembly.frame_contrasts import FramesOptions
-from video_contrast.builders.assembly.verb_contrasts import EditOptions, VerbContrasts
+from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.chat_model import Answer, Conversation
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -30,12 +29,11 @@ from video_contrast.teacher.frame_negatives import FrameNegatives
 from video_contrast.teacher.generated_set import CorpusPart, GeneratedCaption, RejectedCandidate, items_of
 from video_contrast.teacher.model_files import check_endpoint
 from video_contrast.teacher.needed_models import check_generator
+from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe, texts_of
 from video_contrast.teacher.negatives import (
-    NegativeRecipe,
     attempts_of,
     corpus_of,
     edits_of,
-    texts_of,
     why_none,
 )
 
@@ -51,13 +49,12 @@ ANSWER_TOKENS = 6  # a replacement in JSON, about
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(FramesOptions, EditOptions):
+class GenerateOptions(CaptionEdits):
     """Which negatives of which captions, by whom, at what price."""
 
     output: Annotated[Path, "folder of the set; the same call goes on in it"]
     config: Config = "retrieval"
     split: Split = "train"
-    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object"] = "10-action"
     generator: Annotated[Literal["llm", "frames", "lexical", "t5", "mlm"], "what proposes them"] = "llm"
     endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
     workers: Annotated[int, "requests in flight, each endpoint"] = 8
@@ -90,7 +87,7 @@ class GenerateOptions(FramesOptions, EditOptions):
         for name in ("workers", "limit"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UsageError(f"--{name} must be at least 1, not {value}")
-        recipe = NegativeRecipe.of(self, self.generator)
+        recipe = NegativeRecipe.of(self, self.generator, self.seed)
         recipe.check()
         return recipe
 

@@ -10,7 +10,8 @@ from video_contrast.teacher.caption_rows import TaughtCaption
 from video_contrast.teacher.checkpoint import LoadedCheckpoint
 from video_contrast.teacher.feed import Part, TrainingData
 from video_contrast.teacher.frozen import with_outputs
-from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives, with_similarities
+from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negatives import corpus_of, negatives, with_similarities
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import SplitRows

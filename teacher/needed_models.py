@@ -13,7 +13,7 @@ from video_contrast.perturbations.contrast.constraints import CONSTRAINTS, const
 from video_contrast.perturbations.contrast.generators import GENERATORS
 from video_contrast.perturbations.pretrained import load
 from video_contrast.teacher.model_files import check_encoder, check_endpoint, check_model
-from video_contrast.teacher.negatives import UNTAGGED, NegativeRecipe
+from video_contrast.teacher.negative_recipe import UNTAGGED, NegativeRecipe
 from video_contrast.teacher.similarity import content
 
 CLASSES = {"mlm": "AutoModelForMaskedLM", "t5": "AutoModelForSeq2SeqLM", "llm": "AutoModelForCausalLM"}

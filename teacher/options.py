@@ -4,10 +4,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from video_contrast.builders.assembly.frame_contrasts import FramesOptions
-from video_contrast.builders.assembly.verb_contrasts import EditOptions
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Seed, VideoRoot
+from video_contrast.teacher.negative_recipe import CaptionEdits
 from video_contrast.teacher.presets import with_preset
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
@@ -33,12 +32,11 @@ class DataOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NegativeOptions(FramesOptions, EditOptions):
+class NegativeOptions(CaptionEdits):
     """The negative captions, and the teacher that compares them with the true ones."""
 
     PANEL: ClassVar[str] = TEXT
     preset: Annotated[Literal["none", "paper"], "the RCAD paper's options"] = "none"
-    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
     generator: Annotated[
         Literal["auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set"],
         "auto: fits the set; set: of `generate`",

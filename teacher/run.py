@@ -21,7 +21,7 @@ from video_contrast.teacher.lora import adapted, save_adapters
 from video_contrast.teacher.material import prepare
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator, is_stored
-from video_contrast.teacher.negatives import NegativeRecipe
+from video_contrast.teacher.negative_recipe import NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.saving import RunIdentity, drop_broken, plot_curves, same_run
@@ -148,7 +148,7 @@ def recipe_of(dataset: str | Path, request: TeachOptions) -> NegativeRecipe:
     generator = request.generator
     if generator == "auto":
         generator = "shapes" if _is_shapes(Path(dataset)) else "lexical"
-    return NegativeRecipe.of(request, generator)
+    return NegativeRecipe.of(request, generator, request.seed)
 
 
 def _identity(

@@ -13,7 +13,8 @@ from video_contrast.perturbations.contrast.generators.llm import SCHEMA
 from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
 from video_contrast.teacher.generation import GenerateOptions, generate
-from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives
+from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negatives import corpus_of, negatives
 
 RULES = "has_verb,lemma,inflection"
 CLIPS = 12

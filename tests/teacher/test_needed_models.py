@@ -15,7 +15,7 @@ from video_contrast.teacher import material, teach
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.model_files import check_encoder, check_endpoint
 from video_contrast.teacher.needed_models import check_generator
-from video_contrast.teacher.negatives import NegativeRecipe
+from video_contrast.teacher.negative_recipe import NegativeRecipe
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from video_contrast.seeds import stream
 from video_contrast.teacher import teach
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.feed import Part, TrainingData
-from video_contrast.teacher.negatives import NegativeRecipe, corpus_of, negatives
+from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negatives import corpus_of, negatives
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.similarity import LatentSemantics, cosines

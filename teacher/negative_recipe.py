@@ -1,0 +1,151 @@
+"""Which negatives a caption gets: from the options of `teach` and `generate` to the generator and its constraints."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from video_contrast.builders.assembly.frame_contrasts import FramesOptions
+from video_contrast.builders.assembly.verb_contrasts import EditOptions
+from video_contrast.errors import UsageError, unknown_name
+from video_contrast.options import Flag
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+
+if TYPE_CHECKING:
+    from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
+    from video_contrast.teacher.frame_negatives import FrameNegatives
+
+GENERATORS = ("auto", "shapes", "frames", "lexical", "t5", "mlm", "llm", "set")
+UNTAGGED = ("shapes", "set")  # without words that are counted or captions that are tagged
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionEdits(FramesOptions, EditOptions):
+    """How many negatives, and how they are made."""
+
+    negatives: Annotated[str, "10-action, 5-action, 5-action-5-object", Flag(former=("kinds",))] = "10-action"
+
+
+@dataclass(frozen=True)
+class NegativeRecipe:
+    """Which negatives: what the stored file must have been made with.
+
+    Attributes:
+        actions, objects: negatives a caption, at most.
+        generator: one of `GENERATORS`.
+        seed: of every draw.
+        model, options: checkpoint of the generator, and its further options ("name=value,..."); of "set" the folder
+            that `video-contrast generate` wrote.
+        constraints, constraint_settings: names, and thresholds and models ("name=value,..."); None: the generator's.
+        tagger: what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr...".
+        quality, parser: of the generator frames, which has neither model, constraints nor tagger.
+    """
+
+    actions: int
+    objects: int
+    generator: str = "lexical"
+    seed: int = 0
+    model: str | None = None
+    options: str | None = None
+    constraints: str | None = None
+    constraint_settings: str | None = None
+    tagger: str = "auto"
+    quality: Quality = "balanced"
+    parser: str = "auto"
+
+    @classmethod
+    def of(cls, options: CaptionEdits, generator: str, seed: int) -> "NegativeRecipe":
+        """What options ask for.
+
+        Args:
+            options: of `teach` or `generate`.
+            generator: which one they mean.
+            seed: of every draw.
+
+        Raises:
+            UsageError: numbers of negatives that are none.
+        """
+        actions, objects = amounts(options.negatives)
+        return cls(
+            actions,
+            objects,
+            generator=generator,
+            seed=seed,
+            model=options.generator_model,
+            options=options.generator_options,
+            constraints=options.constraints,
+            constraint_settings=options.constraint_options,
+            tagger=options.tagger,
+            quality=options.quality,
+            parser=options.parser,
+        )
+
+    def record(self) -> dict[str, object]:
+        """What the negatives depend on."""
+        own = asdict(self)
+        return own if self.generator == "frames" else {k: v for k, v in own.items() if k not in ("quality", "parser")}
+
+    def check(self) -> None:
+        """Raises a UsageError for a generator, constraint or option that does not exist."""
+        if self.generator not in GENERATORS:
+            raise unknown_name("generator", self.generator, GENERATORS)
+        if self.generator == "set" and not (self.model and Path(self.model).is_dir()):
+            raise UsageError("--generator set needs --generator-model, a folder that `video-contrast generate` wrote")
+        if self.generator == "frames" and (self.constraints or self.constraint_settings or self.model or self.options):
+            raise UsageError(
+                "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
+                "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
+            )
+        if self.generator not in UNTAGGED:
+            self.source("verb", {})
+
+    def source(
+        self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
+    ) -> "VerbContrasts | FrameNegatives":
+        """The generator and its constraints. For things there are fewer generators: those without a model stand in.
+
+        Args:
+            target: what is changed.
+            corpus: the captions of each training video, whose words are counted.
+        """
+        from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
+        from video_contrast.teacher.frame_negatives import FrameNegatives
+
+        if self.generator == "frames":
+            options = FramesOptions(quality=self.quality, parser=self.parser)
+            return FrameNegatives(target=target, options=options, corpus=corpus)
+        has_generator = target == "verb" or self.generator == "mlm"
+        names = self.constraints
+        if names is not None and target == "object":  # those word vectors are of verbs
+            names = ",".join(name for name in names.split(",") if name.strip() != "word_vectors")
+        verbs = VerbOptions(
+            generator=self.generator if has_generator else "lexical",  # type: ignore[arg-type]  # checked above
+            generator_model=self.model if has_generator else None,
+            generator_options=self.options if has_generator else None,
+            constraints=names,
+            constraint_options=self.constraint_settings,
+            tagger=self.tagger,
+        )
+        count = self.actions if target == "verb" else self.objects
+        return VerbContrasts(
+            training=partial(texts_of, corpus), options=verbs, seed=self.seed, target=target, per_caption=count
+        )
+
+
+def amounts(kind: str) -> tuple[int, int]:
+    """Action and object negatives of a choice such as "10-action" (the paper's) or "5-action-5-object".
+
+    >>> amounts("5-action-5-object"), amounts("10-action")
+    ((5, 5), (10, 0))
+    """
+    match = re.fullmatch(r"([1-9]\d?)-action(?:-([1-9]\d?)-object)?", kind)
+    if not match:
+        raise UsageError(f"--negatives {kind!r} is not like 10-action, 5-action or 5-action-5-object")
+    return int(match[1]), int(match[2] or 0)
+
+
+def texts_of(corpus: Mapping[str, Sequence[str]]) -> list[str]:
+    """The captions of all videos."""
+    return [text for captions in corpus.values() for text in captions]
