@@ -308,22 +308,7 @@ def test_choice_balances_what_replaces_with_what_is_replaced():
     }
     chosen = choose(options, seed=3)
     for verb in ("singing", "running", "cooking"):
-        assert abs(sum(item.new == verb for item in chosen.values()) - 20) <= 8
-
-
-def test_what_replaces_in_other_items_neither_tells_nor_tells_by_inverting():
-    verbs = ["singing", "running", "cooking", "sleeping", "swimming", "eating"]
-    options = {
-        f"c{n}": [_proposal(f"c{n}", old, new, 0.1 * place) for place, new in enumerate(verbs) if new != old]
-        for n, old in enumerate(verbs * 20)
-    }
-    chosen = choose(options, seed=3)
-    right = 0.0
-    for clip, own in chosen.items():
-        others = [item for name, item in chosen.items() if name != clip]
-        net = {verb: sum((item.new == verb) - (item.old == verb) for item in others) for verb in verbs}
-        right += (net[own.new] > net[own.old]) + 0.5 * (net[own.new] == net[own.old])
-    assert 0.35 < right / len(chosen) < 0.65
+        assert abs(sum(item.new == verb for item in chosen.values()) - 20) <= 4
 
 
 def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_replaced():

@@ -2,11 +2,9 @@
 
 The choice is adversarial inside each item, no item is thrown away: over the whole set, every word, pair and triple of
 words (and every three letters of them) should stand as often in what replaces as in what is replaced; as many edits
-should become more fluent, or longer, as less; and captions should be as long as the set's own are on average. Words
-that are even to the last tell again: what replaces in one item is then what is replaced in the others. So models of the
-other items' pairs (words and pairs of words, letters, how their captions run) are asked about each item, and should be
-right as often as wrong. One item after another takes the proposal that serves all this best, weighed against its score,
-until nothing changes. Only steps of recipes, which leave no choice, are evened by leaving some out.
+should become more fluent, or longer, as less (also by a model of the chosen captions themselves); and captions should
+be as long as the set's own are on average. One item after another takes the proposal that serves this best, weighed
+against its score, until nothing changes. Only steps of recipes, which leave no choice, are evened by leaving some out.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +19,7 @@ from video_contrast.seeds import stream
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
 # What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices.
-_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 4.0, 2: 1.2, 3: 0.45, 4: 0.0}}
+_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
@@ -123,9 +121,8 @@ class _Balance:
         self._sum: dict[tuple[str, ...], int] = defaultdict(int)
         self._size: dict[tuple[str, ...], int] = defaultdict(int)
         self._signs = [0.0] * 5
-        # Of an option: whether its contrast looks truer than its caption to models of the other items' pairs.
-        self._told: dict[int, tuple[float, ...]] = {}
-        self._told_sum = [0.0] * 3
+        self._own: dict[int, float] = {}  # sign of an option by a model of the chosen captions
+        self._own_sum = 0.0
         self._items = 0
         self._words = 0.0
         self._target = words
@@ -136,41 +133,20 @@ class _Balance:
             self._size[gram] += times * abs(delta)
         for place, sign in enumerate(option.signs):
             self._signs[place] += times * sign
-        for place, sign in enumerate(self._told.get(id(option), ())):
-            self._told_sum[place] += times * sign
+        self._own_sum += times * self._own.get(id(option), 0.0)
         self._items += times
         self._words += times * option.words
 
     def hear(self, options: Mapping[str, Sequence[_Option]], chosen: Mapping[str, _Option]) -> None:
-        """Has models of the other items' chosen pairs say of every option which of its texts is the caption."""
+        """Has a model of the chosen captions say of every option whether its contrast is likelier."""
         model = _OwnWords(chosen[clip].proposal.caption for clip in options)
         for clip, found in options.items():
-            own = chosen[clip]
-            without = own.proposal.caption
+            own = chosen[clip].proposal.caption
             for option in found:
                 proposal = option.proposal
-                run = model.mean(proposal.text, without) - model.mean(proposal.caption, without)
-                words, letters = self._bayes(option, own)
-                self._told[id(option)] = (_sign(run), _sign(words), _sign(letters))
-        told = [self._told[id(option)] for option in chosen.values()]
-        self._told_sum = [sum(signs) for signs in zip(*told, strict=True)]
-
-    def _bayes(self, option: _Option, own: _Option) -> tuple[float, float]:
-        """How much oftener the words (the letters) of the contrast replace, in other items, than they are replaced."""
-        mine = dict(own.delta)
-        words = letters = 0.0
-        for gram, delta in option.delta:
-            if len(gram) == 3:
-                continue
-            n = mine.get(gram, 0)
-            net, size = self._sum[gram] - n, self._size[gram] - abs(n)
-            if net:
-                odds = delta * log((size + net + 2) / (size - net + 2))
-                if len(gram) == 4:
-                    letters += odds
-                else:
-                    words += odds
-        return words, letters
+                change = model.mean(proposal.text, own) - model.mean(proposal.caption, own)
+                self._own[id(option)] = _sign(change)
+        self._own_sum = sum(self._own[id(option)] for option in chosen.values())
 
     def best(self, options: Sequence[_Option]) -> _Option:
         """The option of the least cost; the first of equals."""
@@ -186,8 +162,8 @@ class _Balance:
         items = self._items + 1
         for now_sign, sign in zip(self._signs, option.signs, strict=True):
             cost += _PENALTY["signs"] * ((now_sign + sign) ** 2 - now_sign**2) / items
-        for now_told, sign in zip(self._told_sum, self._told.get(id(option), ()), strict=False):
-            cost += _PENALTY["signs"] * ((now_told + sign) ** 2 - now_told**2) / items
+        own = self._own.get(id(option), 0.0)
+        cost += _PENALTY["signs"] * ((self._own_sum + own) ** 2 - self._own_sum**2) / items
         if self._target is not None:
             now_words, off = self._words - self._target * self._items, option.words - self._target
             cost += _PENALTY["length"] * ((now_words + off) ** 2 - now_words**2) / items / self._target

@@ -219,11 +219,6 @@ class ObjectProposals:
             "goes": self._goes_with_verbs(reading, thing, other),
             "preposition": self._preposition(thing.governor, other.name),
             "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
-            "ties": min(
-                (lifts.log_lift(noun, other.name) - lifts.log_lift(noun, thing.noun) for noun in others), default=0.0
-            ),
-            "actions": -float(sum(act.verb != "be" for act in reading.actions)),
-            "places": -float(self._kind(other.name) == "place") * sum(self._kind(noun) == "place" for noun in others),
             "adjectives": -float(len(thing.adjectives)),
             "plain": plain,
             "same_class": float(self._kind(thing.name) == self._kind(other.name)),
