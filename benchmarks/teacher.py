@@ -78,7 +78,7 @@ def main() -> None:
 
 def _loss(pairs: Pairs, batch: Batch) -> torch.Tensor:
     outputs = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
-    return sum(losses(*outputs, batch, TrainingOptions(temperature=0.05)).values())
+    return sum(losses(*outputs, batch, options=TrainingOptions(temperature=0.05)).values())
 
 
 def _silent(_: str) -> None:
