@@ -1,6 +1,6 @@
 """Builders: captioned video sets in, contrast sets and robustness sets out.
 
-    build("msrvtt", ["gender_mc"], output="sets/msrvtt", data_dir="MSRVTT")
+    build("msrvtt", ["gender_mc"], output="sets/msrvtt", folder="MSRVTT")
 
 registry.py, writing.py, build_report.py    what a builder is, how its set is written, and what is said of it
 sources/    one file a data set, published ones included (`published.py` has what these share)

@@ -41,7 +41,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
 
     Args:
         config_name: one of the builder's configs.
-        data_dir: passed on to builders that have this option.
+        data_dir: passed on to builders that read a folder.
         options: further options of the builder.
         Others: as of `datasets.DatasetBuilder` (`cache_dir` ...).
 
@@ -74,8 +74,8 @@ class ContrastSet(datasets.ArrowBasedBuilder):
         from video_contrast.builders import build, dataset_dir
 
         options = dict(self.config.options)
-        if self.config.data_dir is not None and "data_dir" in options_of(get_builder(self.SET).function):
-            options["data_dir"] = self.config.data_dir
+        if self.config.data_dir is not None and "folder" in options_of(get_builder(self.SET).function):
+            options["folder"] = self.config.data_dir
         root = dataset_dir(self.SET, **options)
         if not (root / self.config.name).is_dir():
             build(self.SET, [self.config.name], output=root, **options)

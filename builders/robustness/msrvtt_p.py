@@ -9,19 +9,24 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import CITATION, CONFIGS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import msrvtt
+from video_contrast.options import Flag
 
 
 @builder("msrvtt_p", configs=CONFIGS, requirements=msrvtt.REQUIREMENTS)
 def msrvtt_p(
     configs: list[str],
     *,
-    data_dir: Annotated[Path, "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used"],
+    folder: Annotated[
+        Path,
+        "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used",
+        Flag(former=("data_dir",)),
+    ],
     splits: Annotated[str | None, "comma-separated; default test_1k_a where its list is there, else test"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """MSRVTT-P: MSR-VTT under 35 text perturbations, 90 visual conditions and 66 pairs."""
-    folder = existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir")
+    folder = existing(folder, "it must hold test_videodatainfo.json ...", "--folder")
     annotations = msrvtt.MsrVttFolder(folder, video_pattern)
     clips = annotations.splits()
     selected = select_splits(splits or ("test_1k_a" if "test_1k_a" in clips else "test"), clips)

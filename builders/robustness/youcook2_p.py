@@ -15,6 +15,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.robustness.perturbation_options import CITATION, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_set import perturbed_set
 from video_contrast.builders.sources import youcook2
+from video_contrast.options import Flag
 
 CONFIGS = ("clean", *TEXTS_WITHOUT_BIAS, "visual", "pairs")
 
@@ -27,13 +28,13 @@ CONFIGS = ("clean", *TEXTS_WITHOUT_BIAS, "visual", "pairs")
 def youcook2_p(
     configs: list[str],
     *,
-    data_dir: Annotated[Path, "folder with the annotations"],
+    folder: Annotated[Path, "folder with the annotations", Flag(former=("data_dir",))],
     splits: Annotated[str, "comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
 ) -> BuiltSet:
     """YouCook2-P: YouCook2 under 31 text perturbations, 90 visual conditions and 48 pairs."""
-    folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
+    folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = youcook2.read(folder, video_pattern)
     facts = {
         "pretty_name": "YouCook2-P",

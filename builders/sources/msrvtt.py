@@ -19,6 +19,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.options import Flag
 
 RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt_human_contrast_set.tsv"}
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RELEASED)
@@ -42,7 +43,9 @@ REQUIREMENTS = "the folder of MSR-VTT's annotations (test_videodatainfo.json ...
 def msrvtt(
     configs: list[str],
     *,
-    data_dir: Annotated[Path, "folder with the annotations, the split lists and the released contrast sets"],
+    folder: Annotated[
+        Path, "folder with the annotations, the split lists and the released contrast sets", Flag(former=("data_dir",))
+    ],
     splits: Annotated[str | None, "splits of the contrast configs, comma-separated"] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
@@ -50,8 +53,8 @@ def msrvtt(
 ) -> BuiltSet:
     """MSR-VTT: retrieval, random, gender, verb and object contrasts, and the released verb sets."""
     optional = set(configs) == set(CONFIGS)
-    folder = MsrVttFolder(existing(data_dir, "it must hold test_videodatainfo.json ...", "--data-dir"), video_pattern)
-    clips = folder.splits()
+    source = MsrVttFolder(existing(folder, "it must hold test_videodatainfo.json ...", "--folder"), video_pattern)
+    clips = source.splits()
     present = [split for split in CONTRAST_SPLITS if split in clips]
     selected = present if splits is None else select_splits(splits, clips)
     # Human negatives as a list are put together like any contrast; the released file is taken as it is.
@@ -66,7 +69,7 @@ def msrvtt(
     facts = {
         "pretty_name": "MSR-VTT contrast sets",
         "summary": "Contrast sets on MSR-VTT's captions. Holds ids and captions, no videos.",
-        "sources": folder.files,
+        "sources": source.files,
         "licence": LICENCE,
         "citations": [CITATION, PAPER],
         "options": contrasts.record(),
@@ -96,13 +99,13 @@ def msrvtt(
 
     for config in released:
         given = human if config == "verb_human_mc" else None
-        path = folder.folder / RELEASED[config] if given is None else given
+        path = source.folder / RELEASED[config] if given is None else given
         if not path.is_file():
-            why = f"no {RELEASED[config]} in {folder.folder}; put the released file there"
+            why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
             leave_out(built, config, why, optional=optional)
             continue
         tables, config_facts = released_config(
-            path, config.removesuffix("_mc"), video_path=folder.path, cluster=cluster
+            path, config.removesuffix("_mc"), video_path=source.path, cluster=cluster
         )
         add_config(built, config, tables, config_facts)
         if "test_1k_a" in clips:

@@ -11,6 +11,7 @@ from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.options import Flag
 from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("retrieval", "random_mc", "verb_mc", "object_mc")
@@ -30,13 +31,13 @@ Segments = dict[tuple[str, float, float], list[str]]  # (video, start, end) -> c
 def youcook2(
     configs: list[str],
     *,
-    data_dir: Annotated[Path, "folder with the annotations"],
+    folder: Annotated[Path, "folder with the annotations", Flag(former=("data_dir",))],
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     contrasts: ContrastSetOptions = ContrastSetOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """YouCook2: retrieval, random, verb and object contrasts of its segments."""
-    folder = existing(data_dir, "it must hold YouCook2's annotations", "--data-dir")
+    folder = existing(folder, "it must hold YouCook2's annotations", "--folder")
     clips, sources = read(folder, video_pattern)
     selected = select_splits(splits, clips)
     train = clips.get("train") or [clip for name in selected for clip in clips[name]]

@@ -151,3 +151,13 @@ def test_checks_say_what_made_the_texts_and_warn_where_most_stayed() -> None:
     assert checks["made by"].startswith("rules")
     _, checks = perturbed_rows(rows, "keyboard", PerturbationOptions())
     assert "tagger" not in checks and not mostly_unchanged(checks)
+
+
+def test_one_word_names_the_folder_of_every_release_and_its_former_name_is_taken():
+    from video_contrast.builders.registry import all_builders
+    from video_contrast.options import options_of
+
+    options = {name: options_of(builder.function) for name, builder in all_builders().items()}
+    assert not [name for name, declared in options.items() if "data_dir" in declared]
+    for name in ("msrvtt", "youcook2", "msrvtt_p", "youcook2_p"):
+        assert options[name]["folder"].flag.former == ("data_dir",)
