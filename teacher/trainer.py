@@ -10,6 +10,9 @@ Ours, in the trainer's own places, and why:
 - `training_step`: a gradient that is no number ends the run before it is stepped;
 - what a checkpoint holds: what learns, and nothing of a frozen base; `whole.json` is written last, so that a checkpoint
   that was broken off is never gone on from.
+
+sentence-transformers' trainer is this `Trainer` with a collator and losses for `SentenceTransformer` models; what is
+trained here are CLIP's and X-CLIP's classes with losses of the papers, so of it nothing would be left to use.
 """
 
 from collections.abc import Iterator
