@@ -279,5 +279,5 @@ def _filled(
         raise ValueError(f"{name}: item {short[0]} needs at least 2 candidates, not {lengths[short[0]]}")
     array = np.full((len(rows), int(lengths.max())), -np.inf)
     for i, row in enumerate(rows):
-        array[i, : len(row)] = row
+        array[i, : len(row)] = _numbers(row, name)
     return array, lengths.astype(np.int64)

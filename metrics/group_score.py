@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array
+from video_contrast.metrics.checks import as_array, refuse_large_integers
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
@@ -94,6 +94,7 @@ def _matrices(scores: Any) -> list[NDArray[np.float64]]:
                 f"scores must be [n, 2 captions, 2 videos] (or k x k, up to {LARGEST}); pair {number} has the shape "
                 f"{matrix.shape}"
             )
+        refuse_large_integers(as_array(rows), "scores")
         if not np.isfinite(matrix).all():
             raise ValueError(f"scores: pair {number} is {matrix.tolist()}; NaN and infinite scores cannot be compared")
         matrices.append(matrix)

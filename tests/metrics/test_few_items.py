@@ -159,6 +159,10 @@ def test_integers_that_a_double_cannot_tell_apart_do_not_tie(kind: object) -> No
         metrics.multiple_choice(kind(rows), [0, 0])  # type: ignore[operator]
     with pytest.raises(ValueError, match=r"similarity: 9007199254740993 is beyond 2\*\*53"):
         metrics.retrieval(np.array(rows))
+    with pytest.raises(ValueError, match=r"scores: 9007199254740993 is beyond 2\*\*53"):
+        metrics.multiple_choice([*rows, [1, 2, 3]], [0, 0, 0], ragged=True)
+    with pytest.raises(ValueError, match=r"scores: 9007199254740993 is beyond 2\*\*53"):
+        metrics.group_score(kind([rows]))  # type: ignore[operator]
     assert metrics.multiple_choice([[2**53 - 1, 2**53 - 2]], [0])["n_ties"] == 0
 
 
