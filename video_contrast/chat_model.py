@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ T = TypeVar("T")
 BUSY = (429, 503)
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 TokenLog = tuple[str, float | None]  # a token and its log-probability, where it has one; from JSON a list of two
+_LINK = re.compile(r"For more information check: \S+")  # the HTTP client's, on each status of a server
 THOUGHTS = ("reasoning_content", "reasoning")  # where servers put the thoughts that stand before an answer
 LONGEST_WAIT = 600.0  # seconds: a server that asks for more is asked again all the same
 
@@ -253,7 +255,7 @@ class ChatModel:
                 if attempt == self.retries or not worth_it:
                     tried = f" after {attempt + 1} tries" if attempt else ""
                     where = self.endpoint or "Hugging Face Inference Providers"
-                    reason = " ".join(str(error).split())[:200]
+                    reason = " ".join(_LINK.sub("", str(error)).split())[:200]
                     raise VideoContrastError(
                         f"{self.model} at {where} failed{tried}: {type(error).__name__}: {reason}; "
                         + (

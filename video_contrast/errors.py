@@ -31,5 +31,5 @@ def unknown_name(kind: str, name: str, known: "list[str] | tuple[str, ...]") -> 
     import difflib
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f" did you mean {near[0]!r}?" if near else ""
-    return UsageError(f"unknown {kind} {name!r}:{hint} Known: {', '.join(known) or 'none'}")
+    hint = f": did you mean {near[0]!r}?" if near else "."
+    return UsageError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known) or 'none'}")

@@ -68,6 +68,12 @@ def test_videos_go_before_the_tables_and_only_when_asked(made: Path, hub: FakeHu
     assert len([p for p in hub.files("me/set") if p.endswith(".mp4")]) == 7
 
 
+def test_a_quiet_push_says_nothing(made: Path, hub: FakeHub, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["push", str(made), "me/quiet", "--quiet"]) == 0
+    assert capfd.readouterr().out == ""  # bars go to stderr; test_cli asks a new process for those of every library
+    assert "README.md" in hub.files("me/quiet")
+
+
 def test_a_branch_is_made_for_a_revision(made: Path, hub: FakeHub) -> None:
     push_set(plan_set(made), "me/set", revision="v1")
     assert hub.files("me/set") == {}

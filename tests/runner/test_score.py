@@ -216,7 +216,7 @@ def test_no_readable_video_is_a_failure_that_names_the_first(place: Path, tmp_pa
         ({"conditions": "clear"}, "did you mean 'clean'"),
         ({"frames": 0}, "must be at least 1"),
         ({"device": "gpu"}, "is not a torch device"),
-        ({"dtype": "int8"}, "unknown value of --dtype 'int8': Known: auto, float32"),
+        ({"dtype": "int8"}, "unknown value of --dtype 'int8'. Known: auto, float32"),
         ({"options": {"pooling": "sum"}}, "is not one of mean, max, query-scored"),
         ({"video_root": "./nowhere"}, "--video-root nowhere: no such folder"),
     ],

@@ -121,7 +121,7 @@ def test_a_frozen_tower_runs_once_and_changes_no_number(
     ("name", "settings", "message"),
     [
         ("SiglipModel", {"freeze": "both"}, "--freeze both leaves nothing to train: SiglipModel has no projections"),
-        ("SiglipModel", {"freeze": "all"}, "unknown value of --freeze 'all': Known: none, vision"),
+        ("SiglipModel", {"freeze": "all"}, "unknown value of --freeze 'all'. Known: none, vision"),
         ("Siglip2Model", {}, "needs a processor that gives pictures"),
         ("XCLIPModel", {"frames": 6}, "--frames 6: this model takes exactly 4"),
     ],

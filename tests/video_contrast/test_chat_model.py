@@ -172,8 +172,9 @@ def test_answers_in_memory_are_not_said_to_be_stored(endpoint: Endpoint) -> None
 
 def test_a_refusal_is_not_repeated(endpoint: Endpoint) -> None:
     endpoint.failures = [401]
-    with pytest.raises(VideoContrastError, match="401"):
+    with pytest.raises(VideoContrastError, match="401") as refused:
         ServedScorer(chat(endpoint)).score(CLIP, CAPTIONS[:1])
+    assert "For more information" not in str(refused.value)
     assert len(endpoint.asked) == 1
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +41,7 @@ def push(
     from video_contrast.storage import RunFolder
 
     if RunFolder(folder).is_finished:
-        _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, as_json=as_json)
+        _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, quiet=quiet, as_json=as_json)
         return
     planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
     files = [name for name, _ in (*planned.videos, *planned.tables)]
@@ -65,11 +66,11 @@ def push(
 
         address = push_set(planned, repo, private=private, revision=revision, step=step)
     report = {"address": address, "files": len(files), "videos": len(planned.videos), "bytes": planned.size}
-    print(json.dumps(report) if as_json else address)
+    _tell(report, as_json, quiet)
 
 
 def _push_run(
-    folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, as_json: bool
+    folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
     from video_contrast.hub_cards.results import check_whole, push_results, results_of
 
@@ -83,7 +84,13 @@ def _push_run(
         print(json.dumps({"repo": repo, "results": rows}) if as_json else "\n".join(lines))
         return
     address = push_results(folder, repo, dataset=dataset, pull_request=pull_request)
-    print(json.dumps({"address": address}) if as_json else address)
+    _tell({"address": address}, as_json, quiet)
+
+
+def _tell(report: Mapping[str, str | int], as_json: bool, quiet: bool) -> None:
+    """Prints where it was published; a dry run's list is what was asked for, and is printed in any case."""
+    if as_json or not quiet:
+        print(json.dumps(report) if as_json else report["address"])
 
 
 def _ask(count: int, licence: str) -> None:
