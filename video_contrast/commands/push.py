@@ -87,7 +87,7 @@ def _push_run(
     _tell({"address": address}, as_json, quiet)
 
 
-def _tell(report: Mapping[str, str | int], as_json: bool, quiet: bool) -> None:
+def _tell(report: Mapping[str, object], as_json: bool, quiet: bool) -> None:
     """Prints where it was published; a dry run's list is what was asked for, and is printed in any case."""
     if as_json or not quiet:
         print(json.dumps(report) if as_json else report["address"])
