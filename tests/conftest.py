@@ -114,6 +114,18 @@ def demo_output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def demo_metrics(demo_output: Path) -> dict[str, dict[str, Any]]:
+    """Model -> config -> metrics, of the demo's runs."""
+    from video_contrast.storage import RunFolder
+
+    return {
+        folder.name: {config: m for run in RunFolder.find(folder) for config, m in run.metrics["configs"].items()}
+        for folder in (demo_output / "runs").iterdir()
+        if RunFolder.find(folder)
+    }
+
+
 @pytest.fixture(scope="module")
 def evaluate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """`evaluate` with its caches in a folder of the test, and without modules that came from another one."""

@@ -1,6 +1,5 @@
 """The demo shows on known ground what the tool is for."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ def output(demo_output: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def metrics(output: Path) -> dict[str, Any]:
-    return json.loads((output / "metrics.json").read_text())
+def metrics(demo_metrics: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return demo_metrics
 
 
 def clean(metrics: dict[str, Any], model: str, config: str) -> dict[str, float]:
@@ -72,12 +71,12 @@ def test_the_table_has_a_row_a_measure_and_a_column_a_model(output: Path) -> Non
 def test_a_second_run_changes_nothing_and_says_nothing_if_quiet(
     output: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = (output / "metrics.json").read_bytes()
+    before = (output / "table.md").read_bytes()
     reports: list[Path] = []  # the report is drawn again from these very runs: that takes as long as the first time
     monkeypatch.setattr("video_contrast.reports.write_report", lambda runs, report, **_: reports.append(report))
     assert cli.main(["demo", "--output", str(output), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
-    assert (output / "metrics.json").read_bytes() == before
+    assert (output / "table.md").read_bytes() == before
     assert reports == [output / "report.html"]
 
 

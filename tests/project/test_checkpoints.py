@@ -13,9 +13,9 @@ from video_contrast.errors import UsageError
 
 
 @pytest.fixture(scope="module")
-def scored(demo_output: Path) -> dict[str, Any]:
+def scored(demo_metrics: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Every checkpoint on clips that were written, decoded and scored as in any run: those of the demo."""
-    return dict(json.loads((demo_output / "metrics.json").read_text(encoding="utf-8")))
+    return demo_metrics
 
 
 def clean(result: Any, config: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from video_contrast.commands.command import Command
 from video_contrast.console import Quiet
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import write_json, write_text
+from video_contrast.files import write_text
 
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import TableLine
@@ -36,7 +36,7 @@ def commands() -> list[Command]:
 
 def demo(
     *,
-    output: Annotated[Path, "folder for the set, scores, metrics and report"] = Path("demo"),
+    output: Annotated[Path, "folder for the set, the runs, the table and the report"] = Path("demo"),
     quiet: Quiet = False,
 ) -> None:
     """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
@@ -63,7 +63,7 @@ def conditions() -> list[str]:
 
 
 def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[TableLine]:
-    """Builds the shapes sets, scores every model, writes scores, metrics and report below `output`.
+    """Builds the shapes sets, scores every model, writes runs, table and report below `output`.
 
     Args:
         output: a folder of its own; a second run goes on where the first stopped.
@@ -109,7 +109,6 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
         runs, output=output / "runs", conditions=["clean"], store=output / "embeddings", progress=progress, done=done
     )
     rows = table(results)
-    write_json(output / "metrics.json", results)
     write_text(output / "table.md", markdown(rows))
     say("writing the report")
     from tqdm import tqdm
