@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,10 +28,8 @@ def watch(
     *,
     find_set: FindSet,
     request: WatchOptions,
-    done: Callable[[Checkpoint, RunOutcome], None],
-    unsaved: Callable[[Checkpoint], None] = lambda checkpoint: None,
     wait: Callable[[float], None] = time.sleep,
-) -> list[RunOutcome]:
+) -> Iterator[tuple[Checkpoint, RunOutcome | None]]:
     """Scores every whole checkpoint that has no finished run yet, and goes on looking for new ones.
 
     Each has its own folder in `output`, so a watch that was stopped goes on where it was, and the runs of checkpoints
@@ -42,12 +40,11 @@ def watch(
         dataset, configs: as in `score`.
         find_set: the folder of a data set that is given by name.
         request: the options of `score`, and how often to look.
-        done: told of every checkpoint that was looked at.
-        unsaved: told, once, of every checkpoint that is not saved whole when it is first seen.
         wait: for so many seconds.
 
-    Returns:
-        The outcomes, where `once` was asked for; else it does not return.
+    Yields:
+        Each checkpoint with the outcome of its run, and once with None where it is not saved whole when it is first
+        seen; until all were looked at, where `once` is set, else without an end.
 
     Raises:
         UsageError: there is no such folder or data set.
@@ -58,9 +55,8 @@ def watch(
         raise UsageError("give --output DIR: every checkpoint gets a folder in it")
     names = list(configs) if configs is not None else None
     load_set(dataset, names, request.split, limit=request.limit, folder=find_set(dataset, names))
-    outcomes: list[RunOutcome] = []
     seen: dict[Path, tuple[dict[str, list[int]], bool]] = {}
-    told: set[Path] = set()
+    unsaved: set[Path] = set()
     frames: FrameStore | None = None
     try:
         while True:
@@ -69,9 +65,9 @@ def watch(
                 if seen.get(checkpoint.path) == (files, place.exists()):
                     continue
                 if not is_whole(checkpoint.path):
-                    if checkpoint.path not in told:
-                        told.add(checkpoint.path)
-                        unsaved(checkpoint)
+                    if checkpoint.path not in unsaved:
+                        unsaved.add(checkpoint.path)
+                        yield checkpoint, None
                     continue
                 options = replace(request, output=place, progress=False)
                 outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), place)
@@ -84,10 +80,9 @@ def watch(
                     free_memory()
                 # A run whose folder is removed, because the checkpoint was written anew, is made again.
                 seen[checkpoint.path] = files, place.exists()
-                outcomes.append(outcome)
-                done(checkpoint, outcome)
+                yield checkpoint, outcome
             if request.once:
-                return outcomes
+                return
             wait(request.interval)
     finally:
         if frames is not None:

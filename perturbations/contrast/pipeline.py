@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from video_contrast.errors import UsageError
@@ -58,7 +59,7 @@ class Pipeline:
         tagger: str = "auto",
         num_proc: int = 1,
         generator_options: Mapping[str, Any] | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
         on_reject: OnReject | None = None,
     ) -> None:
         options = options or {}
@@ -285,22 +286,16 @@ def run_pipeline(
     siblings: Sequence[Sequence[str]] | None = None,
     train_captions: Sequence[str] | None = None,
     counts: WordCounts | None = None,
-    generator: str | CaptionGenerator = "lexical",
-    constraints: Iterable[str] | None = None,
-    seed: int = 0,
-    tagger: str = "auto",
-    num_proc: int = 1,
-    generator_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Outcome:
     """Makes a `Pipeline` and runs it once.
 
     Args:
-        target, generator, constraints, seed, tagger, num_proc, generator_options: as of `Pipeline`.
+        target, counts: as of `Pipeline`.
         captions, ids, siblings: as of `Pipeline.run`.
         train_captions: are counted here; give `counts` instead when several calls share them.
-        counts: as of `Pipeline`.
-        options: the constraints' options (`vectors=`, `language_model=`, `frequency_limit=` ...).
+        options: the other arguments of `Pipeline` (`generator=`, `seed=` ...); what it has no argument for is an
+            option of the constraints (`vectors=`, `language_model=`, `frequency_limit=` ...).
 
     Returns:
         The edits and the counts of `Pipeline.run`.
@@ -309,18 +304,12 @@ def run_pipeline(
         UsageError, VideoContrastError: as of `Pipeline`.
     """
     if counts is None and train_captions is not None:
-        counts = count_words(train_captions, target, tagger=tagger, num_proc=num_proc)
-    pipeline = Pipeline(
-        generator,
-        constraints,
-        target=target,
-        counts=counts,
-        seed=seed,
-        tagger=tagger,
-        num_proc=num_proc,
-        generator_options=generator_options,
-        options=options,
-    )
+        tagging = {name: options[name] for name in ("tagger", "num_proc") if name in options}
+        counts = count_words(train_captions, target, **tagging)
+    own = signature(Pipeline).parameters
+    arguments = {name: value for name, value in options.items() if name in own}
+    of_constraints = {name: value for name, value in options.items() if name not in own}
+    pipeline = Pipeline(target=target, counts=counts, options=of_constraints, **arguments)
     return pipeline.run(captions, ids, siblings)
 
 

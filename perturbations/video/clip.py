@@ -7,7 +7,7 @@ differ in strength, not in luck.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +21,22 @@ Frames = npt.NDArray[np.uint8]
 PROFILES = ("paper", "released", "monotone")
 
 
+class ClipKey(TypedDict):
+    """Names the random stream of a clip: its video, and its seconds in it (None or absent: all of it)."""
+
+    video_id: str
+    start: NotRequired[float | None]
+    end: NotRequired[float | None]
+
+
 def perturb_clip(
     frames: Frames,
     name: str,
     severity: int,
     *,
     seed: int = 0,
-    video_id: str,
-    start: float | None = None,
-    end: float | None = None,
     profile: str = "paper",
+    **key: Unpack[ClipKey],
 ) -> Frames:
     """A perturbed clip.
 
@@ -39,8 +45,8 @@ def perturb_clip(
         name: one of `NAMES`.
         severity: 1 to 5.
         seed: of the random stream.
-        video_id: names the random stream, with `start` and `end`, the clip's seconds in its video (None: all of it).
         profile: "paper"; "released" (the authors' code where it differs); "monotone" (damage rises with severity).
+        key: `video_id`, and `start` and `end`, the clip's seconds in its video: they name the random stream.
 
     Returns:
         uint8[T, H, W, 3], a new array; `translate` gives uint8[T, 224, 224, 3].
@@ -51,16 +57,12 @@ def perturb_clip(
     frames = as_frames(frames)
     spec, constants, _ = resolve(name, severity, profile)
     if spec.acts == "temporal":
-        return frames[
-            index_map(name, len(frames), severity, seed=seed, video_id=video_id, start=start, end=end, profile=profile)
-        ]
+        return frames[index_map(name, len(frames), severity, seed=seed, profile=profile, **key)]
     if spec.acts == "codec":
+        stream_parts(spec, seed, **key)  # nothing is drawn, but a wrong keyword is one all the same
         coded: Frames = spec.function(frames, int(severity), **constants)
         return coded
-    return perturb_frames(
-        frames, np.arange(len(frames)), name, severity,
-        seed=seed, video_id=video_id, start=start, end=end, profile=profile,
-    )  # fmt: skip
+    return perturb_frames(frames, np.arange(len(frames)), name, severity, seed=seed, profile=profile, **key)
 
 
 def perturb_frames(
@@ -70,11 +72,9 @@ def perturb_frames(
     severity: int,
     *,
     seed: int = 0,
-    video_id: str,
-    start: float | None = None,
-    end: float | None = None,
     profile: str = "paper",
     device: str | None = None,
+    **key: Unpack[ClipKey],
 ) -> Frames:
     """Sampled frames of a clip under a per-frame perturbation: `perturb_clip(all)[frame_indices]`, bit for bit.
 
@@ -83,11 +83,7 @@ def perturb_frames(
         frame_indices: int[K], the place of each in the whole clip.
         name: a perturbation that acts frame by frame; for any of the 18 see `VideoCondition`.
         severity: 1 to 5.
-        seed: see `perturb_clip`, as for the rest.
-        video_id: see there.
-        start: see there.
-        end: see there.
-        profile: see there.
+        seed, profile, key: as of `perturb_clip`.
         device: a torch device for the perturbations that have a kernel there (`torch_kernels`: the same pixels, or
             within one grey level); None: numpy.
 
@@ -102,7 +98,7 @@ def perturb_frames(
     if indices.shape != (len(frames),):
         raise UsageError(f"{len(frames)} frames need as many frame indices, not {indices.shape}")
     streams = NoiseStreams()
-    parts = stream_parts(spec, seed, video_id=video_id, start=start, end=end)
+    parts = stream_parts(spec, seed, **key)
     rngs = (streams.at(*parts) if one_stream else streams.at(*parts, index) for index in indices.tolist())
     if device is not None and has_kernel(name):
         return _on_device(device, frames, name, int(severity), rngs=rngs, constants=constants)
@@ -149,17 +145,15 @@ def index_map(
     severity: int,
     *,
     seed: int = 0,
-    video_id: str,
-    start: float | None = None,
-    end: float | None = None,
     profile: str = "paper",
+    **key: Unpack[ClipKey],
 ) -> npt.NDArray[np.int64]:
     """Which clean frame a temporal perturbation shows at each place of a clip of `length` frames.
 
     Args:
         name: a temporal perturbation.
         length: frames of the clip, at least 1.
-        severity, seed, video_id, start, end, profile: as of `perturb_clip`.
+        severity, seed, profile, key: as of `perturb_clip`.
 
     Returns:
         int64[length].
@@ -172,7 +166,7 @@ def index_map(
         raise UsageError(f"{name} changes pixels; index maps exist for the temporal perturbations only")
     if length < 1:
         raise UsageError(f"a clip of {length} frames is empty")
-    rng = NoiseStreams().at(*stream_parts(spec, seed, video_id=video_id, start=start, end=end))
+    rng = NoiseStreams().at(*stream_parts(spec, seed, **key))
     index: npt.NDArray[np.int64] = spec.function(int(length), int(severity), rng, **constants)
     return index
 
@@ -198,7 +192,9 @@ def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str
     return spec, constants, constants.pop("stream", "frame") == "clip"
 
 
-def stream_parts(spec: VideoSpec, seed: int, video_id: str, start: float | None, end: float | None) -> tuple[Part, ...]:
+def stream_parts(
+    spec: VideoSpec, seed: int, video_id: str, start: float | None = None, end: float | None = None
+) -> tuple[Part, ...]:
     """The name of a clip's stream.
 
     Args:

@@ -6,14 +6,14 @@ that hold them. The result is what perturbing the whole clip and then sampling i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.registry import VideoSpec
-from video_contrast.perturbations.video.clip import index_map, perturb_clip, perturb_frames, resolve
+from video_contrast.perturbations.video.clip import ClipKey, index_map, perturb_clip, perturb_frames, resolve
 from video_contrast.perturbations.video.codecs import GROUP
 from video_contrast.row_parts import VideoRecipe
 
@@ -23,14 +23,6 @@ Scope = Literal["clip", "video"]
 Order = Literal["perturb_then_sample", "sample_then_perturb"]
 SCOPES = ("clip", "video")
 ORDERS = ("perturb_then_sample", "sample_then_perturb")
-
-
-class _ClipKey(TypedDict):
-    """What names the random stream of a clip (`perturb_clip`)."""
-
-    video_id: str
-    start: float | None
-    end: float | None
 
 
 @dataclass(frozen=True)
@@ -74,25 +66,15 @@ class VideoCondition:
             "scope": self.scope, "order": self.order,
         }  # fmt: skip
 
-    def sources(
-        self,
-        indices: npt.ArrayLike,
-        length: int,
-        *,
-        video_id: str,
-        start: float | None = None,
-        end: float | None = None,
-    ) -> Indices:
+    def sources(self, indices: npt.ArrayLike, length: int, **key: Unpack[ClipKey]) -> Indices:
         """The clean frames that must be decoded to show the frames `indices`, ascending and each once, int64[M].
 
         Args:
             indices: int[K], the sampled frames, in the numbering of `scope`: of the clip, or of the whole video.
             length: how many frames the clip (the video) has.
-            video_id: of the video.
-            start: the clip's seconds in its video.
-            end: see there.
+            key: video id and span of the clip, as of `perturb_clip`.
         """
-        return np.unique(self._needed(_checked(indices, length), length, self._key(video_id, start, end))[1])
+        return np.unique(self._needed(_checked(indices, length), length, self._key(**key))[1])
 
     def frames(
         self,
@@ -101,27 +83,21 @@ class VideoCondition:
         indices: npt.ArrayLike,
         length: int,
         *,
-        video_id: str,
-        start: float | None = None,
-        end: float | None = None,
         device: str | None = None,
+        **key: Unpack[ClipKey],
     ) -> Frames:
         """The frames `indices` of the perturbed clip, uint8[K, H', W', 3].
 
         Args:
             decoded: uint8[N, H, W, 3], clean frames: at least those of `sources`.
             decoded_indices: int[N], their places in the clip (the video), ascending.
-            indices: as for `sources`, like the rest.
-            length: see there.
-            video_id: see there.
-            start: see there.
-            end: see there.
+            indices, length, key: as of `sources`.
             device: of `perturb_frames`.
 
         Raises:
             UsageError: a frame of `sources` is not among the decoded ones.
         """
-        key = self._key(video_id, start, end)
+        key = self._key(**key)
         sampled = _checked(indices, length)
         spec, needed = self._needed(sampled, length, key)
         have = np.asarray(decoded_indices, dtype=np.int64)
@@ -140,7 +116,7 @@ class VideoCondition:
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
         return self._coded(decoded, have, sampled, spec)
 
-    def _needed(self, indices: Indices, length: int, key: _ClipKey) -> tuple[VideoSpec, Indices]:
+    def _needed(self, indices: Indices, length: int, key: ClipKey) -> tuple[VideoSpec, Indices]:
         spec, _, _ = resolve(self.name, self.severity, self.profile)
         if spec.acts == "temporal":
             sampled_first = self.order == "sample_then_perturb"
@@ -161,9 +137,8 @@ class VideoCondition:
             out[inside] = group[indices[inside] - first]
         return out
 
-    def _key(self, video_id: str, start: float | None, end: float | None) -> _ClipKey:
-        whole = self.scope == "video"
-        return {"video_id": video_id, "start": None if whole else start, "end": None if whole else end}
+    def _key(self, video_id: str, start: float | None = None, end: float | None = None) -> ClipKey:
+        return {"video_id": video_id} if self.scope == "video" else {"video_id": video_id, "start": start, "end": end}
 
 
 def _groups(indices: Indices) -> list[tuple[int, int]]:

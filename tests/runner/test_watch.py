@@ -103,15 +103,15 @@ def test_new_checkpoints_are_seen_until_interrupted(place: Path, tmp_path: Path)
         saved(place, training, 4)
 
     with pytest.raises(KeyboardInterrupt):
-        watching.watch(
+        for checkpoint, _ in watching.watch(
             training,
             str(place / "set"),
             ["verb_mc"],
             find_set=lambda name, configs: None,
             request=WatchOptions(output=tmp_path / "runs", store=place / "store", accept="all"),
-            done=lambda checkpoint, outcome: steps.append(checkpoint.step),
             wait=wait,
-        )
+        ):
+            steps.append(checkpoint.step)
     assert steps == [3, 4]
     assert not (tmp_path / "runs" / ".frames").exists()
 
@@ -142,15 +142,16 @@ def watched(place: Path, training: Path, stages: list[Callable[[], object]]) -> 
         told.append([])
 
     with pytest.raises(KeyboardInterrupt):
-        watching.watch(
+        for checkpoint, outcome in watching.watch(
             training,
             str(place / "set"),
             ["verb_mc"],
             find_set=lambda name, configs: None,
             request=WatchOptions(output=training / "../runs", store=place / "store", accept="all"),
-            done=lambda checkpoint, outcome: told[-1].append((checkpoint.step, outcome.error)),
             wait=wait,
-        )
+        ):
+            if outcome is not None:
+                told[-1].append((checkpoint.step, outcome.error))
     return told
 
 

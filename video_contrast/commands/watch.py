@@ -15,7 +15,6 @@ from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import SCORED, WatchOptions
 
 if TYPE_CHECKING:
-    from video_contrast.runner.checkpoints import Checkpoint
     from video_contrast.runner.many import RunOutcome
 
 EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/t --once"
@@ -42,33 +41,28 @@ def watch(
     from video_contrast import api
     from video_contrast.runner.watch import watch as watch_folder
 
-    def done(checkpoint: Checkpoint, outcome: RunOutcome) -> None:
+    request = replace(request, limit=request.limit or None)
+    errors: list[str] = []
+    unsaved = 0
+    for checkpoint, outcome in watch_folder(
+        checkpoints, dataset, names_in(config), find_set=api.named_set, request=request
+    ):
+        step = f"step {checkpoint.step:>7}  "
+        if outcome is None:
+            unsaved += 1
+            if not quiet:
+                print(f"{step}is not saved whole yet", file=sys.stderr, flush=True)
+            continue
+        errors.append(outcome.error)
         if outcome.error:
-            print(f"step {checkpoint.step:>7}  failed: {outcome.error}", file=sys.stderr, flush=True)
+            print(f"{step}failed: {outcome.error}", file=sys.stderr, flush=True)
         elif not quiet:
-            print(f"step {checkpoint.step:>7}  {figures(outcome)}", flush=True)
-
-    waiting: list[Checkpoint] = []
-
-    def unsaved(checkpoint: Checkpoint) -> None:
-        waiting.append(checkpoint)
-        if not quiet:
-            print(f"step {checkpoint.step:>7}  is not saved whole yet", file=sys.stderr, flush=True)
-
-    outcomes = watch_folder(
-        checkpoints,
-        dataset,
-        names_in(config),
-        find_set=api.named_set,
-        request=replace(request, limit=request.limit or None),
-        done=done,
-        unsaved=unsaved,
-    )
-    if not outcomes and not waiting and not quiet:
+            print(f"{step}{figures(outcome)}", flush=True)
+    if not errors and not unsaved and not quiet:
         print(f"{checkpoints}: no checkpoint-N folder yet", file=sys.stderr)
-    failed = [outcome for outcome in outcomes if outcome.error]
-    if failed:
-        raise VideoContrastError(f"{len(failed)} of {len(outcomes)} checkpoints failed; the others are done")
+    if any(errors):
+        failed = sum(map(bool, errors))
+        raise VideoContrastError(f"{failed} of {len(errors)} checkpoints failed; the others are done")
 
 
 def figures(outcome: RunOutcome) -> str:
