@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import Attempt
-from video_contrast.builders.assembly.frame_contrasts import FramesOptions, edit_of, stored_parses
+from video_contrast.builders.assembly.frame_contrasts import FramesOptions, edit_of
 from video_contrast.perturbations.contrast.generators.frames import FrameCounts, load_counts, propose
+from video_contrast.perturbations.language.store import user_store
 
 if TYPE_CHECKING:
     from video_contrast.perturbations.contrast import Edit
@@ -42,7 +43,7 @@ class FrameNegatives:
     @cached_property
     def counts(self) -> FrameCounts:
         """The shipped counts with those of the training captions."""
-        return load_counts(self.corpus, parser=self.options.parser, cache=stored_parses())
+        return load_counts(self.corpus, parser=self.options.parser, cache=user_store())
 
     def __call__(self, attempts: Sequence[Attempt]) -> "tuple[list[list[Edit]], Counter[str]]":
         """Every proposal of each caption, and how often each rule rejected one."""
@@ -54,7 +55,7 @@ class FrameNegatives:
             quality=self.options.quality,
             siblings={clip.id: clip.siblings for clip in clips.values()},
             parser=self.options.parser,
-            cache=stored_parses(),
+            cache=user_store(),
         )
         edits: dict[tuple[str, int], list[Edit]] = {}
         words: set[tuple[str, int, str]] = set()  # "run down", "run in": one verb is one negative

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts
 from video_contrast.builders.assembly.sharding import is_writer, spread
-from video_contrast.files import cache_dir
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generators.frames import (
     Found,
@@ -21,6 +20,7 @@ from video_contrast.perturbations.contrast.generators.frames import (
     propose,
 )
 from video_contrast.perturbations.contrast.generators.frames.quality import Quality
+from video_contrast.perturbations.language.store import user_store
 from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 
@@ -72,7 +72,7 @@ class FrameContrasts:
     def counts(self) -> FrameCounts:
         """The shipped counts with those of the user's training captions."""
         extra = self.training() if self.training is not None else None
-        return load_counts(extra, parser=self.parser, cache=stored_parses())
+        return load_counts(extra, parser=self.parser, cache=user_store())
 
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
@@ -162,7 +162,7 @@ def _propose(
         captioned.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
         siblings[clip.id] = (*others, *clip.siblings)
     return propose(
-        captioned, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=stored_parses()
+        captioned, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=user_store()
     )
 
 
@@ -177,8 +177,3 @@ def edit_of(proposal: Proposal) -> Edit:
         antonym=proposal.antonym,
         scores={"score": proposal.score, **proposal.parts},
     )
-
-
-def stored_parses() -> str:
-    """Where parses are kept between builds."""
-    return str(cache_dir() / "parses.sqlite")

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from video_contrast.files import cache_dir
+from video_contrast.perturbations.language.store import user_store
 
 
 @contextmanager
@@ -14,9 +14,7 @@ def tag_cache() -> Iterator[None]:
     if name in os.environ:
         yield
         return
-    place = cache_dir() / "tags.sqlite"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    os.environ[name] = str(place)
+    os.environ[name] = str(user_store())
     try:
         yield
     finally:

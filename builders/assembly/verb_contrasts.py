@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
 from video_contrast.options import Flag, Tagger
 from video_contrast.perturbations.contrast import Edit
+from video_contrast.perturbations.language.store import user_store
 from video_contrast.storage.set_records import Facts
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class VerbContrasts:
         names = constraint_names(self.options.generator, self.options.constraint_names(), target=self.target)
         if self.training_videos is None or "lift" not in names:
             return {}
-        return {"frame_counts": load_counts(self.training_videos(), cache=str(cache_dir() / "parses.sqlite"))}
+        return {"frame_counts": load_counts(self.training_videos(), cache=user_store())}
 
     @cached_property
     def counts(self) -> "WordCounts":

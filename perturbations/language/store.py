@@ -1,4 +1,4 @@
-"""Tags kept between runs: one SQLite file, keyed by tagger and caption. Safe for several processes."""
+"""What was made of captions, kept between runs: one SQLite file, keyed by producer and caption. Safe for processes."""
 
 import os
 import sqlite3
@@ -6,18 +6,25 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+from video_contrast.files import cache_dir
+
 _BATCH = 500  # SQLite allows some 1,000 parameters in one statement
 
 
-class TagStore:
-    """Stored tags of captions. Losing the file costs time, never correctness."""
+class CaptionStore:
+    """A text a caption, such as its tags or its parse. Losing the file costs time, never correctness.
 
-    def __init__(self, path: str | os.PathLike[str], tagger: str) -> None:
+    Args:
+        path: the file; made if absent. Several producers may share it.
+        producer: name and version of all that the texts depend on, the way they are written included.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], producer: str) -> None:
         self.path = Path(path)
-        self._tagger = tagger
+        self._producer = producer
 
     def read(self, captions: Iterable[str]) -> dict[str, str]:
-        """Caption -> its tags joined by spaces, for those that are stored."""
+        """Caption -> its text, for those that are stored."""
         if not self.path.is_file():
             return {}
         keys = {self._key(caption): caption for caption in captions}
@@ -28,28 +35,32 @@ class TagStore:
             for first in range(0, len(pending), _BATCH):
                 part = pending[first : first + _BATCH]
                 marks = ",".join("?" * len(part))
-                for key, tags in connection.execute(f"SELECT key, tags FROM tags WHERE key IN ({marks})", part):
-                    stored[keys[key]] = tags
+                for key, text in connection.execute(f"SELECT key, text FROM captions WHERE key IN ({marks})", part):
+                    stored[keys[key]] = text
         finally:
             connection.close()
         return stored
 
-    def write(self, tags: Mapping[str, str]) -> None:
-        """Adds captions and their tags."""
+    def write(self, texts: Mapping[str, str]) -> None:
+        """Adds captions and their texts."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connect()
         try:
             with connection:
-                rows = ((self._key(caption), value) for caption, value in tags.items())
-                connection.executemany("INSERT OR REPLACE INTO tags VALUES (?, ?)", rows)
+                rows = ((self._key(caption), text) for caption, text in texts.items())
+                connection.executemany("INSERT OR REPLACE INTO captions VALUES (?, ?)", rows)
         finally:
             connection.close()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=60)
-        connection.execute("CREATE TABLE IF NOT EXISTS tags (key BLOB PRIMARY KEY, tags TEXT) WITHOUT ROWID")
+        connection.execute("CREATE TABLE IF NOT EXISTS captions (key BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID")
         return connection
 
     def _key(self, caption: str) -> bytes:
-        text = f"{self._tagger}\0{caption}".encode("utf-8", "surrogatepass")
-        return blake2b(text, digest_size=16).digest()
+        return blake2b(f"{self._producer}\0{caption}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def user_store() -> Path:
+    """The file of the user's cache that builds share."""
+    return cache_dir() / "captions.sqlite"

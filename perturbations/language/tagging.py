@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.language.amr import meanings
 from video_contrast.perturbations.language.morphology import lemma
-from video_contrast.perturbations.language.store import TagStore
+from video_contrast.perturbations.language.store import CaptionStore
 from video_contrast.perturbations.language.taggers import load
 from video_contrast.perturbations.language.token import Token, spans, words
 
@@ -91,7 +91,7 @@ def _tagged(captions: list[str], tagger: str, num_proc: int, place: str | os.Pat
     missing = [caption for caption in captions if caption not in known]
     if not missing:
         return known
-    store = TagStore(place, name) if place is not None else None
+    store = CaptionStore(place, f"tags {name}") if place is not None else None
     stored = store.read(missing) if store else {}
     new = [caption for caption in missing if caption not in stored]
     fresh = dict(zip(new, _run(new, tagger, num_proc), strict=True))

