@@ -10,12 +10,7 @@ from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.counts import WordCounts, required
-from video_contrast.perturbations.contrast.generators.base import (
-    CaptionGenerator,
-    ClipCaptions,
-    ClipGenerator,
-    RankedEdit,
-)
+from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.lexical import LexicalGenerator
 from video_contrast.perturbations.contrast.generators.llm import ChatGenerator
 from video_contrast.perturbations.contrast.generators.mlm import MaskedGenerator
@@ -31,9 +26,6 @@ GENERATORS: dict[str, Callable[..., CaptionGenerator]] = {
 __all__ = [
     "GENERATORS",
     "CaptionGenerator",
-    "ClipCaptions",
-    "ClipGenerator",
-    "RankedEdit",
     "check_generator",
     "make_generator",
 ]
