@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from weakref import WeakSet
+
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.job import Job
 from video_contrast.runner.kinds.base import Encoder, LoadOptions, PairScorer, TextScorer
 from video_contrast.runner.kinds.recipes.table import recipe_of
 from video_contrast.runner.locate import files_of
 from video_contrast.runner.processes import Processes
+
+LOADED: WeakSet[object] = WeakSet()  # the torch modules of models that are in memory
 
 
 def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | TextScorer:
@@ -44,6 +48,7 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
     if recipe is not None and model.reads_times is None:
         model.reads_times = recipe.reads_times
+    LOADED.update(part for part in vars(model).values() if hasattr(part, "parameters"))
     return model
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.runner.device import LOADED
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.run_list import RunRequest
@@ -142,9 +143,10 @@ def free_memory() -> None:
     import gc
     import sys
 
-    gc.collect()
     if "torch" not in sys.modules:  # nothing was loaded: all runs were finished before
         return
+    if LOADED:  # something refers to itself; else its memory is free already, and a search of all objects takes .3 s
+        gc.collect()
     import torch
 
     if torch.cuda.is_available():

@@ -14,11 +14,14 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from video_contrast.runner.kinds.loading import Tensors
+from video_contrast.untyped import Model
 
 if TYPE_CHECKING:
     import torch
@@ -53,7 +56,7 @@ class Prefix:
         CannotShare: the model's cache cannot be continued by several endings.
     """
 
-    def __init__(self, model: Any, inputs: Tensors, length: int) -> None:
+    def __init__(self, model: Model, inputs: Tensors, length: int) -> None:
         import torch
 
         self.model = model
@@ -111,7 +114,7 @@ class Prefix:
         return [results[i] for i in range(len(endings))]
 
 
-def forward(model: Any, kept: int | torch.Tensor, **arguments: Any) -> Any:
+def forward(model: Model, kept: int | torch.Tensor, **arguments: Any) -> Any:
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     Args:
@@ -119,7 +122,7 @@ def forward(model: Any, kept: int | torch.Tensor, **arguments: Any) -> Any:
         kept: how many tokens at the end, or int64[n], the places of the tokens.
         arguments: of its forward pass.
     """
-    if "logits_to_keep" in inspect.signature(model.forward).parameters:
+    if _traits(model).keeps_logits:
         return model(**arguments, logits_to_keep=kept)
     rows = slice(-kept, None) if isinstance(kept, int) else kept
     head = model.get_output_embeddings()
@@ -135,16 +138,49 @@ def forward(model: Any, kept: int | torch.Tensor, **arguments: Any) -> Any:
         hook.remove()
 
 
-def _positions(model: Any, inputs: Tensors) -> Any:
+def _positions(model: Model, inputs: Tensors) -> Any:
     """Positions of a whole prompt, int64[3 or 4, 1, P], of a model that computes its own; None for all others."""
-    owner = next((module for module in model.modules() if hasattr(module, "compute_3d_position_ids")), None)
-    for module in model.modules():  # they remember the offset of the last video, also for a prompt without one
-        if getattr(module, "rope_deltas", None) is not None:
-            module.rope_deltas = None
-    if owner is None:
+    traits = _traits(model)
+    for name in traits.remembering:
+        model.get_submodule(name).rope_deltas = None
+    if traits.positioning is None:
         return None
-    names = inspect.signature(owner.compute_3d_position_ids).parameters
-    return owner.compute_3d_position_ids(**{name: inputs.get(name) for name in names})
+    position = model.get_submodule(traits.positioning).compute_3d_position_ids
+    return position(**{name: inputs.get(name) for name in traits.position_inputs})
+
+
+@dataclass(frozen=True)
+class _Traits:
+    """What is looked up once a model, not for every prompt.
+
+    Attributes:
+        keeps_logits: whether its forward pass can be asked for the logits of some tokens alone.
+        positioning: the module that computes positions in time and space; None where the model has none.
+        position_inputs: what that takes.
+        remembering: the modules that keep the offset of the last video, also for a prompt without one.
+    """
+
+    keeps_logits: bool
+    positioning: str | None
+    position_inputs: tuple[str, ...]
+    remembering: tuple[str, ...]
+
+
+_TRAITS: WeakKeyDictionary[Any, _Traits] = WeakKeyDictionary()
+
+
+def _traits(model: Model) -> _Traits:
+    if model not in _TRAITS:
+        modules = dict(model.named_modules())
+        owner = next((name for name, module in modules.items() if hasattr(module, "compute_3d_position_ids")), None)
+        position = None if owner is None else modules[owner].compute_3d_position_ids
+        _TRAITS[model] = _Traits(
+            keeps_logits="logits_to_keep" in inspect.signature(model.forward).parameters,
+            positioning=owner,
+            position_inputs=() if position is None else tuple(inspect.signature(position).parameters),
+            remembering=tuple(name for name, module in modules.items() if hasattr(module, "rope_deltas")),
+        )
+    return _TRAITS[model]
 
 
 def _repeated(cache: Any, rows: int) -> Any:
@@ -193,7 +229,7 @@ def _state_size(cache: Any) -> int:
 
 
 def score_unshared(
-    model: Any, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
+    model: Model, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
 ) -> list[T]:
     """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video.
 

@@ -44,15 +44,19 @@ def demo(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from video_contrast.reports import terminal
 
-    lines = run(output, say=(lambda _: None) if quiet else partial(print, flush=True), progress=not quiet)
-    if quiet:
-        return
-    print()
-    terminal.show(lines, MODELS, "shapes world")
-    print(
-        "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
-        f"report: {output / 'report.html'}   scores: {output / 'runs'}   table: {output / 'table.md'}"
-    )
+    lines = score(output, say=(lambda _: None) if quiet else partial(print, flush=True), progress=not quiet)
+    if not quiet:
+        print()
+        terminal.show(lines, MODELS, "shapes world")
+        print(
+            "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
+            f"scores: {output / 'runs'}   table: {output / 'table.md'}\n"
+            "writing the report",
+            flush=True,
+        )
+    report = write_report(output, progress=not quiet)
+    if not quiet:
+        print(f"report: {report}")
 
 
 def conditions() -> list[str]:
@@ -62,8 +66,8 @@ def conditions() -> list[str]:
     return ["clean", *visual, *text, *(f"{v}+{t}" for v in visual for t in text)]
 
 
-def run(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[TableLine]:
-    """Builds the shapes sets, scores every model, writes runs, table and report below `output`.
+def score(output: Path, say: Callable[[str], None] = print, progress: bool = True) -> list[TableLine]:
+    """Builds the shapes sets, scores every model, writes the runs and their table below `output`.
 
     Args:
         output: a folder of its own; a second run goes on where the first stopped.
@@ -91,10 +95,10 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     for model in MODELS:
         source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
         settings = {"model": source, "dataset": dataset, "frames": frames}
-        folder = output / "runs" / model
-        runs.append({**settings, "config": contrasts, "output": folder / "contrasts"})
-        runs.append({**settings, "config": ["retrieval"], "conditions": conditions(), "output": folder / "retrieval"})
-    waiting = [model for model in MODELS for _ in ("contrasts", "retrieval")]
+        on_contrasts, on_retrieval = _folders(output, model)
+        runs.append({**settings, "config": contrasts, "output": on_contrasts})
+        runs.append({**settings, "config": ["retrieval"], "conditions": conditions(), "output": on_retrieval})
+    waiting = [model for model in MODELS for _ in _folders(output, model)]
 
     def done(outcome: RunOutcome) -> None:
         if outcome.result is None:
@@ -110,16 +114,26 @@ def run(output: Path, say: Callable[[str], None] = print, progress: bool = True)
     )
     rows = table(results)
     write_text(output / "table.md", markdown(rows))
-    say("writing the report")
+    return rows
+
+
+def _folders(output: Path, model: str) -> tuple[Path, Path]:
+    """The folders of a model's runs: on the contrasts, and on retrieval under all conditions."""
+    return output / "runs" / model / "contrasts", output / "runs" / model / "retrieval"
+
+
+def write_report(output: Path, progress: bool = True) -> Path:
+    """Writes the report of what `score` left below `output`; returns its file."""
     from tqdm import tqdm
 
-    from video_contrast.reports import write_report
+    from video_contrast import reports
 
     def bar(items: Sequence[Any], label: str) -> Iterable[Any]:
         return tqdm(items, desc=label, leave=False, disable=not progress)
 
-    write_report([run["output"] for run in runs], output / "report.html", progress=bar)
-    return rows
+    file = output / "report.html"
+    reports.write_report([folder for model in MODELS for folder in _folders(output, model)], file, progress=bar)
+    return file
 
 
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:
