@@ -40,6 +40,7 @@ from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.similarity import LatentSemantics, cosines, load_encoder
+from video_contrast.untyped import Tokenizer
 from video_contrast.video import frame_indices
 
 DATA_SEED, NEGATIVES, BATCH, EPOCHS, RATE = 19, 5, 128, 8, 5e-3
@@ -142,7 +143,7 @@ class Remembered:
 class Words:
     """Captions as the text side of `Pairs` takes them: token ids, or what a frozen tower says, once a caption."""
 
-    def __init__(self, tokenizer: Any, tower: Pairs | None) -> None:
+    def __init__(self, tokenizer: Tokenizer, tower: Pairs | None) -> None:
         self._tokenizer, self._tower = tokenizer, tower
         self._ids: dict[str, list[int]] = {}
         self._places: dict[str, int] = {}

@@ -1,12 +1,10 @@
 """Multiple-choice accuracy under the tie rule."""
 
-from typing import Any
-
-from video_contrast.metrics.checks import choices
+from video_contrast.metrics.checks import Values, choices
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
-def accuracy(scores: Any, labels: Any = None) -> float:
+def accuracy(scores: Values, labels: Values = None) -> float:
     """The share of items whose true candidate scores highest; a tie among m candidates counts 1/m.
 
     Args:

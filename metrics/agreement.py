@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import cluster_codes
+from video_contrast.metrics.checks import Values, cluster_codes
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.majority import Votes, counted_votes
 
 
-def agreement(votes: Votes, *, clusters: Any = None, interval: bool = False, seed: int = 0) -> dict[str, float | None]:
+def agreement(
+    votes: Votes, *, clusters: Values = None, interval: bool = False, seed: int = 0
+) -> dict[str, float | None]:
     """How far annotators agree: pairs that agree, Fleiss' kappa, Krippendorff's alpha (nominal).
 
     Args:

@@ -11,12 +11,12 @@ there are clusters: ranks are skewed, and with one less intervals over five vide
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, cluster_codes
+from video_contrast.metrics.checks import Values, as_array, cluster_codes
 from video_contrast.metrics.interval import MINIMUM_CLUSTERS, Interval, no_interval
 from video_contrast.seeds import stream
 
@@ -35,7 +35,7 @@ class OfMeans(NamedTuple):
 
     function: Callable[[Floats], Floats]
 
-    def of(self, values: Any) -> float:
+    def of(self, values: Values) -> float:
         """The statistic of values `[n]` or `[n, m]` as they are; NaN where it is undefined."""
         means = np.asarray(values, np.float64).reshape(len(values), -1).mean(axis=0, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -114,8 +114,8 @@ def bootstrap_totals(each: Floats, draws: int, seed: int) -> Floats:
 
 
 def cluster_bootstrap(
-    values: Any,
-    clusters: Any = None,
+    values: Values,
+    clusters: Values = None,
     *,
     statistic: str | OfMeans | OfCounts = "mean",
     draws: int = DRAWS,
@@ -230,7 +230,7 @@ def interval_of_samples(
     return Interval(estimate, float(low), high=float(high), standard_error=float(defined.std()), n_clusters=n_clusters)
 
 
-def _columns(values: Any) -> Floats:
+def _columns(values: Values) -> Floats:
     columns = as_array(values).astype(np.float64)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or not len(columns):

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Values = Any  # lists (ragged, or with None), arrays, tensors and table columns of any library: checked here, not typed
+Array = NDArray[Any]  # of any dtype
 
-def as_array(values: Any) -> NDArray[Any]:
+
+def as_array(values: Values) -> Array:
     """A numpy array of lists, numpy arrays or torch tensors (on any device, bfloat16 too).
 
     Half precision becomes float32, which holds it exactly; everything else keeps its type.
@@ -27,7 +30,7 @@ def as_array(values: Any) -> NDArray[Any]:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def listed(values: Any) -> list[Any]:
+def listed(values: Values) -> list[Any]:
     """Plain Python values of a list, an array, a column of a data frame or a tensor; what is missing becomes None.
 
     Values of tensors are not equal to each other, and NaN not to itself, so neither can be a name as it is.
@@ -42,7 +45,7 @@ def listed(values: Any) -> list[Any]:
     return [None if gone else value for value, gone in zip(plain, missing, strict=True)]
 
 
-def vector(values: Any, name: str) -> NDArray[np.float64]:
+def vector(values: Values, name: str) -> NDArray[np.float64]:
     """Finite numbers, one an item.
 
     Raises:
@@ -59,7 +62,7 @@ def vector(values: Any, name: str) -> NDArray[np.float64]:
     return array
 
 
-def shares(values: Any, name: str) -> NDArray[np.float64]:
+def shares(values: Values, name: str) -> NDArray[np.float64]:
     """Numbers from 0 to 1, one an item: what it contributes to an accuracy.
 
     Raises:
@@ -73,7 +76,7 @@ def shares(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def choices(
-    scores: Any, labels: Any = None, *, ragged: bool = False, name: str = "scores", hint: str = ""
+    scores: Values, labels: Values = None, *, ragged: bool = False, name: str = "scores", hint: str = ""
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Checked scores of multiple-choice items.
 
@@ -104,7 +107,7 @@ def choices(
     return array, label_array(labels, sizes), sizes
 
 
-def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def label_array(labels: Values, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Labels as int64, each within its item's number of candidates.
 
     Raises:
@@ -126,7 +129,7 @@ def label_array(labels: Any, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def first_odd(array: NDArray[Any]) -> int | None:
+def first_odd(array: Array) -> int | None:
     """The place of the first value that is not a whole number; None if there is none.
 
     >>> first_odd(np.array([1.0, 2.5])), first_odd(np.array([1, 2])), first_odd(np.array([0, None]))
@@ -140,7 +143,7 @@ def first_odd(array: NDArray[Any]) -> int | None:
     return next((i for i, value in enumerate(array) if not isinstance(value, int | np.integer)), None)
 
 
-def rows_of_one_length(rows: Any, name: str, what: str) -> NDArray[Any]:
+def rows_of_one_length(rows: Values, name: str, what: str) -> Array:
     """Rows as an array `[rows, columns]`.
 
     Args:
@@ -160,7 +163,7 @@ def rows_of_one_length(rows: Any, name: str, what: str) -> NDArray[Any]:
     return as_array(rows)
 
 
-def cluster_codes(clusters: Any, n: int) -> tuple[NDArray[np.int64], int]:
+def cluster_codes(clusters: Values, n: int) -> tuple[NDArray[np.int64], int]:
     """Cluster names as numbers `int64[n]` from 0, and how many clusters there are. None: every item its own.
 
     Raises:
@@ -201,7 +204,7 @@ def at_most(ks: Sequence[int], most: int, what: str) -> tuple[int, ...]:
     return tuple(int(k) for k in ks)
 
 
-def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+def _numbers(values: Values, name: str) -> NDArray[np.float64]:
     array = as_array(values)
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
@@ -213,7 +216,7 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def refuse_large_integers(array: NDArray[Any], name: str) -> None:
+def refuse_large_integers(array: Array, name: str) -> None:
     """Refuses whole numbers that float64 cannot tell apart: they would tie.
 
     Raises:
@@ -227,14 +230,14 @@ def refuse_large_integers(array: NDArray[Any], name: str) -> None:
         raise ValueError(f"{name}: {large[0]} is beyond 2**53, where float64 cannot tell neighbours apart")
 
 
-def _is_list(rows: Any, name: str) -> bool:
+def _is_list(rows: Values, name: str) -> bool:
     """Whether rows come one by one: a list of them, or an array or a column of a data frame that holds lists."""
     if not hasattr(rows, "__iter__"):
         raise ValueError(f"{name} must be rows of numbers, not {rows!r}")
     return not hasattr(rows, "shape") or (len(rows.shape) == 1 and str(rows.dtype) == "object")
 
 
-def _rows(rows: Any, name: str) -> list[NDArray[Any]]:
+def _rows(rows: Values, name: str) -> list[Array]:
     arrays = []
     for i, row in enumerate(rows):
         try:
@@ -244,11 +247,11 @@ def _rows(rows: Any, name: str) -> list[NDArray[Any]]:
     return arrays
 
 
-def _size(row: NDArray[Any]) -> str:
+def _size(row: Array) -> str:
     return str(len(row)) if row.ndim == 1 else f"the shape {row.shape} of"
 
 
-def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _rectangle(scores: Values, ragged: bool, name: str, hint: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     if _is_list(scores, name):
         scores = _rows(scores, name)
         lengths = [row.shape[0] if row.ndim == 1 else -1 for row in scores]
@@ -271,9 +274,7 @@ def _rectangle(scores: Any, ragged: bool, name: str, hint: str) -> tuple[NDArray
     return array, np.full(len(array), array.shape[1], np.int64)
 
 
-def _filled(
-    rows: list[NDArray[Any]], lengths: NDArray[Any], name: str
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _filled(rows: list[Array], lengths: Array, name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     short = np.flatnonzero(lengths < 2)
     if len(short):
         raise ValueError(f"{name}: item {short[0]} needs at least 2 candidates, not {lengths[short[0]]}")

@@ -1,8 +1,6 @@
 """Two models on the same multiple-choice items."""
 
-from typing import Any
-
-from video_contrast.metrics.checks import choices
+from video_contrast.metrics.checks import Values, choices
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.mcnemar import mcnemar
 from video_contrast.metrics.paired import paired_difference
@@ -11,7 +9,9 @@ from video_contrast.metrics.ranks import choice_ranks, exact_mean
 Numbers = dict[str, float | int | None]
 
 
-def compare_choices(first: Any, second: Any, labels: Any, *, clusters: Any = None, seed: int = 0) -> Numbers:
+def compare_choices(
+    first: Values, second: Values, labels: Values, *, clusters: Values = None, seed: int = 0
+) -> Numbers:
     """Is the second model more accurate than the first, and could that be chance?
 
     Args:

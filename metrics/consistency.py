@@ -1,15 +1,13 @@
 """Consistency: every member of a contrast cluster right."""
 
-from typing import Any
-
 import numpy as np
 
-from video_contrast.metrics.checks import cluster_codes, shares
+from video_contrast.metrics.checks import Values, cluster_codes, shares
 from video_contrast.metrics.interval import interval_keys, share_interval
 
 
 def consistency(
-    hits: Any, clusters: Any, *, videos: Any = None, interval: bool = False, seed: int = 0
+    hits: Values, clusters: Values, *, videos: Values = None, interval: bool = False, seed: int = 0
 ) -> dict[str, float | None]:
     """The share of clusters of which every item is right.
 

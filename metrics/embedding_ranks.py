@@ -7,11 +7,10 @@ double precision without any rounding, in whatever order. The blocks are still m
 twice as fast; what lies too near to the true answer to tell which is greater is looked up in double precision.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.checks import Array
 from video_contrast.metrics.retrieval_counts import BothWays, Tally, exactly
 
 _VIDEOS, _CAPTIONS = 512, 8192  # similarities computed at a time
@@ -23,7 +22,7 @@ _LOOK_UP = 32  # looking up a pair costs about as much as this many similarities
 
 
 def embedding_ranks(
-    videos: NDArray[Any], captions: NDArray[Any], caption_to_video: NDArray[np.int64], *, normalise: bool = False
+    videos: Array, captions: Array, caption_to_video: NDArray[np.int64], *, normalise: bool = False
 ) -> BothWays:
     """Ranks from embeddings, without ever holding the matrix of similarities.
 
@@ -60,7 +59,7 @@ def embedding_ranks(
 class _Embeddings:
     """Embeddings on their grid, some at a time, scaled so that the longest has a length of at most 1."""
 
-    def __init__(self, embeddings: NDArray[Any], name: str, normalise: bool) -> None:
+    def __init__(self, embeddings: Array, name: str, normalise: bool) -> None:
         lengths = np.empty(len(embeddings))
         for start in range(0, len(embeddings), _ROWS):
             part = np.ascontiguousarray(embeddings[start : start + _ROWS], np.float64)

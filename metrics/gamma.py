@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import DRAWS, OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import as_array, shares
+from video_contrast.metrics.checks import Values, as_array, shares
 from video_contrast.metrics.interval import Interval, difference_interval, no_interval
 
 
-def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDArray[np.float64]:
+def gamma_absolute(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
     """1 - (clean - perturbed): 1 is robust, above 1 the perturbation helps.
 
     Args:
@@ -31,7 +31,7 @@ def gamma_absolute(clean: Any, perturbed: Any, *, percent: bool = False) -> NDAr
     return 1.0 - (before / scale - after / scale)
 
 
-def gamma_relative(clean: Any, perturbed: Any, *, percent: bool = False) -> NDArray[np.float64]:
+def gamma_relative(clean: Values, perturbed: Values, *, percent: bool = False) -> NDArray[np.float64]:
     """1 - (clean - perturbed) / clean: the share of the clean score that is left. NaN where `clean` is 0.
 
     Args:
@@ -53,7 +53,7 @@ def gamma_relative(clean: Any, perturbed: Any, *, percent: bool = False) -> NDAr
     return gamma_corrected(clean, perturbed, chance=0.0, percent=percent)
 
 
-def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any, percent: bool = False) -> NDArray[np.float64]:
+def gamma_corrected(clean: Values, perturbed: Values, *, chance: Values, percent: bool = False) -> NDArray[np.float64]:
     """(perturbed - chance) / (clean - chance): the share of what the model knew that is left.
 
     A model that falls to guessing gets 0 here, where the relative gamma still shows chance / clean. NaN where
@@ -81,9 +81,9 @@ def gamma_corrected(clean: Any, perturbed: Any, *, chance: Any, percent: bool = 
 
 
 def gamma_interval(
-    clean_hits: Any,
-    perturbed_hits: Any,
-    clusters: Any = None,
+    clean_hits: Values,
+    perturbed_hits: Values,
+    clusters: Values = None,
     *,
     absolute: bool = False,
     chance: float = 0.0,

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import factorial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import as_array, refuse_large_integers
+from video_contrast.metrics.checks import Values, as_array, refuse_large_integers
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
@@ -16,7 +15,7 @@ LARGEST = 12  # videos of a group: the exact chance of a tie takes 2 ** n steps
 SCORES = ("text_score", "video_score", "group_score")
 
 
-def group_score(scores: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, float | None]:
+def group_score(scores: Values, *, clusters: Values = None, interval: bool = False) -> dict[str, float | None]:
     """How many groups are right in every comparison by text, by video, and in both.
 
     Args:
@@ -80,7 +79,7 @@ def group_chance(k: int) -> dict[str, float]:
     return {"text_score": k**-k, "video_score": k**-k, "group_score": factorial(k - 1) / factorial(2 * k - 1)}
 
 
-def _matrices(scores: Any) -> list[NDArray[np.float64]]:
+def _matrices(scores: Values) -> list[NDArray[np.float64]]:
     if hasattr(scores, "detach") or isinstance(scores, np.ndarray):
         scores = as_array(scores)
     matrices: list[NDArray[np.float64]] = []

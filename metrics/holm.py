@@ -1,14 +1,12 @@
 """Holm's correction of a family of p-values."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import shares
+from video_contrast.metrics.checks import Values, shares
 
 
-def holm(p_values: Any) -> NDArray[np.float64]:
+def holm(p_values: Values) -> NDArray[np.float64]:
     """P-values adjusted so that the chance of any false positive in the family stays below the level.
 
     Args:

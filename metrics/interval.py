@@ -8,12 +8,12 @@ Source: Korn and Graubard (1998), "Confidence intervals for proportions with sma
 Clopper and Pearson (1934); Bonett and Price (2012) for paired differences.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import cluster_codes, shares, vector
+from video_contrast.metrics.checks import Values, cluster_codes, shares, vector
 
 MINIMUM_CLUSTERS = 5
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def interval_keys(name: str, interval: Interval) -> dict[str, float | None]:
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def share_interval(hits: Any, clusters: Any = None, *, weights: Any = None, level: float = 0.95) -> Interval:
+def share_interval(hits: Values, clusters: Values = None, *, weights: Values = None, level: float = 0.95) -> Interval:
     """The interval of a mean of numbers in 0..1: Clopper-Pearson at the effective size (Korn and Graubard 1998).
 
     Args:
@@ -88,7 +88,7 @@ def share_interval(hits: Any, clusters: Any = None, *, weights: Any = None, leve
     return Interval(mean, min(low, mean), high=max(high, mean), standard_error=error, n_clusters=n_clusters)
 
 
-def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
+def difference_interval(change: Values, clusters: Values = None, *, level: float = 0.95) -> Interval:
     """The interval of the mean of paired differences of hits (Bonett and Price 2012, at the effective size).
 
     Args:
@@ -125,7 +125,7 @@ def difference_interval(change: Any, clusters: Any = None, *, level: float = 0.9
     )
 
 
-def median_interval(values: Any, clusters: Any = None, *, level: float = 0.95) -> Interval:
+def median_interval(values: Values, clusters: Values = None, *, level: float = 0.95) -> Interval:
     """The interval of a median between two of the values: the quantiles at the ends of a share of one half.
 
     Args:

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from video_contrast.metrics.checks import as_array, listed
+from video_contrast.metrics.checks import Values, as_array, listed
 from video_contrast.metrics.interval import share_interval
 
 Votes = Sequence[Sequence[Hashable | None]]
@@ -30,7 +30,7 @@ def majority_vote(
     votes: Votes,
     labels: Sequence[Hashable] | None = None,
     *,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
 ) -> MajorityVote:
     """The answer that most annotators of each item gave, and its accuracy.

@@ -1,13 +1,11 @@
 """McNemar's exact test: are two models right on different numbers of the same items?"""
 
-from typing import Any
-
 import numpy as np
 
-from video_contrast.metrics.checks import vector
+from video_contrast.metrics.checks import Values, vector
 
 
-def mcnemar(first: Any, second: Any) -> dict[str, float | int]:
+def mcnemar(first: Values, second: Values) -> dict[str, float | int]:
     """Exact two-sided test of paired right and wrong answers.
 
     Args:

@@ -1,12 +1,10 @@
 """Mean rank under the tie rule."""
 
-from typing import Any
-
-from video_contrast.metrics.checks import choices
+from video_contrast.metrics.checks import Values, choices
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
-def mean_rank(scores: Any, labels: Any = None) -> float:
+def mean_rank(scores: Values, labels: Values = None) -> float:
     """The mean rank of the true candidate, from 1; a tie counts half a place.
 
     Args:

@@ -1,14 +1,12 @@
 """Median rank under the tie rule."""
 
-from typing import Any
-
 import numpy as np
 
-from video_contrast.metrics.checks import choices
+from video_contrast.metrics.checks import Values, choices
 from video_contrast.metrics.ranks import choice_ranks
 
 
-def median_rank(scores: Any, labels: Any = None) -> float:
+def median_rank(scores: Values, labels: Values = None) -> float:
     """The median of the expected ranks of the true candidate, from 1; a tie counts half a place.
 
     Args:

@@ -1,12 +1,11 @@
 """Multiple choice: the true caption against its contrasts, by kind of contrast, with intervals on request."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import at_most, choices, cluster_codes, listed
+from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, listed
 from video_contrast.metrics.rank_figures import Numbers, hit_figures, rank_figures
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
@@ -14,11 +13,11 @@ _SUFFIXES = ("best", "high", "low", "worst")
 
 
 def multiple_choice(
-    scores: Any,
-    labels: Any,
+    scores: Values,
+    labels: Values,
     *,
     kinds: Sequence[Sequence[str]] | None = None,
-    clusters: Any = None,
+    clusters: Values = None,
     ks: Sequence[int] = (1,),
     interval: bool = False,
     seed: int = 0,

@@ -1,13 +1,13 @@
 """Two models, or two conditions, on the same items: the difference, its interval and its p-value."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import DRAWS, cluster_bootstrap
-from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.checks import Values, cluster_codes, vector
 from video_contrast.metrics.interval import cluster_error, difference_interval
 from video_contrast.metrics.sign_flip import sign_flip
 
@@ -25,7 +25,7 @@ class PairedDifference(TypedDict):
 
 
 def paired_difference(
-    first: Any, second: Any, clusters: Any = None, *, draws: int = DRAWS, level: float = 0.95, seed: int = 0
+    first: Values, second: Values, clusters: Values = None, *, draws: int = DRAWS, level: float = 0.95, seed: int = 0
 ) -> PairedDifference:
     """The mean of `second` less that of `first`, with its interval and the p-value of a sign-flip test.
 
@@ -69,7 +69,7 @@ def paired_difference(
     }
 
 
-def cluster_standard_error(values: Any, clusters: Any = None) -> float:
+def cluster_standard_error(values: Values, clusters: Values = None) -> float:
     """The standard error of a mean of items that belong to clusters; NaN with one cluster.
 
     The variance of the mean plus the covariances within clusters, times C / (C - 1) for C clusters.

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import choices, cluster_codes
+from video_contrast.metrics.checks import Values, choices, cluster_codes
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import choice_ranks, exact_mean, exact_std
 
 
 def position_bias(
-    scores: Any, labels: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
+    scores: Values, labels: Values, *, clusters: Values = None, interval: bool = False, seed: int = 0
 ) -> dict[str, Any]:
     """Accuracy by the position of the true candidate, and how often each position is picked.
 

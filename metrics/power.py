@@ -1,11 +1,11 @@
 """Power: how many source videos it takes to tell two models apart, from the variance of a pilot."""
 
 import math
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
-from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.checks import Values, cluster_codes, vector
 
 ALPHA, POWER = 0.05, 0.8
 POINTS = 5.0  # the difference that power is computed for where none was seen
@@ -25,7 +25,7 @@ class PairedPower(TypedDict):
 
 
 def paired_power(
-    change: Any, clusters: Any = None, *, difference: float, alpha: float = ALPHA, power: float = POWER
+    change: Values, clusters: Values = None, *, difference: float, alpha: float = ALPHA, power: float = POWER
 ) -> PairedPower:
     """How many videos, and whether more items a video, would show a difference between two models.
 
@@ -76,7 +76,7 @@ def paired_power(
     }
 
 
-def pilot_power(change: Any, clusters: Any = None, *, points: float | None = None) -> PairedPower | None:
+def pilot_power(change: Values, clusters: Values = None, *, points: float | None = None) -> PairedPower | None:
     """`paired_power` for the difference of `points`, else for that of the pilot (5 points where it has none).
 
     Args:
@@ -94,7 +94,7 @@ def pilot_power(change: Any, clusters: Any = None, *, points: float | None = Non
     return paired_power(values, clusters, difference=points / 100 if points else observed or POINTS / 100)
 
 
-def _components(values: Any, codes: Any, n_clusters: int) -> tuple[float, float]:
+def _components(values: Values, codes: Values, n_clusters: int) -> tuple[float, float]:
     """The variance between and within clusters; with one item a cluster all of it is between them."""
     sizes = np.bincount(codes)
     total = len(values)

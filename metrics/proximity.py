@@ -1,21 +1,19 @@
 """Accuracy by semantic proximity: antonyms, the contrasts nearest to their originals, and the farthest."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import cluster_codes, listed, shares, vector
+from video_contrast.metrics.checks import Values, cluster_codes, listed, shares, vector
 from video_contrast.metrics.interval import interval_keys, share_interval
 
 
 def proximity(
-    hits: Any,
-    similarity: Any,
+    hits: Values,
+    similarity: Values,
     *,
-    antonym: Any = None,
+    antonym: Values = None,
     share: float = 0.15,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
 ) -> dict[str, float | None]:
     """Accuracy on antonyms, and on the highest and lowest `share` of the others by similarity.
@@ -66,7 +64,7 @@ def proximity(
     return result
 
 
-def _flags(values: Any) -> NDArray[np.bool_]:
+def _flags(values: Values) -> NDArray[np.bool_]:
     """Booleans, or numbers 0 and 1."""
     flags = listed(values)
     odd = next((i for i, flag in enumerate(flags) if flag not in (0, 1)), None)

@@ -1,11 +1,11 @@
 """What is reported of ranks: R@K, mean and median rank, how much hangs on their ties, and their intervals."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from video_contrast.metrics.bootstrap import cluster_bootstrap
+from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 from video_contrast.metrics.ranks import Ranks, exact_mean
 
@@ -13,7 +13,7 @@ Numbers = dict[str, float | int | None]
 
 
 def rank_figures(
-    ranks: Ranks, ks: Sequence[int], clusters: Any = None, *, interval: bool, seed: int = 0, best: bool = False
+    ranks: Ranks, ks: Sequence[int], clusters: Values = None, *, interval: bool, seed: int = 0, best: bool = False
 ) -> Numbers:
     """R@K (`hit_figures`), mean and median rank of true answers.
 
@@ -37,7 +37,7 @@ def rank_figures(
 
 
 def hit_figures(
-    name: str, ranks: Ranks, clusters: Any = None, *, k: int = 1, interval: bool, best: bool = False
+    name: str, ranks: Ranks, clusters: Values = None, *, k: int = 1, interval: bool, best: bool = False
 ) -> Numbers:
     """The share of queries whose true answer is among the first `k`, with its bounds and its interval.
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.checks import Array
+
 
 class Ranks(NamedTuple):
     """Where the true answers of n queries stand among the wrong ones.
@@ -89,7 +91,7 @@ def choice_ranks(
     return Ranks(np.count_nonzero(greater, axis=1), np.count_nonzero(equal, axis=1), np.ones(len(scores), np.int64))
 
 
-def exact_mean(values: NDArray[Any]) -> float:
+def exact_mean(values: Array) -> float:
     """The mean, without the rounding that would move a constant scorer off chance or depend on the order of items.
 
     >>> exact_mean(np.full(7, 0.2)), float(np.full(7, 0.2).mean())
@@ -102,7 +104,7 @@ def exact_mean(values: NDArray[Any]) -> float:
     return lowest + total / len(values)
 
 
-def exact_std(values: NDArray[Any], ddof: int = 0) -> float:
+def exact_std(values: Array, ddof: int = 0) -> float:
     """The standard deviation, which is exactly 0 for equal values.
 
     >>> exact_std(np.full(7, 0.2)), exact_std(np.array([1.0, 3.0]))

@@ -1,22 +1,20 @@
 """Rarity gap: does a model fall for contrasts whose words are more frequent than the true ones?"""
 
-from typing import Any
-
 import numpy as np
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import cluster_codes, shares, vector
+from video_contrast.metrics.checks import Values, cluster_codes, shares, vector
 from video_contrast.metrics.interval import interval_keys, share_interval
 
 _GAP = OfMeans(lambda means: means[:, 2] - means[:, 1] / means[:, 0])  # columns: rare, rare and right, right
 
 
 def rarity_gap(
-    hits: Any,
-    original_counts: Any,
-    contrast_counts: Any,
+    hits: Values,
+    original_counts: Values,
+    contrast_counts: Values,
     *,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
 ) -> dict[str, float | None]:

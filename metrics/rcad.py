@@ -6,21 +6,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import at_most, choices, cluster_codes, rows_of_one_length
+from video_contrast.metrics.checks import Values, at_most, choices, cluster_codes, rows_of_one_length
 from video_contrast.metrics.rank_figures import Numbers, rank_figures
 from video_contrast.metrics.ranks import choice_ranks
 
 
 def rcad(
-    similarity: Any,
-    labels: Any = None,
+    similarity: Values,
+    labels: Values = None,
     *,
-    columns: Any = None,
+    columns: Values = None,
     normalise: Literal["videos"] | None = None,
     scale: float = 1.0,
     ties: Literal["expected", "released"] = "expected",
     ks: Sequence[int] | None = None,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
@@ -74,7 +74,7 @@ def rcad(
     return result
 
 
-def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> Any:
+def _own(similarity: Values, columns: Values, normalise: str | None, scale: float) -> Any:
     """The similarities of every video with its own captions."""
     if normalise is None and columns is None:
         return similarity
@@ -97,7 +97,7 @@ def _own(similarity: Any, columns: Any, normalise: str | None, scale: float) -> 
     return np.take_along_axis(matrix, texts, axis=1)
 
 
-def _text_columns(columns: Any, n_videos: int, n_texts: int) -> NDArray[np.int64]:
+def _text_columns(columns: Values, n_videos: int, n_texts: int) -> NDArray[np.int64]:
     if columns is None:
         if n_texts % n_videos:
             raise ValueError(f"{n_texts} texts do not divide into {n_videos} videos: say which are whose (columns=)")

@@ -1,12 +1,10 @@
 """R@K under the tie rule."""
 
-from typing import Any
-
-from video_contrast.metrics.checks import at_most, choices
+from video_contrast.metrics.checks import Values, at_most, choices
 from video_contrast.metrics.ranks import choice_ranks, exact_mean
 
 
-def recall_at_k(scores: Any, labels: Any = None, *, k: int = 1) -> float:
+def recall_at_k(scores: Values, labels: Values = None, *, k: int = 1) -> float:
     """The share of items whose true candidate is among the first `k`, as expected under random tie-breaking.
 
     An item with g candidates above the true one and e equal to it counts clip((k - g) / (e + 1), 0, 1).

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.checks import (
+    Array,
+    Values,
     as_array,
     at_most,
     cluster_codes,
@@ -24,12 +26,12 @@ _KS = (1, 5, 10)
 
 
 def retrieval(
-    similarity: Any,
-    caption_to_video: Any = None,
+    similarity: Values,
+    caption_to_video: Values = None,
     *,
     video_ids: Sequence[Any] | None = None,
     ks: Sequence[int] | None = None,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
@@ -79,14 +81,14 @@ def retrieval(
 
 
 def retrieval_from_embeddings(
-    videos: Any,
-    captions: Any,
-    caption_to_video: Any = None,
+    videos: Values,
+    captions: Values,
+    caption_to_video: Values = None,
     *,
     video_ids: Sequence[Any] | None = None,
     normalise: bool = True,
     ks: Sequence[int] | None = None,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:
@@ -145,7 +147,7 @@ def videos_of_captions(captions_of: Sequence[Sequence[int]], n_captions: int) ->
     return np.array([owner[caption] for caption in range(n_captions)], np.int64)
 
 
-def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
+def _matrix(values: Values, name: str = "similarity") -> Array:
     array = values if isinstance(values, np.memmap) else rows_of_one_length(values, name, "columns")
     if not len(array):
         raise ValueError(f"{name} is empty: there are no rows")
@@ -158,7 +160,7 @@ def _matrix(values: Any, name: str = "similarity") -> NDArray[Any]:
 
 
 def _video_rows(
-    caption_to_video: Any, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int
+    caption_to_video: Values, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int
 ) -> NDArray[np.int64]:
     if caption_to_video is None and video_ids is None:
         if n_videos != n_captions:
@@ -201,7 +203,7 @@ def _summary(
     caption_to_video: NDArray[np.int64],
     n_videos: int,
     ks: Sequence[int] | None,
-    clusters: Any,
+    clusters: Values,
     interval: bool,
     seed: int,
 ) -> Numbers:

@@ -5,18 +5,19 @@ similarities pass by in blocks, from an array, from a memory-mapped file, or com
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from video_contrast.metrics.checks import Array, Values
 from video_contrast.metrics.ranks import Ranks
 
 _CACHE = 1 << 20  # bytes of similarities compared at a time: they should still be in the cache when read again
 
 # `compare(part, true, rows, flags)` writes to `flags[0]` which similarities of a part of a block are greater than the
 # true ones (`[columns]` or `[rows, 1]`) and to `flags[1]` which are at least as great; `rows` are those of the block.
-Compare = Callable[[NDArray[Any], NDArray[Any], slice, NDArray[np.bool_]], None]
+Compare = Callable[[Array, Array, slice, NDArray[np.bool_]], None]
 
 
 class BothWays(NamedTuple):
@@ -33,7 +34,7 @@ class BothWays(NamedTuple):
 class Tally:
     """Similarities of the true answers, and counts of all answers that are above them or equal to them."""
 
-    def __init__(self, own: NDArray[Any], caption_to_video: NDArray[np.int64], n_videos: int) -> None:
+    def __init__(self, own: Array, caption_to_video: NDArray[np.int64], n_videos: int) -> None:
         """`own[captions]`: the similarity of each caption with its video, which is row `caption_to_video[captions]`."""
         self.own = own
         self.videos, starts, per_video = np.unique(np.sort(caption_to_video), return_index=True, return_counts=True)
@@ -46,7 +47,7 @@ class Tally:
         self.rows = np.zeros((2, n_videos), np.int64)  # greater, at least
         self.columns = np.zeros((2, len(own)), np.int64)
 
-    def add(self, block: NDArray[Any], first_video: int, first_caption: int, compare: Compare) -> None:
+    def add(self, block: Array, first_video: int, first_caption: int, compare: Compare) -> None:
         """Counts the similarities of some videos with some captions.
 
         Args:
@@ -86,7 +87,7 @@ class Tally:
         return BothWays(captions, Ranks(greater, at_least - greater - self.same, self.same), self.videos)
 
 
-def matrix_ranks(similarity: NDArray[Any], caption_to_video: NDArray[np.int64]) -> BothWays:
+def matrix_ranks(similarity: Array, caption_to_video: NDArray[np.int64]) -> BothWays:
     """Ranks from a matrix of similarities, in memory or memory-mapped, read once from top to bottom.
 
     Args:
@@ -107,7 +108,7 @@ def matrix_ranks(similarity: NDArray[Any], caption_to_video: NDArray[np.int64]) 
     return tally.ranks()
 
 
-def exactly(part: NDArray[Any], true: NDArray[Any], rows: slice, flags: NDArray[np.bool_]) -> None:
+def exactly(part: Array, true: Array, rows: slice, flags: NDArray[np.bool_]) -> None:
     """Compares similarities as they are.
 
     Args:
@@ -120,7 +121,7 @@ def exactly(part: NDArray[Any], true: NDArray[Any], rows: slice, flags: NDArray[
     np.greater_equal(part, true, out=flags[1])
 
 
-def _refuse(part: NDArray[Any], first_video: int, first_caption: int) -> None:
+def _refuse(part: Array, first_video: int, first_caption: int) -> None:
     """Raises if a similarity is not finite (the sum of very large finite ones may overflow)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(part.sum()):
@@ -131,5 +132,5 @@ def _refuse(part: NDArray[Any], first_video: int, first_caption: int) -> None:
         raise ValueError(_not_finite(first_video + int(row), first_caption + int(column), part[row, column]))
 
 
-def _not_finite(video: int, caption: int, value: Any) -> str:
+def _not_finite(video: int, caption: int, value: Values) -> str:
     return f"the similarity of video {video} and caption {caption} is {value}; NaN and infinite scores have no rank"

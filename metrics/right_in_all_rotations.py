@@ -1,14 +1,14 @@
 """Right wherever the true candidate stands."""
 
-from typing import Any
-
 import numpy as np
 
-from video_contrast.metrics.checks import rows_of_one_length
+from video_contrast.metrics.checks import Values, rows_of_one_length
 from video_contrast.metrics.interval import interval_keys, share_interval
 
 
-def right_in_all_rotations(hits: Any, *, clusters: Any = None, interval: bool = False) -> dict[str, float | int | None]:
+def right_in_all_rotations(
+    hits: Values, *, clusters: Values = None, interval: bool = False
+) -> dict[str, float | int | None]:
     """The share of items that a letter-choice model gets right in every rotation of the candidates.
 
     Args:

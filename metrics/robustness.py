@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import DRAWS, bootstrap_totals, interval_of_samples
-from video_contrast.metrics.checks import cluster_codes, listed, vector
+from video_contrast.metrics.checks import Values, cluster_codes, listed, vector
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
 from video_contrast.metrics.interval import interval_keys
 from video_contrast.metrics.ranks import exact_std
@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 
 
 def robustness(
-    clean: Any,
-    perturbed: Any,
+    clean: Values,
+    perturbed: Values,
     perturbations: Sequence[str],
     *,
     severities: Names = None,
@@ -28,7 +28,7 @@ def robustness(
     chance: float | None = None,
     percent: bool = False,
     ddof: int = 0,
-    clusters: Any = None,
+    clusters: Values = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """Absolute, relative and chance-corrected gamma of a model, by perturbation and by group of perturbations.
@@ -166,7 +166,7 @@ def _bootstrap_gammas(
     scores: tuple[Floats, Floats],
     condition: NDArray[np.int64],
     n_conditions: int,
-    clusters: Any,
+    clusters: Values,
     *,
     chance: float | None,
     percent: bool,

@@ -1,18 +1,16 @@
 """Sensitivity: how much a score falls when the caption becomes false, and how often it rises instead."""
 
-from typing import Any
-
 import numpy as np
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import vector
+from video_contrast.metrics.checks import Values, vector
 from video_contrast.metrics.interval import interval_keys, median_interval, share_interval
 
 _SPREAD = OfMeans(lambda means: np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0)))
 
 
 def sensitivity(
-    true_scores: Any, contrast_scores: Any, *, clusters: Any = None, interval: bool = False, seed: int = 0
+    true_scores: Values, contrast_scores: Values, *, clusters: Values = None, interval: bool = False, seed: int = 0
 ) -> dict[str, float | None]:
     """The change of score from the true caption to its contrast; it should be negative.
 

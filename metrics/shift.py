@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
+from video_contrast.metrics.checks import Values
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.perplexity import perplexity
 
@@ -21,7 +22,7 @@ def caption_shift(
     *,
     meteor: bool = False,
     language_model: str | None = None,
-    clusters: Any = None,
+    clusters: Values = None,
     interval: bool = False,
     seed: int = 0,
 ) -> Numbers:

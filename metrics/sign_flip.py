@@ -1,18 +1,16 @@
 """Sign-flip permutation test: could a mean of paired differences be chance?"""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from video_contrast.metrics.checks import cluster_codes, vector
+from video_contrast.metrics.checks import Values, cluster_codes, vector
 from video_contrast.seeds import stream
 
 _ENUMERATED = 15  # so many clusters have 32,768 sets of signs
 _DRAWS = 9_999
 
 
-def sign_flip(change: Any, clusters: Any = None, *, seed: int = 0) -> float:
+def sign_flip(change: Values, clusters: Values = None, *, seed: int = 0) -> float:
     """The two-sided p-value of a mean of paired differences, if both sides of every pair are interchangeable.
 
     The two models are interchanged in whole clusters; the p-value is the share of all sets of signs in which the sum of

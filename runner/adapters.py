@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
+from video_contrast.untyped import Model
 
 if TYPE_CHECKING:
     from video_contrast.runner.kinds.base import ModelSource
@@ -78,7 +79,7 @@ def check_base(folder: Path, base: ModelSource, digest: str) -> None:
         )
 
 
-def merged(model: Any, folder: Path) -> Any:
+def merged(model: Model, folder: Path) -> Model:
     """The model with the adapters added to its weights: of its own class again.
 
     Raises:
@@ -104,4 +105,5 @@ def merged(model: Any, folder: Path) -> Any:
         raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
     if absent := sorted(key for key in own - read if ".lora_" in key):
         raise UsageError(f"{folder} adapts another base than this {name}: it holds nothing for {absent[0]}")
-    return adapted.merge_and_unload()
+    plain: Model = adapted.merge_and_unload()
+    return plain

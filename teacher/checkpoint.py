@@ -1,10 +1,11 @@
 """The checkpoint that is trained: loaded as `score` loads it, saved as a plain `save_pretrained` folder."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.locate import locate
+from video_contrast.untyped import Model, Processor
 
 DEFAULT_FRAMES = 8
 
@@ -18,8 +19,8 @@ class LoadedCheckpoint(NamedTuple):
         revision: digest of its files.
     """
 
-    net: Any
-    processor: Any
+    net: Model
+    processor: Processor
     revision: str
 
 
@@ -51,7 +52,7 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     return LoadedCheckpoint(net, load_processor(source, loading), source.revision)
 
 
-def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
+def save_checkpoint(net: Model, processor: Processor, folder: Path) -> None:
     """Writes a plain `save_pretrained` folder.
 
     Args:
@@ -63,7 +64,7 @@ def save_checkpoint(net: Any, processor: Any, folder: Path) -> None:
     processor.save_pretrained(folder)
 
 
-def frames_of(net: Any, requested: int | None) -> int:
+def frames_of(net: Model, requested: int | None) -> int:
     """Frames a clip: as many as the model needs, or as requested.
 
     Raises:

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from video_contrast.untyped import Model
 
-def parameter_groups(model: Any, weight_decay: float, rates: dict[str, float] | None = None) -> list[dict[str, object]]:
+
+def parameter_groups(
+    model: Model, weight_decay: float, rates: dict[str, float] | None = None
+) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 
     Args:

@@ -1,13 +1,13 @@
 """Clips and captions of the shapes world through the towers of a tiny model."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch.nn import functional
 
+from video_contrast.untyped import Model, Tokenizer
 
-def embed_clips(model: Any, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:
+
+def embed_clips(model: Model, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:
     """float32[B, D] of uint8[B, T, H, W, 3]; a CLIP's frames are encoded one by one and averaged.
 
     Args:
@@ -23,7 +23,7 @@ def embed_clips(model: Any, clips: np.ndarray, *, unit: bool = True) -> torch.Te
     return frames.view(*clips.shape[:2], -1).mean(1)
 
 
-def embed_texts(model: Any, words: Any, texts: list[str]) -> torch.Tensor:
+def embed_texts(model: Model, words: Tokenizer, texts: list[str]) -> torch.Tensor:
     """Returns float32[M, D]; equal texts are encoded once.
 
     Args:

@@ -40,6 +40,7 @@ from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.run import teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
+from video_contrast.untyped import Model, Tokenizer
 from video_contrast.video import frame_indices
 
 SEED = 1000
@@ -126,7 +127,7 @@ def _hard(by_kind: dict[str, list[str]], rng: np.random.Generator, count: int) -
     return texts_in_order + [""] * (count - len(texts_in_order))
 
 
-def vocabulary(seed: int = SEED) -> Any:
+def vocabulary(seed: int = SEED) -> Tokenizer:
     """The tokenizer of all three checkpoints, fitted on training captions."""
     return tiny_models.tokenizer(
         write(claim(scene), names=names, phrase=phrase)
@@ -136,7 +137,7 @@ def vocabulary(seed: int = SEED) -> Any:
     )
 
 
-def train(name: str, start: Any, words: Any, *, seed: int = SEED, log: Any = print) -> Any:
+def train(name: str, start: Any, words: Tokenizer, *, seed: int = SEED, log: Any = print) -> Any:
     """Trains a checkpoint by contrast in the batch from the weights of `start`, and returns the model.
 
     Args:
@@ -175,7 +176,7 @@ def train(name: str, start: Any, words: Any, *, seed: int = SEED, log: Any = pri
     return model.eval()
 
 
-def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
+def taught(plain: Path, work: Path, *, seed: int = SEED) -> Model:
     """Trains `temporal` from the folder of `temporal-plain` with `teach`, and returns the model.
 
     Args:
@@ -195,7 +196,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Any:
     return load_checkpoint(model)[0]
 
 
-def losses(model: Any, words: Any, batch: ShapesBatch) -> dict[str, torch.Tensor]:
+def losses(model: Model, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
     """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
 
     Args:
@@ -220,7 +221,7 @@ def losses(model: Any, words: Any, batch: ShapesBatch) -> dict[str, torch.Tensor
     return terms
 
 
-def _optimizer(model: Any, peak: float) -> torch.optim.Optimizer:
+def _optimizer(model: Model, peak: float) -> torch.optim.Optimizer:
     return torch.optim.AdamW(parameter_groups(model, 0.05), lr=peak, betas=(0.9, 0.98), eps=1e-6)
 
 
@@ -251,7 +252,7 @@ def main() -> None:
             print(f"written to {arguments.output / name}", flush=True)
 
 
-def _start(words: Any, seed: int, stored: Path) -> Any:
+def _start(words: Tokenizer, seed: int, stored: Path) -> Any:
     """The warmed-up start, made once."""
     model = tiny_models.clip(words, seed)
     if stored.exists():

@@ -31,6 +31,7 @@ from video_contrast.builders.shapes.world import (
 from video_contrast.seeds import stream
 from video_contrast.teacher import tiny_models
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
+from video_contrast.untyped import Model, Tokenizer
 
 STEPS = 1100
 BATCH = 96
@@ -48,7 +49,7 @@ CLASSES = {
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
 
 
-def warm_up(words: Any, seed: int, *, steps: int = STEPS, log: Any = print) -> Any:
+def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Any = print) -> Model:
     """Returns a CLIP with warmed-up towers.
 
     Args:

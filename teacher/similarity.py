@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher.caption_rows import CaptionNegatives
+from video_contrast.untyped import Model
 
 DIMENSIONS = 64
 
@@ -70,7 +71,7 @@ class LatentSemantics:
 class SentenceTeacher:
     """A sentence-transformers model."""
 
-    model: Any  # a `SentenceTransformer`, imported only where one is loaded
+    model: Model  # a `SentenceTransformer`, imported only where one is loaded
     name: str
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -16,6 +16,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import atomic_path, read_json, resolve_under, write_json
 from video_contrast.rows import RetrievalRow
 from video_contrast.seeds import digest
+from video_contrast.untyped import Processor
 from video_contrast.video import decode, index_of
 
 
@@ -45,7 +46,7 @@ def open_store(
     path: Path,
     rows: Sequence[RetrievalRow],
     root: Path,
-    images: Any,
+    images: Processor,
     frames: int,
     *,
     accept_damaged: bool = False,
@@ -107,7 +108,7 @@ def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str,
     return {name: str(known.get("sha256") or known["error"]) for name, known in of_videos.items()}
 
 
-def _affine(images: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def _affine(images: Processor) -> tuple[torch.Tensor, torch.Tensor]:
     """What the processor does to a channel's value, float[3, 1, 1] each: value * scale + offset.
 
     Read off a black and a white picture, for processors rescale and normalise in several ways.
@@ -147,7 +148,7 @@ def _fill(path: Path, clips: Iterator[np.ndarray | VideoContrastError], count: i
 
 
 def _clips(
-    rows: Sequence[RetrievalRow], root: Path, images: Any, frames: int, *, accept_damaged: bool
+    rows: Sequence[RetrievalRow], root: Path, images: Processor, frames: int, *, accept_damaged: bool
 ) -> Iterator[np.ndarray | VideoContrastError]:
     """The rows' clips in their order, decoded by several threads, of which none runs far ahead."""
 
@@ -163,7 +164,7 @@ def _clips(
             yield from pool.map(clip, rows[begin : begin + 16 * workers])
 
 
-def _clip(row: RetrievalRow, root: Path, images: Any, frames: int, *, accept_damaged: bool) -> np.ndarray:
+def _clip(row: RetrievalRow, root: Path, images: Processor, frames: int, *, accept_damaged: bool) -> np.ndarray:
     video = resolve_under(root, row["video_path"])
     index = index_of(video)
     numbers = index.sample(index.span(row["start"], row["end"]), frames).tolist()

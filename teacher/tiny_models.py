@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
+
+from video_contrast.untyped import Model, Processor, Tokenizer
 
 IMAGE = 64
 PATCH = 16
@@ -18,15 +19,16 @@ TEXT_LENGTH = 48
 PAD, BEGIN, UNKNOWN, END = "<|pad|>", "<|begin|>", "<|unknown|>", "<|end|>"
 
 
-def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Any:
+def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
     """A byte-level BPE tokenizer fitted on captions; any text has tokens, so misspelt captions do too.
 
     Its end token has the highest id: CLIP's text towers read a caption's embedding there.
     """
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+    import tokenizers
+    from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
-    bpe = Tokenizer(models.BPE(unk_token=UNKNOWN))
+    bpe = tokenizers.Tokenizer(models.BPE(unk_token=UNKNOWN))
     bpe.normalizer = normalizers.Sequence([normalizers.NFC()])
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     bpe.decoder = decoders.ByteLevel()
@@ -45,7 +47,7 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Any:
         single=f"{BEGIN} $A {END}", special_tokens=[(BEGIN, begin), (END, end)]
     )
     assert end == bpe.get_vocab_size() - 1
-    return PreTrainedTokenizerFast(
+    words: Tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=bpe,
         pad_token=PAD,
         bos_token=BEGIN,
@@ -53,9 +55,10 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Any:
         unk_token=UNKNOWN,
         model_max_length=TEXT_LENGTH,
     )
+    return words
 
 
-def xclip(words: Any, seed: int) -> Any:
+def xclip(words: Tokenizer, seed: int) -> Model:
     """A tiny X-CLIP whose prompt generator adds nothing, so that similarity is a plain product."""
     from transformers import XCLIPConfig, XCLIPModel
 
@@ -81,7 +84,7 @@ def xclip(words: Any, seed: int) -> Any:
     return _started(model)
 
 
-def clip(words: Any, seed: int) -> Any:
+def clip(words: Tokenizer, seed: int) -> Model:
     """A tiny CLIP: frames one by one, so a clip is a bag of frames."""
     from transformers import CLIPConfig, CLIPModel
 
@@ -89,7 +92,7 @@ def clip(words: Any, seed: int) -> Any:
     return _started(CLIPModel(CLIPConfig(text_config=_text(words), vision_config=_vision(), projection_dim=PROJECTED)))
 
 
-def with_towers_of(model: Any, other: Any) -> Any:
+def with_towers_of(model: Model, other: Model) -> Model:
     """The model with every weight of another tiny model that has the same name and shape."""
     own, weights = model.state_dict(), other.state_dict()
     shared = {name: value for name, value in weights.items() if name in own and own[name].shape == value.shape}
@@ -97,7 +100,7 @@ def with_towers_of(model: Any, other: Any) -> Any:
     return model
 
 
-def processor(model: Any, words: Any) -> Any:
+def processor(model: Model, words: Tokenizer) -> Processor:
     """The processor that goes with a model, so that `AutoProcessor` finds it beside the weights."""
     from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor
 
@@ -105,11 +108,13 @@ def processor(model: Any, words: Any) -> Any:
     shared: dict[str, object] = {"image_mean": half, "image_std": half, "crop_size": {"height": IMAGE, "width": IMAGE}}
     shared |= {"size": {"shortest_edge": IMAGE}, "resample": 3}
     if model.config.model_type == "clip":
-        return CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
-    return XCLIPProcessor(image_processor=VideoMAEImageProcessorPil(**shared), tokenizer=words)
+        plain: Processor = CLIPProcessor(image_processor=CLIPImageProcessorPil(**shared), tokenizer=words)
+        return plain
+    joint: Processor = XCLIPProcessor(image_processor=VideoMAEImageProcessorPil(**shared), tokenizer=words)
+    return joint
 
 
-def save(model: Any, words: Any, folder: Path) -> None:
+def save(model: Model, words: Tokenizer, folder: Path) -> None:
     """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor.
 
     Args:
@@ -124,7 +129,7 @@ def save(model: Any, words: Any, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2, sort_keys=True) + "\n")
 
 
-def _text(words: Any) -> dict[str, int]:
+def _text(words: Tokenizer) -> dict[str, int]:
     return {
         "vocab_size": len(words),
         "hidden_size": HIDDEN,
@@ -150,7 +155,7 @@ def _vision() -> dict[str, float]:
     }
 
 
-def start_from_pictures(model: Any, frames: np.ndarray) -> None:
+def start_from_pictures(model: Model, frames: np.ndarray) -> None:
     """Starts the patch embedding as the whitened principal components of real patches, and positions as a map.
 
     Small transformers otherwise spend most of a short training on finding out that patches have edges and places.
@@ -179,7 +184,7 @@ def start_from_pictures(model: Any, frames: np.ndarray) -> None:
         where[1:] = _sinusoids(grid, HIDDEN) - torch.from_numpy(weight @ mean).float()
 
 
-def _started(model: Any) -> Any:
+def _started(model: Model) -> Model:
     # Words that differ and attention that looks somewhere from the start: the library's small numbers are for huge
     # runs. In a hundred batches the vision tower names twice as many colours so (.65 against .29).
     with torch.no_grad():

@@ -33,6 +33,7 @@ from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.terms import losses
+from video_contrast.untyped import Model, Tensor
 
 WEIGHTS = "model.safetensors"
 
@@ -88,7 +89,7 @@ class TeachTrainer(Trainer):
         return DataLoader(_Numbers(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
-        self, model: Any, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
+        self, model: Model, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The sum of the losses of a batch, checked.
 
@@ -108,7 +109,7 @@ class TeachTrainer(Trainer):
             self.sums[name] = self.sums.get(name, 0.0) + value.detach() / self.current_gradient_accumulation_steps
         return (loss, cosines) if return_outputs else loss
 
-    def training_step(self, model: Any, inputs: dict[str, Batch], num_items_in_batch: Any = None) -> torch.Tensor:
+    def training_step(self, model: Model, inputs: dict[str, Batch], num_items_in_batch: Any = None) -> torch.Tensor:
         """The library's, and a check of the gradients before they are used.
 
         Args:
@@ -140,7 +141,7 @@ class TeachTrainer(Trainer):
         """The model, as it is now, on the validation clips."""
         options = self.options
 
-        def terms(cosines: Any, square: Any, temperature: Any, batch: Batch) -> dict[str, torch.Tensor]:
+        def terms(cosines: Tensor, square: Tensor, temperature: Tensor, batch: Batch) -> dict[str, torch.Tensor]:
             return losses(cosines, square, temperature, batch, options=options)
 
         with self.accelerator.autocast():
@@ -189,7 +190,7 @@ class TeachTrainer(Trainer):
             tensors = {name: value.detach().contiguous() for name, value in _saved_tensors(self.model)}
             save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
-    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+    def _save_checkpoint(self, model: Model, trial: Any) -> None:
         super()._save_checkpoint(model, trial)
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
@@ -198,7 +199,7 @@ class TeachTrainer(Trainer):
             saving.mark_whole(folder)
         self.accelerator.wait_for_everyone()
 
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Model | None = None) -> None:
         self.restore(Path(resume_from_checkpoint))
 
     def _load_best_model(self) -> None:

@@ -59,7 +59,7 @@ class Pipeline:
         tagger: str = "auto",
         num_proc: int = 1,
         generator_options: Mapping[str, Any] | None = None,
-        options: Mapping[str, object] | None = None,
+        options: Mapping[str, Any] | None = None,
         on_reject: OnReject | None = None,
     ) -> None:
         options = options or {}

@@ -1,7 +1,8 @@
 """HanTa's English model: the tagger that works offline, since its data lies in its wheel (LGPL-3, unmodified)."""
 
 from functools import lru_cache
-from typing import Any
+
+from video_contrast.untyped import Model
 
 # BNC C5 -> Penn. Base forms (VVB, VBB ...) become VB or VBP by the words around them.
 C5_TO_PENN = {
@@ -25,7 +26,7 @@ class HantaTagger:
     def __init__(self) -> None:
         from HanTa import HanoverTagger
 
-        self._model: Any = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
+        self._model: Model = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
         self._model.analyze_forward = lru_cache(_CACHED_WORDS)(self._model.analyze_forward)
 
     @property

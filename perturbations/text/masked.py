@@ -1,7 +1,6 @@
 """SwapText by a masked language model (robustness paper, A.2)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.random import Generator
 
@@ -10,6 +9,7 @@ from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, put, sample
+from video_contrast.untyped import Model, Tokenizer
 
 PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
 _COARSE = ("NN", "VB", "JJ", "RB")
@@ -41,7 +41,9 @@ def _targets(tokens: list[Token], rng: Generator) -> list[Token]:
     return [can[n] for n in sample(len(can), how_many(0.2, count), rng)] if can else []
 
 
-def _propose(captions: list[str], targets: list[list[Token]], tokenizer: Any, model: Any) -> list[list[list[str]]]:
+def _propose(
+    captions: list[str], targets: list[list[Token]], tokenizer: Tokenizer, model: Model
+) -> list[list[list[str]]]:
     """For each masked word the model's best whole words, best first."""
     import torch
 
@@ -60,11 +62,11 @@ def _propose(captions: list[str], targets: list[list[Token]], tokenizer: Any, mo
     return done
 
 
-def _longest(tokenizer: Any) -> int:
+def _longest(tokenizer: Tokenizer) -> int:
     return int(min(tokenizer.model_max_length, 512))
 
 
-def _whole_words(tokenizer: Any, ids: list[int]) -> list[str]:
+def _whole_words(tokenizer: Tokenizer, ids: list[int]) -> list[str]:
     """The alphabetic words among token ids; pieces that continue a word are no words."""
     pieces = tokenizer.convert_ids_to_tokens(ids)
     marked = any(piece.startswith(("Ġ", "▁")) for piece in pieces)  # byte-level and sentencepiece mark word starts

@@ -17,6 +17,7 @@ from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
+from video_contrast.untyped import Model, Tensor, Tokenizer
 
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
@@ -92,7 +93,7 @@ def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Gi
     return choose(captions, rewritten, *judge)
 
 
-def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Any, model: Any) -> list[list[str]]:
+def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Tokenizer, model: Model) -> list[list[str]]:
     """Returns `SAMPLES` sampled outputs a text.
 
     Args:
@@ -134,7 +135,7 @@ class _Draw:
     def __init__(self, rngs: list[Generator]) -> None:
         self._rngs = rngs
 
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
+    def __call__(self, input_ids: Tensor, scores: Any) -> Any:
         import torch
 
         best, places = scores.float().topk(min(TOP_K, scores.shape[-1]), dim=-1)
@@ -148,7 +149,7 @@ class _Draw:
         return out.scatter(1, places.gather(1, chosen), 0.0)
 
 
-def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Any, model: Any) -> list[str]:
+def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer, model: Model) -> list[str]:
     """Returns of each caption's rewritings the one that follows from it best; the first of equals.
 
     Args:

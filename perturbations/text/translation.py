@@ -1,12 +1,12 @@
 """SwapText by translating to another language and back (robustness paper, A.2)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.random import Generator
 
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
+from video_contrast.untyped import Model, Tokenizer
 
 _BEAMS = 5
 _LONGEST = 128  # tokens
@@ -29,7 +29,7 @@ def back_trans(
     return [text or caption for text, caption in zip(texts, captions, strict=True)]
 
 
-def translate(texts: list[str], tokenizer: Any, model: Any) -> list[str]:
+def translate(texts: list[str], tokenizer: Tokenizer, model: Model) -> list[str]:
     """The best translation of each text by beam search.
 
     Args:

@@ -12,8 +12,9 @@ from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.loading import Tensors
+from video_contrast.runner.kinds.loading import Tensors, tokenizer_of
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
+from video_contrast.untyped import Model, Processor
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
@@ -55,13 +56,13 @@ class Prompt:
         )
 
 
-def template_of(processor: Any) -> Any:
+def template_of(processor: Processor) -> Any:
     """The chat template of a processor or of its tokenizer.
 
     Raises:
         VideoContrastError: it has none.
     """
-    tokenizer = getattr(processor, "tokenizer", processor)
+    tokenizer = tokenizer_of(processor)
     template = getattr(processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
     if not template:
         raise VideoContrastError(
@@ -88,10 +89,10 @@ class ChatPrompts:
         UsageError: the model is to think, and its template knows no thinking.
     """
 
-    def __init__(self, model: Any, processor: Any, *, thinking: int = 0) -> None:
+    def __init__(self, model: Model, processor: Processor, *, thinking: int = 0) -> None:
         self.model = model
         self.processor = processor
-        self.tokenizer = getattr(processor, "tokenizer", processor)
+        self.tokenizer = tokenizer_of(processor)
         self.takes_video = getattr(processor, "video_processor", None) is not None
         template = template_of(processor)
         self._thinks = bool(thinking)
@@ -216,7 +217,7 @@ class ChatPrompts:
         return {token for token in tokens if isinstance(token, str) and token}
 
 
-def _limits(processor: Any) -> tuple[int | None, int | None]:
+def _limits(processor: Processor) -> tuple[int | None, int | None]:
     """The smallest and the largest number of pixels of a frame, as a processor of Qwen keeps them."""
     size = processor.size if isinstance(processor.size, Mapping) else vars(processor.size)
     return size.get("shortest_edge"), size.get("longest_edge")

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from video_contrast.runner.kinds.loading import (
     to_numpy,
     unit,
 )
+from video_contrast.untyped import Model, Processor
 
 ARCHITECTURES = (
     "CLIPModel",
@@ -69,8 +69,8 @@ class ImageTextEncoder(DualEncoder):
 
     def __init__(
         self,
-        model: Any,
-        processor: Any,
+        model: Model,
+        processor: Processor,
         *,
         pooling: str = "mean",
         temperature: float = 0.1,

@@ -26,6 +26,7 @@ from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
 from video_contrast.runner.kinds.thinking import think
 from video_contrast.runner.kinds.video_metadata import told_times
+from video_contrast.untyped import Model, Processor, Tensor
 
 T = TypeVar("T")
 SHOWN = 64  # tokens before the end of the video that are shown decoded
@@ -63,7 +64,7 @@ class GenerativeScorer(PairScorer):
         VideoContrastError: the processor has no chat template, or Yes and No are no single tokens.
     """
 
-    def __init__(self, model: Any, processor: Any, options: ScoringOptions | None = None) -> None:
+    def __init__(self, model: Model, processor: Processor, options: ScoringOptions | None = None) -> None:
         self.model = model
         self.options = options or ScoringOptions()
         if self.options.thinking and self.options.scoring == "loglik":
@@ -147,7 +148,7 @@ class GenerativeScorer(PairScorer):
         self._note_mass([part["yes"], part["no"]])
         return prompts.yes_no_scores(texts, [part["yes"], part["no"]])
 
-    def _yes_and_no(self, _: int, logits: Any) -> dict[str, float]:
+    def _yes_and_no(self, _: int, logits: Tensor) -> dict[str, float]:
         log = logits[-1].log_softmax(-1)
         return {"yes": float(log[self.yes].logsumexp(0)), "no": float(log[self.no].logsumexp(0))}
 
@@ -158,7 +159,7 @@ class GenerativeScorer(PairScorer):
         if not all(letters):
             raise VideoContrastError("the tokenizer splits the option letters; use --scoring yesno or loglik")
 
-        def read(_: int, logits: Any) -> np.ndarray | None:
+        def read(_: int, logits: Tensor) -> np.ndarray | None:
             log = logits[-1].log_softmax(-1)
             return np.array([float(log[ids].logsumexp(0)) for ids in letters])
 
@@ -214,7 +215,7 @@ class GenerativeScorer(PairScorer):
             if not self.tokenizer.encode(text, add_special_tokens=False):
                 raise VideoContrastError(f"the tokenizer makes no token of the caption {text!r}, so it has no score")
 
-        def read(number: int, logits: Any) -> float:
+        def read(number: int, logits: Tensor) -> float:
             if logits.shape[0] != len(endings[number]):
                 raise VideoContrastError(f"{type(self.model).__name__} returned no logits for the caption's tokens")
             log = logits.log_softmax(-1)

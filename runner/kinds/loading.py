@@ -14,6 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
+from video_contrast.untyped import Model, Processor, Tokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +31,7 @@ LONGEST = 300  # letters of an error of the library
 RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
 
 
-def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Any:
+def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Model:
     """The model in evaluation mode, on its device, in its dtype.
 
     Args:
@@ -63,10 +64,11 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
         model = merged(model, source.adapter)
     if not settings.device_map:
         model = model.to(settings.device)
-    return model.eval()
+    evaluated: Model = model.eval()
+    return evaluated
 
 
-def _refuse_random_weights(source: ModelSource, model: Any, absent: set[str]) -> None:
+def _refuse_random_weights(source: ModelSource, model: Model, absent: set[str]) -> None:
     """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
     if absent:
         few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
@@ -76,7 +78,7 @@ def _refuse_random_weights(source: ModelSource, model: Any, absent: set[str]) ->
         )
 
 
-def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Any:
+def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Processor:
     """The processor, with the PIL backend: torchvision's pixels differ by up to 1e-4 in cosine.
 
     Args:
@@ -87,19 +89,25 @@ def load_processor(source: ModelSource, settings: LoadOptions, backend: str | No
     options = {"backend": backend} if backend else {}
     with explained(source), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        processor = transformers.AutoProcessor.from_pretrained(
+        processor: Processor = transformers.AutoProcessor.from_pretrained(
             source.path, trust_remote_code=settings.trust_remote_code, local_files_only=True, **options
         )
     return reading(source, processor)
 
 
-def reading(source: ModelSource, processor: Any) -> Any:
+def tokenizer_of(processor: Processor) -> Tokenizer:
+    """The tokenizer of a processor; of text models it is the processor itself."""
+    tokenizer: Tokenizer = processor.tokenizer if hasattr(processor, "tokenizer") else processor
+    return tokenizer
+
+
+def reading(source: ModelSource, processor: Processor) -> Processor:
     """The processor or tokenizer, if it knows a word at all: the library makes an empty one where files are missing.
 
     Raises:
         VideoContrastError: every caption would be the same to it.
     """
-    tokenizer = getattr(processor, "tokenizer", processor)
+    tokenizer = tokenizer_of(processor)
     if hasattr(tokenizer, "unk_token_id") and hasattr(tokenizer, "encode"):
         ids = tokenizer.encode("a man and a woman walk", add_special_tokens=False)
         if not set(ids) - {tokenizer.unk_token_id}:
@@ -160,7 +168,7 @@ def to_numpy(rows: torch.Tensor) -> np.ndarray:
     return np.asarray(rows.cpu())
 
 
-def pixels_of(image_processor: Any, frames: np.ndarray) -> Arrays:
+def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:
     """One clip through an image processor: arrays with a first axis of T."""
     images = [np.ascontiguousarray(frame) for frame in frames]
     fits = type(image_processor).__name__ in RESIZE_THEN_CROP and _fits(image_processor, frames.shape[1:3])
@@ -169,7 +177,7 @@ def pixels_of(image_processor: Any, frames: np.ndarray) -> Arrays:
     return {name: np.asarray(value) for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
 
-def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> Tensors:
+def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: Any) -> Tensors:
     """One clip through an image processor of torchvision's backend, resized on a device.
 
     Args:
@@ -184,7 +192,7 @@ def pixels_on_device(image_processor: Any, frames: np.ndarray, device: Any) -> T
     return {name: value for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
 
-def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
+def _fits(image_processor: Processor, shape: tuple[int, int]) -> bool:
     """Whether frames have the size that they would be resized and cropped to: that would only copy them."""
     size = dict(image_processor.size)
     height, width = (size.get(name) or size.get("shortest_edge") for name in ("height", "width"))
@@ -192,7 +200,7 @@ def _fits(image_processor: Any, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: Any) -> Tensors:
+def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: Model) -> Tensors:
     """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 
@@ -220,7 +228,12 @@ class Tokens:
     """
 
     def __init__(
-        self, tokenizer: Any, config: Any, *, padded_to: int | None = None, clean: Callable[[str], str] | None = None
+        self,
+        tokenizer: Tokenizer,
+        config: Any,
+        *,
+        padded_to: int | None = None,
+        clean: Callable[[str], str] | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.counted: dict[tuple[str, ...], int] = {}  # the texts last asked about, and how many are too long
@@ -263,7 +276,7 @@ class Tokens:
         return [self.clean(text) for text in texts] if self.clean else list(texts)
 
 
-def count_longer(tokenizer: Any, texts: Sequence[str], limit: int) -> int:
+def count_longer(tokenizer: Tokenizer, texts: Sequence[str], limit: int) -> int:
     """How many of the texts make more than `limit` tokens.
 
     Args:

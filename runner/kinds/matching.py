@@ -26,6 +26,7 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, to_numpy, unit
+from video_contrast.untyped import Model, Processor
 
 Aggregate = Literal["mean", "max"]
 
@@ -43,7 +44,12 @@ class MatchingScorer(PairScorer):
     """
 
     def __init__(
-        self, model: Any, processor: Any, aggregate: Aggregate = "mean", batch_size: int = 32, prefilter: int = 0
+        self,
+        model: Model,
+        processor: Processor,
+        aggregate: Aggregate = "mean",
+        batch_size: int = 32,
+        prefilter: int = 0,
     ) -> None:
         name = type(model).__name__
         if name not in HEADS:
@@ -86,18 +92,18 @@ class MatchingScorer(PairScorer):
         return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 
 
-def _pixels(model: Any, processor: Any, frames: list[np.ndarray]) -> Any:
+def _pixels(model: Model, processor: Processor, frames: list[np.ndarray]) -> Any:
     pixels = processor.image_processor(images=frames, return_tensors="pt")["pixel_values"]
     return pixels.to(model.device, dtype=model.dtype)
 
 
-def _tokens(model: Any, processor: Any, captions: list[str]) -> Any:
+def _tokens(model: Model, processor: Processor, captions: list[str]) -> Any:
     return processor.tokenizer(
         captions, padding=True, truncation=True, max_length=_limit(model), return_tensors="pt"
     ).to(model.device)
 
 
-def _limit(model: Any) -> int:
+def _limit(model: Model) -> int:
     return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
 
 
@@ -109,7 +115,7 @@ def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Any, A
     return list(zip(frame.reshape(-1).split(batch_size), caption.reshape(-1).split(batch_size), strict=True))
 
 
-def _blip(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
     """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
     import torch
 
@@ -128,7 +134,7 @@ def _blip(model: Any, processor: Any, frames: list[np.ndarray], captions: list[s
     return torch.cat(matches).reshape(len(frames), len(captions))
 
 
-def _blip2(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+def _blip2(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
     """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
     import torch
 
@@ -155,7 +161,9 @@ def _blip2(model: Any, processor: Any, frames: list[np.ndarray], captions: list[
 def _single_stream(two_classes: bool) -> Callable[..., Any]:
     """BridgeTower (two classes) and ViLT (one ranking logit): frame and caption go through together."""
 
-    def match(model: Any, processor: Any, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+    def match(
+        model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
+    ) -> Any:
         import torch
 
         batch = processor.image_processor(images=frames, return_tensors="pt").to(model.device, dtype=model.dtype)
@@ -184,7 +192,7 @@ HEADS: dict[str, Callable[..., Any]] = {
 class _BlipCoarse(DualEncoder):
     """BLIP's contrastive embeddings (ITC): frames averaged, cosine with the caption."""
 
-    def __init__(self, model: Any, processor: Any) -> None:
+    def __init__(self, model: Model, processor: Processor) -> None:
         self.model = model
         self.processor = processor
 
@@ -212,7 +220,7 @@ class _BlipCoarse(DualEncoder):
 class _Blip2Coarse(DualEncoder):
     """BLIP-2's contrastive embeddings: the cosine of the query that fits best, averaged over frames."""
 
-    def __init__(self, model: Any, processor: Any) -> None:
+    def __init__(self, model: Model, processor: Processor) -> None:
         self.model = model
         self.processor = processor
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import string
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.kinds.base import Question, ScoreResult
+from video_contrast.untyped import Tokenizer
 
 YESNO = 'Does this video show: "{caption}"? Answer Yes or No.'
 DESCRIBE = "Describe what happens in this video in one sentence."
@@ -25,7 +26,7 @@ Rotations = Literal["none", "rotate", "latin"]
 ROTATIONS = ("none", "rotate", "latin")
 
 
-def single_tokens(tokenizer: Any, forms: Sequence[str]) -> list[int]:
+def single_tokens(tokenizer: Tokenizer, forms: Sequence[str]) -> list[int]:
     """Ids of the forms that are one token, each once, in order of the ids."""
     ids = [tokenizer.encode(form, add_special_tokens=False) for form in forms]
     return sorted({tokens[0] for tokens in ids if len(tokens) == 1})

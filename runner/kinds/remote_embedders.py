@@ -19,7 +19,8 @@ import numpy as np
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder
-from video_contrast.runner.kinds.loading import Arrays, count_longer, on_device, pooled, to_numpy, unit
+from video_contrast.runner.kinds.loading import Arrays, count_longer, on_device, pooled, to_numpy, tokenizer_of, unit
+from video_contrast.untyped import Model, Processor, Tensor
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
@@ -53,7 +54,7 @@ def _resized(frames: np.ndarray, height: int, width: int) -> Any:
     return torch.nn.functional.interpolate(pixels, (height, width), mode="bilinear", align_corners=False)
 
 
-def _normal(pixels: Any, statistics: tuple[tuple[float, ...], tuple[float, ...]]) -> np.ndarray:
+def _normal(pixels: Tensor, statistics: tuple[tuple[float, ...], tuple[float, ...]]) -> np.ndarray:
     mean, deviation = (np.array(numbers, np.float32).reshape(1, 3, 1, 1) for numbers in statistics)
     return np.asarray((pixels.numpy() / 255.0 - mean) / deviation, np.float32)
 
@@ -86,7 +87,7 @@ INTERFACES = (
 )
 
 
-def interface_of(model: Any) -> Interface | None:
+def interface_of(model: Model) -> Interface | None:
     """The interface that a model of remote code has; None where it has the library's own, or none that is known."""
     if hasattr(model, "get_video_features"):
         return None
@@ -109,7 +110,7 @@ class RemoteEncoder(DualEncoder):
         VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
     """
 
-    def __init__(self, model: Any, interface: Interface, processor: Any) -> None:
+    def __init__(self, model: Model, interface: Interface, processor: Processor | None) -> None:
         if interface.processor and interface.prepare is None and not hasattr(processor, "tokenizer"):
             raise VideoContrastError(
                 f"{type(model).__name__} comes without its processor (processor_config.json and its code), which makes "
@@ -117,7 +118,7 @@ class RemoteEncoder(DualEncoder):
             )
         self.model = model
         self.interface = interface
-        self.processor = processor
+        self.processor: Any = processor  # None where the interface needs none
         vision = getattr(model.config, "vision_config", None)
         sides = [getattr(owner, name, None) for owner in (vision, model.config) for name in ("image_size", "img_size")]
         self.side = next((int(side) for side in sides if side), SIDE)
@@ -133,7 +134,7 @@ class RemoteEncoder(DualEncoder):
             return None
         padded = self.interface.prepare is None  # to the length at which its processor cuts (128 in Cosmos-Embed1)
         limit = int(self.processor(text=[""])["input_ids"].shape[1]) if padded else LANGUAGEBIND_TOKENS
-        return count_longer(getattr(self.processor, "tokenizer", self.processor), texts, limit)
+        return count_longer(tokenizer_of(self.processor), texts, limit)
 
     def prepare(self, clip: ClipFrames) -> Arrays:
         """The clip's pixels, by the name under which the model takes them."""
@@ -166,7 +167,7 @@ class RemoteEncoder(DualEncoder):
         if self.interface.family == "Cosmos-Embed1":
             return encode(**{name: _tensor(value, self.model) for name, value in self.processor(text=texts).items()})
         if self.interface.family == "LanguageBind":
-            tokenizer = getattr(self.processor, "tokenizer", self.processor)
+            tokenizer = tokenizer_of(self.processor)
             tokens = tokenizer(
                 texts, max_length=LANGUAGEBIND_TOKENS, padding="max_length", truncation=True, return_tensors="pt"
             )
@@ -183,7 +184,7 @@ def _projected(output: Any) -> Any:
     return rows.reshape(rows.shape[0], -1)
 
 
-def _tensor(value: Any, model: Any) -> Any:
+def _tensor(value: Any, model: Model) -> Any:
     import torch
 
     tensor = torch.as_tensor(value).to(model.device)

@@ -25,9 +25,10 @@ from video_contrast.runner.kinds.base import (
     kind,
     unit_rows,
 )
-from video_contrast.runner.kinds.loading import count_longer, explained, reading
+from video_contrast.runner.kinds.loading import count_longer, explained, reading, tokenizer_of
 from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate, told_times
+from video_contrast.untyped import Model
 
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
@@ -47,7 +48,7 @@ class SentenceModel(Encoder):
         UsageError: it takes text only.
     """
 
-    def __init__(self, model: Any, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
+    def __init__(self, model: Model, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
         self.model = model
         self.modalities = [str(modality) for modality in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
@@ -76,8 +77,7 @@ class SentenceModel(Encoder):
         """How many of the texts are longer than the model reads, its prompt not counted."""
         limit = getattr(self.model, "max_seq_length", None)
         processor = getattr(self.model, "tokenizer", None)
-        tokenizer = getattr(processor, "tokenizer", processor)
-        return count_longer(tokenizer, texts, int(limit)) if tokenizer is not None and limit else None
+        return count_longer(tokenizer_of(processor), texts, int(limit)) if processor is not None and limit else None
 
     def prepare(self, clip: ClipFrames) -> ClipFrames:
         """The clip, with the times of its frames."""
@@ -138,7 +138,7 @@ class SentenceEncoder(SentenceModel, DualEncoder):
         return np.asarray(rows, np.float32)
 
 
-def rendered(model: Any, given: Any, prompt: str, **more: Any) -> JsonObject:
+def rendered(model: Model, given: Any, prompt: str, **more: Any) -> JsonObject:
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
 
     Args:
@@ -152,7 +152,7 @@ def rendered(model: Any, given: Any, prompt: str, **more: Any) -> JsonObject:
     shown: JsonObject = {"pixels": shapes}
     if "input_ids" in features:
         processor = model.tokenizer
-        text = getattr(processor, "tokenizer", processor).decode(features["input_ids"][0])
+        text = tokenizer_of(processor).decode(features["input_ids"][0])
         short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
         shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
         if told := told_times(text, features):
@@ -160,10 +160,11 @@ def rendered(model: Any, given: Any, prompt: str, **more: Any) -> JsonObject:
     return shown
 
 
-def sampled(model: Any, clip: ClipFrames) -> JsonObject:
+def sampled(model: Model, clip: ClipFrames) -> JsonObject:
     """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
     inside = model[0] if hasattr(model, "__getitem__") else None
-    rate = {"fps": metadata_of(clip)["fps"]} if takes_rate(getattr(inside, "processor", None)) else {}
+    processor = getattr(inside, "processor", None)
+    rate = {"fps": metadata_of(clip)["fps"]} if takes_rate(processor) else {}
     return {"do_sample_frames": False, **rate}
 
 
@@ -172,7 +173,7 @@ def prompt_of(option: str) -> str | None:
     return None if option == "" else "" if option == NO_PROMPT else option
 
 
-def saved_prompt(model: Any, names: Sequence[str]) -> str:
+def saved_prompt(model: Model, names: Sequence[str]) -> str:
     """The prompt that a checkpoint saved under the first of some names, else its default one, else ""."""
     prompts = getattr(model, "prompts", None) or {}
     name = next((name for name in names if name in prompts), getattr(model, "default_prompt_name", None))

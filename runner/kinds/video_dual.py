@@ -26,6 +26,7 @@ from video_contrast.runner.kinds.loading import (
     unit,
 )
 from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
+from video_contrast.untyped import Model, Processor
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
@@ -40,7 +41,7 @@ class VideoTextEncoder(DualEncoder):
         processor: its processor, with a tokenizer and a video processor, or an image processor that takes the frames.
     """
 
-    def __init__(self, model: Any, processor: Any) -> None:
+    def __init__(self, model: Model, processor: Processor) -> None:
         self.model = model
         self.name = type(model).__name__
         self.processor = processor
@@ -74,7 +75,7 @@ class VideoTextEncoder(DualEncoder):
 
     def prepare(self, clip: ClipFrames) -> np.ndarray:
         """The processor's pixels, float32[T, 3, H, W]; the frames are taken as they are."""
-        if self.videos is None:
+        if self.images is not None:
             return pixels_of(self.images, clip.frames)["pixel_values"]
         # Through the whole processor, which has defaults of its own beside those of the video processor.
         batch = self.processor(videos=[clip.frames], do_sample_frames=False, return_tensors="pt")
@@ -87,7 +88,7 @@ class VideoTextEncoder(DualEncoder):
         pixels = on_device({self.pixels: np.stack(prepared)}, self.model)
         with torch.inference_mode():
             if self.name in PERCEPTION:
-                part = getattr(self.model, "video_model", self.model)
+                part = self._part()
                 rows = part.video_head(part.video_encoder(**pixels).pooler_output).float()
             else:
                 rows = unit(pooled(self.model.get_video_features(**pixels)))
@@ -102,10 +103,15 @@ class VideoTextEncoder(DualEncoder):
             if self.name in PERCEPTION:
                 tokens.pop("token_type_ids", None)
                 states = self.model.text_model(**tokens, output_hidden_states=True).hidden_states[-1][:, 0]
-                rows = getattr(self.model, "video_model", self.model).text_video_head(states).float()
+                rows = self._part().text_video_head(states).float()
             else:
                 rows = unit(pooled(self.model.get_text_features(**tokens)))
         return to_numpy(rows)
+
+    def _part(self) -> Model:
+        """The part of a Perception model that knows clips and texts, without sound."""
+        part: Model = self.model.video_model if hasattr(self.model, "video_model") else self.model
+        return part
 
 
 def canonical(text: str) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from video_contrast.runner.kinds.base import ClipFrames
+from video_contrast.untyped import Processor
 
 
-def takes_rate(processor: Any) -> bool:
+def takes_rate(processor: Processor | None) -> bool:
     """Whether a processor takes the rate of the frames as `fps` and not from the metadata (Qwen2.5-Omni, Qwen3-Omni).
 
     It believes in two frames a second where it is not given.

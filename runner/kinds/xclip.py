@@ -14,6 +14,7 @@ import numpy as np
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, to_numpy, unit
+from video_contrast.untyped import Model, Processor
 
 PAIRS_AT_A_TIME = 4096
 
@@ -24,7 +25,7 @@ class XCLIPEncoder(LateJoinEncoder):
     A video's row is its embedding followed by its averaged patch features (absent where the prompt adds nothing).
     """
 
-    def __init__(self, model: Any, processor: Any) -> None:
+    def __init__(self, model: Model, processor: Processor) -> None:
         self.model = model
         self.images = getattr(processor, "image_processor", None) or processor.video_processor
         self.tokens = Tokens(processor.tokenizer, model.config)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.untyped import AvContainer, AvStream
 from video_contrast.video.ending import cut_short
 from video_contrast.video.open import BrokenVideo, opened, reason, regular
 from video_contrast.video.sampling import Policy, sampled_frames, span_frames
@@ -197,7 +197,7 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
     )
 
 
-def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
+def _packets(container: AvContainer, stream: AvStream) -> tuple[list[_Packet], float, str]:
     """The packets of the picture that are shown, the seconds that any stream reaches, and what failed."""
     import av
 
@@ -229,7 +229,7 @@ def _packets(container: Any, stream: Any) -> tuple[list[_Packet], float, str]:
     return packets, reached, fault
 
 
-def _header(container: Any, stream: Any) -> _Header:
+def _header(container: AvContainer, stream: AvStream) -> _Header:
     import av
 
     names = set(container.format.name.split(","))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from video_contrast.untyped import AvContainer, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.open import BrokenVideo, DamagedVideo, opened, picture, reason
 
@@ -139,7 +140,7 @@ def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterat
         yield from _forward(container.demux(stream), index, indices[done:], counter)
 
 
-def _packets_from(container: Any, stream: Any, index: VideoIndex, key: int) -> Iterator[Any]:
+def _packets_from(container: AvContainer, stream: AvStream, index: VideoIndex, key: int) -> Iterator[Any]:
     """The packets from that of a key frame on. Transport streams seek inexactly: then from further back."""
     at = index.keys.index(key)
     for back in (at, max(0, at - 2)):

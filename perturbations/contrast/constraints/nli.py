@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from video_contrast.perturbations.contrast.batches import by_length, tokens_a_ba
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.untyped import Model, Tokenizer
 
 
 @dataclass
@@ -40,8 +40,10 @@ class NotEntailed(Constraint):
             )
         self._device = device_of(self.device)
         self._budget = tokens_a_batch(self.batch_tokens, self._device)
-        self._tokenizer: Any = load(self.nli_model, AutoTokenizer, "nli_model")
-        self._model: Any = load(self.nli_model, AutoModelForSequenceClassification, "nli_model").to(self._device).eval()
+        self._tokenizer: Tokenizer = load(self.nli_model, AutoTokenizer, "nli_model")
+        self._model: Model = (
+            load(self.nli_model, AutoModelForSequenceClassification, "nli_model").to(self._device).eval()
+        )
         labels = {str(name).lower(): int(number) for number, name in self._model.config.id2label.items()}
         if "entailment" not in labels:
             raise UsageError(f"nli_model {self.nli_model!r} has the labels {sorted(labels)}; one must be 'entailment'")

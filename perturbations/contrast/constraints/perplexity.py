@@ -11,6 +11,7 @@ from video_contrast.perturbations.contrast.batches import by_length, tokens_a_ba
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.untyped import Model, Tokenizer
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
@@ -28,8 +29,8 @@ class LanguageModel:
         self.name = model
         self._device = device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
-        self._tokenizer: Any = load(model, AutoTokenizer, "language_model")
-        self._model: Any = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
+        self._tokenizer: Tokenizer = load(model, AutoTokenizer, "language_model")
+        self._model: Model = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> list[float]:

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Protocol
 
 from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.untyped import Model, Tokenizer
 
 
 class Chat(Protocol):
@@ -47,12 +48,12 @@ class LocalChat:
         self.model, self.cost = model, Cost()
         self._store = store if store is not None else AnswerStore(None)
         self._max_new_tokens, self._budget, self._device = max_new_tokens, batch_tokens, device_of(device)
-        self._tokenizer: Any = load(model, AutoTokenizer, "model of the generator llm", padding_side="left")
+        self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator llm", padding_side="left")
         if self._tokenizer.chat_template is None:
             raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        self._network: Any = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
+        self._network: Model = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
         self._network = self._network.to(self._device).eval()
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:

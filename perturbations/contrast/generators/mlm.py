@@ -1,7 +1,6 @@
 """Replacements from a masked language model: one word in place of the phrase, or of its verb before its particles."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.random import Generator as Random
 
@@ -9,6 +8,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.untyped import Model, Tokenizer
 
 
 class MaskedGenerator:
@@ -41,10 +41,10 @@ class MaskedGenerator:
         self.name = model.rstrip("/").rpartition("/")[2]
         self._k, self._device = k, device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
-        self._tokenizer: Any = load(model, AutoTokenizer, "model of the generator mlm")
+        self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator mlm")
         if self._tokenizer.mask_token is None:
             raise VideoContrastError(f"{model!r} has no mask token: the generator mlm needs a masked language model")
-        self._model: Any = load(model, AutoModelForMaskedLM, "model of the generator mlm").to(self._device).eval()
+        self._model: Model = load(model, AutoModelForMaskedLM, "model of the generator mlm").to(self._device).eval()
         self._words = self._whole_words()
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:

@@ -21,6 +21,7 @@ from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.perturbations.pretrained import load
 from video_contrast.seeds import digest, stream
+from video_contrast.untyped import Tokenizer
 
 RECORD = "tuning.json"
 _CHECKPOINT = "checkpoint"
@@ -146,7 +147,7 @@ class _Run:
         self._root, self._tuning, self._examples = root, tuning, examples
         self.steps_per_epoch = -(-len(examples) // tuning.batch_size)
         self._accelerator = Accelerator()
-        self._tokenizer: Any = load(tuning.model, AutoTokenizer, "model")
+        self._tokenizer: Tokenizer = load(tuning.model, AutoTokenizer, "model")
         model = load(tuning.model, AutoModelForSeq2SeqLM, "model")
         optimizer = torch.optim.AdamW(model.parameters(), lr=tuning.learning_rate)
         self._model, self._optimizer = self._accelerator.prepare(model.train(), optimizer)
