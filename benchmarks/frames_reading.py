@@ -60,34 +60,52 @@ def youcook2(data):
 
 
 def blind(pairs, folds=5):
-    """Text-only accuracies of (original, edited) pairs: a cross-validated classifier and language model, and length."""
+    """Text-only accuracies of (original, edited) pairs: of cross-validated models (a logistic regression on runs of
+    words and the length, one on letters, a naive Bayes on words and pairs of words, a bigram model), and of length."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import MultinomialNB
 
     fold = np.arange(len(pairs)) % folds
     fold = stream(SEED, "reading-folds").permutation(fold)
-    won = np.zeros(len(pairs))
-    for held in range(folds):
-        train = [pair for pair, place in zip(pairs, fold, strict=True) if place != held]
-        test = [n for n, place in enumerate(fold) if place == held]
-        texts = [pair[0] for pair in train] + [pair[1] for pair in train]
-        words = CountVectorizer(ngram_range=(1, 3), binary=True, token_pattern=r"\S+", min_df=2).fit(texts)
-
-        def vectors(given, words=words):
-            from scipy import sparse
-
-            lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in given])
-            return sparse.hstack([words.transform(given).astype(float), sparse.csr_matrix(lengths)]).tocsr()
-
-        labels = np.array([1] * len(train) + [0] * len(train))
-        model = LogisticRegression(C=1.0, solver="liblinear").fit(vectors(texts), labels)
-        first = model.decision_function(vectors([pairs[n][0] for n in test]))
-        second = model.decision_function(vectors([pairs[n][1] for n in test]))
-        won[test] = (first > second) + 0.5 * (first == second)
-    facts = {"classifier": _share(won), "bigrams": _share(_bigrams(pairs, fold, folds))}
+    seen = {"binary": True, "min_df": 2}
+    words = CountVectorizer(ngram_range=(1, 3), token_pattern=r"\S+", **seen)
+    pairs_of_words = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", **seen)
+    letters = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4), **seen)
+    facts = {
+        "classifier": _told(pairs, fold, words, LogisticRegression(C=1.0, solver="liblinear"), length=True),
+        "letters": _told(pairs, fold, letters, LogisticRegression(C=0.3, solver="liblinear")),
+        "naive_bayes": _told(pairs, fold, pairs_of_words, MultinomialNB()),
+        "bigrams": _share(_bigrams(pairs, fold, folds)),
+    }
     for name, size in (("shorter_words", lambda text: len(text.split())), ("shorter_characters", len)):
         facts[name] = _share(np.array([(size(a) < size(b)) + 0.5 * (size(a) == size(b)) for a, b in pairs]))
     return facts
+
+
+def _told(pairs, fold, vectorizer, model, length=False):
+    """How often a model of the other folds' texts finds the original of a pair."""
+    from scipy import sparse
+
+    won = np.zeros(len(pairs))
+    for held in np.unique(fold):
+        train = [pair for pair, place in zip(pairs, fold, strict=True) if place != held]
+        test = np.flatnonzero(fold == held)
+        texts = [pair[0] for pair in train] + [pair[1] for pair in train]
+        vectorizer.fit(texts)
+
+        def vectors(given):
+            found = vectorizer.transform(given).astype(float)
+            if not length:
+                return found
+            lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in given])
+            return sparse.hstack([found, sparse.csr_matrix(lengths)]).tocsr()
+
+        model.fit(vectors(texts), np.array([1] * len(train) + [0] * len(train)))
+        first, second = (model.predict_log_proba(vectors([pairs[n][side] for n in test])) for side in (0, 1))
+        first, second = first[:, 1] - first[:, 0], second[:, 1] - second[:, 0]
+        won[test] = (first > second) + 0.5 * (first == second)
+    return _share(won)
 
 
 def _bigrams(pairs, fold, folds):

@@ -311,6 +311,16 @@ def test_choice_balances_what_replaces_with_what_is_replaced():
         assert abs(sum(item.new == verb for item in chosen.values()) - 20) <= 4
 
 
+def test_things_are_evened_out_less_where_there_is_more_to_choose_from():
+    options = {f"c{n}": [_proposal(f"c{n}", "ball", "rope", 4.0), _proposal(f"c{n}", "ball", "cup")] for n in range(30)}
+    options |= {f"d{n}": [_proposal(f"d{n}", "rope" if n < 10 else "cup", "ball")] for n in range(30)}
+    ropes = {
+        quality: sum(item.new == "rope" for item in choose(options, purpose="object", quality=quality).values())
+        for quality in ("balanced", "high")
+    }
+    assert 10 < ropes["high"] < ropes["balanced"] < 30
+
+
 def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_replaced():
     steps = {f"c{n}": replace(_proposal(f"c{n}", "chop", "fry", n), parts={"step": 1.0}) for n in range(12)}
     steps |= {f"d{n}": replace(_proposal(f"d{n}", "fry", "chop", n), parts={"step": 1.0}) for n in range(4)}
@@ -319,6 +329,8 @@ def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_repla
     assert flow <= 4 and {f"d{n}" for n in range(4)} <= kept.keys() and "c11" in kept and "c0" not in kept
     told = {name: replace(item, parts={}) for name, item in steps.items()}
     assert even(told) == told
+    back = {f"e{n}": _proposal(f"e{n}", "fry", "chop") for n in range(8)}  # no steps, and the words are even with them
+    assert even(steps | back) == steps | back
 
 
 def test_choice_depends_on_the_seed_only():

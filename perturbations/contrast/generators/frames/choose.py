@@ -12,14 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
+from typing import Literal
 
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-# What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices.
-_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
+# What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices. Words that
+# are even to the last tell again: what replaces in one item is then what is replaced in the others.
+_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 1.5, 2: 0.4, 3: 0.15, 4: 0.0}}
+_HIGH = {"verb": 1.0, "object": 2.0}  # times that at quality "high", where things leave fewest choices
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
@@ -36,7 +40,12 @@ class _Option:
 
 
 def choose(
-    proposals: Mapping[str, Sequence[Proposal]], *, seed: int = 0, words: float | None = None, purpose: str = "verb"
+    proposals: Mapping[str, Sequence[Proposal]],
+    *,
+    seed: int = 0,
+    words: float | None = None,
+    purpose: Literal["verb", "object"] = "verb",
+    quality: Quality = "balanced",
 ) -> dict[str, Proposal]:
     """One proposal of each clip.
 
@@ -44,7 +53,8 @@ def choose(
         proposals: clip id -> its proposals, best first; clips without any fall out.
         seed: of the order in which items choose.
         words: mean number of words of the set's own captions; None leaves the length alone.
-        purpose: names the random stream, beside the seed.
+        purpose: what is replaced; names the random stream, beside the seed.
+        quality: of the proposals.
 
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`.
@@ -54,7 +64,8 @@ def choose(
         return {}
     order = sorted(options)
     stream(seed, "frames-choose", purpose).shuffle(order)
-    state = _Balance(words, _GRAMS.get(purpose, _GRAMS["verb"]))
+    times = _HIGH[purpose] if quality == "high" else 1.0
+    state = _Balance(words, {n: times * cost for n, cost in _GRAMS[purpose].items()})
     chosen: dict[str, _Option] = {}
     for clip in order:
         chosen[clip] = state.best(options[clip])
@@ -76,7 +87,7 @@ def choose(
 
 
 def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
-    """Without those steps of recipes by which a word replaces others oftener, or more rarely, than it is replaced.
+    """Without those steps of recipes by which a word of the set replaces oftener, or more rarely, than it is replaced.
 
     Args:
         chosen: clip id -> its proposal; all but steps stay.
@@ -85,10 +96,10 @@ def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
     steps = sorted((p for p in chosen.values() if p.parts.get("step")), key=lambda p: (p.score, p.clip))
     net: Counter[str] = Counter()
     size: Counter[str] = Counter()
-    for step in steps:
-        net.update(step.new.lower().split())
-        net.subtract(step.old.lower().split())
-        size.update((*step.new.lower().split(), *step.old.lower().split()))
+    for item in chosen.values():
+        net.update(item.new.lower().split())
+        net.subtract(item.old.lower().split())
+        size.update((*item.new.lower().split(), *item.old.lower().split()))
     while steps:
         gains = [_less_uneven(net, size, step) for step in steps]
         most = max(gains)
