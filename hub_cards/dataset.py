@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from video_contrast.files import JsonObject
 from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
 from video_contrast.seeds import digest
@@ -61,7 +61,7 @@ def dataset_card(record: SetRecord, folder: SetFolder) -> str:
     return f"---\n{header}---\n\n{body}"
 
 
-def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
+def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
     """The card's YAML as a dict: what the Hub and `datasets` read."""
     import datasets
     from datasets.info import DatasetInfosDict
@@ -96,8 +96,8 @@ def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
     elif facts.get("licence"):
         data.license = "other"
     DatasetInfosDict(infos).to_dataset_card_data(data)
-    front: dict[str, Any] = data.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
-    front["configs"] = [
+    front: JsonObject = data.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
+    configs: list[JsonObject] = [
         {
             "config_name": config,
             # `datasets` takes a folder for one that it has read before where the cards are equal, not the tables
@@ -106,9 +106,9 @@ def front_matter(record: SetRecord, folder: SetFolder) -> dict[str, Any]:
         }
         for config, entry in record["configs"].items()
     ]
-    if front["configs"]:
-        front["configs"][0]["default"] = True  # what `load_dataset(REPO)` without a config loads
-    return front
+    if configs:
+        configs[0]["default"] = True  # what `load_dataset(REPO)` without a config loads
+    return front | {"configs": configs}
 
 
 def _content(folder: SetFolder, config: str, splits: Sequence[str]) -> str:

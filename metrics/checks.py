@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Values = Any  # lists (ragged, or with None), arrays, tensors and table columns of any library: checked here, not typed
 Array = NDArray[Any]  # of any dtype
 
+Figures = dict[str, Any]  # name -> number, list of numbers or None: which of them goes by the name
+
 
 def as_array(values: Values) -> Array:
     """A numpy array of lists, numpy arrays or torch tensors (on any device, bfloat16 too).

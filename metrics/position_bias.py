@@ -1,19 +1,17 @@
 """Position bias: does the answer depend on where the true candidate stands?"""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import OfMeans, cluster_bootstrap
-from video_contrast.metrics.checks import Values, choices, cluster_codes
+from video_contrast.metrics.checks import Figures, Values, choices, cluster_codes
 from video_contrast.metrics.interval import interval_keys, share_interval
 from video_contrast.metrics.ranks import choice_ranks, exact_mean, exact_std
 
 
 def position_bias(
     scores: Values, labels: Values, *, clusters: Values = None, interval: bool = False, seed: int = 0
-) -> dict[str, Any]:
+) -> Figures:
     """Accuracy by the position of the true candidate, and how often each position is picked.
 
     Args:
@@ -45,7 +43,7 @@ def position_bias(
     n_by_position = here.sum(axis=0).astype(np.int64)
     by_position = [exact_mean(hits[truth == p]) if n else None for p, n in enumerate(n_by_position)]
     shares = [exact_mean(column) for column in picked.T]
-    result: dict[str, Any] = {
+    result: Figures = {
         "accuracy_by_position": by_position,
         "accuracy_std": exact_std(np.array([value for value in by_position if value is not None])),
         "picked": shares,

@@ -1,18 +1,17 @@
 """Robustness over many perturbations: gammas, averaged over severities, sub-types, categories and modalities."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from video_contrast.metrics.bootstrap import DRAWS, bootstrap_totals, interval_of_samples
-from video_contrast.metrics.checks import Values, cluster_codes, listed, vector
+from video_contrast.metrics.checks import Figures, Values, cluster_codes, listed, vector
 from video_contrast.metrics.gamma import gamma_absolute, gamma_corrected, gamma_relative
 from video_contrast.metrics.interval import interval_keys
 from video_contrast.metrics.ranks import exact_std
 
-Names = Sequence[Any] | None
+Names = Sequence[object] | None
 Floats = NDArray[np.float64]
 
 
@@ -30,7 +29,7 @@ def robustness(
     ddof: int = 0,
     clusters: Values = None,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> Figures:
     """Absolute, relative and chance-corrected gamma of a model, by perturbation and by group of perturbations.
 
     A row is a score of one condition (a perturbation at a severity), or one item under one condition (what it
@@ -94,7 +93,7 @@ def robustness(
     condition = np.array([conditions[key] for key in keys])
     names = list(dict.fromkeys(name_of))
     members = [np.array([j for (name, _), j in conditions.items() if name == condition]) for condition in names]
-    groups: dict[str, dict[Any, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
+    groups: dict[str, dict[object, NDArray[np.int64]]] = {"": {"": np.arange(len(names))}}
     for table, kind in (("by_category", "categories"), ("by_origin", "origins"), ("by_modality", "modalities")):
         if kind in columns:
             groups[table] = _groups(names, name_of, columns[kind], table)
@@ -109,9 +108,9 @@ def robustness(
             (before, after), condition, len(conditions), clusters, chance=chance, percent=percent, seed=seed
         )
 
-    def figures(inside: list[NDArray[np.int64]]) -> dict[str, Any]:
+    def figures(inside: list[NDArray[np.int64]]) -> Figures:
         """Figures over perturbations, or over the severities of a single one."""
-        result: dict[str, Any] = {}
+        result: Figures = {}
         for gamma, values in gammas.items():
             each = [_mean(values[j]) for j in inside]
             result[gamma] = _number(_mean(np.array(each)))
@@ -149,10 +148,10 @@ def _gammas(clean: Floats, perturbed: Floats, chance: float | None, percent: boo
 
 
 def _groups(
-    names: list[str], perturbations: Sequence[str], column: Sequence[Any], table: str
-) -> dict[Any, NDArray[np.int64]]:
+    names: list[str], perturbations: Sequence[str], column: Sequence[object], table: str
+) -> dict[object, NDArray[np.int64]]:
     """Group -> numbers of its perturbations, in order of appearance; a perturbation may be in one only."""
-    group_of: dict[str, Any] = {}
+    group_of: dict[str, object] = {}
     for row, (name, group) in enumerate(zip(perturbations, column, strict=True)):
         if group_of.setdefault(name, group) != group:
             raise ValueError(

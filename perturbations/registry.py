@@ -4,15 +4,16 @@ A perturbation is one function with a decorator. Importing `video_contrast.pertu
 registry, so both offer the look-up of theirs: `text.text_spec`, `video.video_spec`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from video_contrast.errors import unknown_name
 
 Origin = Literal["natural", "machine", "synthetic"]
 Acts = Literal["frame", "temporal", "codec"]
 Profile = Literal["paper", "released", "monotone"]
+Rule = TypeVar("Rule", bound=Callable[..., object])
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class TextSpec:
     name: str
     category: str
     origin: Origin
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # its kind says which arguments and which result
     version: str
     requirements: tuple[str, ...] = ()  # e.g. ("tags",), ("wordnet",), ("model:bert-base-uncased",)
     batched: bool = False
@@ -45,10 +46,10 @@ class VideoSpec:
     name: str
     category: str
     acts: Acts
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # its kind says which arguments and which result
     version: str
     summary: str = ""
-    profiles: dict[str, dict[str, Any]] = field(default_factory=dict)  # profile -> constants for `function`
+    profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # profile -> constants for `function`
 
 
 TEXT: dict[str, TextSpec] = {}
@@ -63,7 +64,7 @@ def text_perturbation(
     version: str = "1",
     requirements: tuple[str, ...] = (),
     batched: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Rule], Rule]:
     """Registers a text perturbation; its summary is the first line of the function's docstring.
 
     Args:
@@ -75,7 +76,7 @@ def text_perturbation(
         batched: whether the function takes many captions at a time.
     """
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Rule) -> Rule:
         TEXT[name] = TextSpec(
             name,
             category,
@@ -97,8 +98,8 @@ def video_perturbation(
     category: str,
     acts: Acts,
     version: str = "1",
-    profiles: dict[str, dict[str, Any]] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    profiles: Mapping[str, Mapping[str, object]] | None = None,
+) -> Callable[[Rule], Rule]:
     """Registers a visual perturbation; its summary is the first line of the function's docstring.
 
     Args:
@@ -109,7 +110,7 @@ def video_perturbation(
         profiles: profile -> constants for the function, where they differ from the paper's.
     """
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Rule) -> Rule:
         VIDEO[name] = VideoSpec(
             name,
             category,
@@ -138,5 +139,5 @@ def video_spec(name: str) -> VideoSpec:
     return VIDEO[name]
 
 
-def _first_line(function: Callable[..., Any]) -> str:
+def _first_line(function: object) -> str:
     return (function.__doc__ or "").strip().partition("\n")[0]

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.perturbations.language.taggers import edition
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
+from video_contrast.row_parts import Columns
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class TextPerturbation:
             parts.append(produced_by(self.name, (self.models or {}).get(self.name)))
         object.__setattr__(self, "version", "+".join(parts))
 
-    def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, rows: Columns) -> Columns:
         """The changed columns of one row, or of a batch of rows."""
         self._check_columns(rows)
         of_candidates = ("label", "edits") if "candidates" in self.columns and "edits" in rows else ()
@@ -98,7 +100,7 @@ class TextPerturbation:
                 models=self.models,
             )
         )
-        done: dict[str, Any] = {name: [] for name in self.columns}
+        done: dict[str, list[Any]] = {name: [] for name in self.columns}
         for row in range(len(rows[self.id_column])):
             for name in self.columns:
                 value = rows[name][row]
@@ -107,7 +109,7 @@ class TextPerturbation:
             self._settle_candidates(rows, done)
         return done
 
-    def _settle_candidates(self, rows: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def _settle_candidates(self, rows: Columns, done: dict[str, list[Any]]) -> None:
         """Refuses items whose candidates became the same text, and brings the spans of `edits` up to date."""
         for item, before, after in zip(rows[self.id_column], rows["candidates"], done["candidates"], strict=True):
             if not self.allow_equal and isinstance(after, list) and len(set(after)) < len(set(before)):
@@ -122,7 +124,7 @@ class TextPerturbation:
                 for edits, texts, label in zip(rows["edits"], done["candidates"], rows["label"], strict=True)
             ]
 
-    def _check_columns(self, rows: Mapping[str, Any]) -> None:
+    def _check_columns(self, rows: Columns) -> None:
         present = ", ".join(rows.keys())
         if self.id_column not in rows:
             raise VideoContrastError(
@@ -136,13 +138,13 @@ class TextPerturbation:
             raise VideoContrastError("the spans in 'edits' need the column 'label' to be brought up to date")
 
 
-def _renewed(edits: list[Any], candidates: list[str], label: int) -> list[Any]:
+def _renewed(edits: list[JsonObject | None], candidates: list[str], label: int) -> list[JsonObject | None]:
     """The edit records of an item's candidates, with their spans as the candidates are now."""
     true = candidates[label]
     return [edit and edit | _difference(true, text) for edit, text in zip(edits, candidates, strict=True)]
 
 
-def _difference(true: str, text: str) -> dict[str, Any]:
+def _difference(true: str, text: str) -> JsonObject:
     """What distinguishes `text` from the true candidate, in whole words: the span of an edit record.
 
     >>> _difference("a girl sings a song", "a girl hums a song")

@@ -1,13 +1,12 @@
 """A visual perturbation as a transform for `Dataset.map` (writes files) and `with_transform` (frames, lazily)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
-from video_contrast.perturbations.video import video_spec
+from video_contrast.perturbations.video import VideoCondition, video_spec
+from video_contrast.row_parts import Columns
 from video_contrast.video import Clip, Quality, sampled_frames
 
 
@@ -66,14 +65,14 @@ class VideoPerturbation:
         object.__setattr__(self, "output_dir", str(self.output_dir))
         object.__setattr__(self, "version", video_spec(self.name).version)
 
-    def __call__(self, rows: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, rows: Columns) -> Columns:
         """Writes the clips of a row, or of a batch of rows, and gives the changed columns."""
         from video_contrast.perturbations.video.files import write_perturbed
 
         _check_columns(rows)
         if not isinstance(rows["video_path"], list):
             return {name: values[0] for name, values in self({name: [rows[name]] for name in rows}).items()}
-        columns: dict[str, list[Any]] = {"video_path": [], "clean_path": []}
+        columns: dict[str, list[object]] = {"video_path": [], "clean_path": []}
         for source, clip in self._clips(rows):
             perturbed, clean = write_perturbed(
                 source, clip, (self._condition(), None), self.output_dir, quality=self.quality
@@ -85,7 +84,7 @@ class VideoPerturbation:
                 columns[name] = [None] * len(rows["video_path"])
         return columns
 
-    def frames(self, rows: Mapping[str, Any]) -> dict[str, Any]:
+    def frames(self, rows: Columns) -> Columns:
         """For `with_transform`: the batch with a column `frames` added, uint8[T, H, W, 3] a row."""
         from video_contrast.perturbations.video.files import perturbed_clip
 
@@ -99,12 +98,10 @@ class VideoPerturbation:
                 frames.append(perturbed.frames[shown])
         return {**rows, "frames": frames}
 
-    def _condition(self) -> Any:
-        from video_contrast.perturbations.video.condition import VideoCondition
-
+    def _condition(self) -> VideoCondition:
         return VideoCondition(self.name, self.severity, profile=self.profile, seed=self.seed, scope=self.scope)  # type: ignore[arg-type]
 
-    def _clips(self, rows: Mapping[str, Any]) -> list[tuple[Path, Clip]]:
+    def _clips(self, rows: Columns) -> list[tuple[Path, Clip]]:
         _check_columns(rows)
         count = len(rows["video_path"])
         starts, ends = (rows.get(name) or [None] * count for name in ("start", "end"))
@@ -114,7 +111,7 @@ class VideoPerturbation:
         ]
 
 
-def _check_columns(rows: Mapping[str, Any]) -> None:
+def _check_columns(rows: Columns) -> None:
     for name in ("video_id", "video_path"):
         if name not in rows:
             raise VideoContrastError(

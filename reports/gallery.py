@@ -13,6 +13,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json
 from video_contrast.reports.runs import ConfigRun, SetKey
 from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
 from video_contrast.rows import EditRecord, Row
@@ -280,7 +281,7 @@ def _compact(item: ShownItem, strip: str) -> ItemData:
     return small
 
 
-def truth_in_words(truth: Mapping[str, Any]) -> str:
+def truth_in_words(truth: Mapping[str, Json]) -> str:
     """The truth record of an edited clip: what was done to it, and what is false of it.
 
     >>> truth_in_words({"shown": "a twice", "false": ["once", None]})

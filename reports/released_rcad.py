@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from video_contrast.metrics.checks import Figures
 from video_contrast.reports.stored_vectors import StoredVectors
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.storage import RunFolder
@@ -37,7 +37,7 @@ def released_rcad(run: str | Path, rows: Sequence[MultipleChoiceRow], config: st
     if clips is None or texts is None or clips.shape[1] != texts.shape[1]:
         return None
     column = {text: number for number, text in enumerate(captions)}
-    numbers: dict[str, Any] = rcad(  # None where an interval is undefined, which these are not
+    numbers: Figures = rcad(  # None where an interval is undefined, which these are not
         clips @ texts.T,
         [row["label"] for row in rows],
         columns=[[column[text] for text in row["candidates"]] for row in rows],

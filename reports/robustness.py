@@ -1,8 +1,8 @@
 """Robustness: gamma by category as table and bars, severity curves, the text x video map, and the scatter."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import published_gammas
 from video_contrast.reports.runs import ConfigRun, SetKey
+from video_contrast.storage.run_records import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
@@ -245,7 +246,7 @@ def at_chance(run: ConfigRun, score: str) -> bool:
     return run.is_baseline or bool(low <= chance <= high)
 
 
-def _gamma_cell(entry: Mapping[str, Any] | None, chance: bool) -> Cell:
+def _gamma_cell(entry: Numbers | None, chance: bool) -> Cell:
     if entry is None or entry.get("gamma_relative") is None:
         return Cell("–", tone="quiet")
     value = entry["gamma_relative"]

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import Json
 from video_contrast.rows import TextRecipe, VideoRecipe
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -37,7 +37,7 @@ class Visual:
     order: str = "perturb_then_sample"
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Visual:
+    def from_record(cls, record: Mapping[str, Json]) -> Visual:
         """The treatment that `dataclasses.asdict` wrote into a record; JSON, so its types are those of the fields."""
         return cls(**record)
 

@@ -1,12 +1,12 @@
 """The options of `score`, in groups; each is declared here and nowhere else (see `video_contrast.options`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from video_contrast.files import JsonObject
-from video_contrast.options import Device, Flag, Precision, Seed, VideoRoot, as_record
+from video_contrast.options import Device, Flag, GivenOptions, Precision, Seed, VideoRoot, as_record
 from video_contrast.video import Policy
 
 MODEL, SCORED, RUN = "Model", "What is scored", "How it runs"  # headings of the help
@@ -19,7 +19,7 @@ class ModelOptions:
     PANEL: ClassVar[str] = MODEL
     kind: Annotated[str | None, "model kind; each has options of its own: list models KIND"] = None
     options: Annotated[
-        Mapping[str, Any], "options of the model kind, by name (`list models KIND`)", Flag(python_only=True)
+        GivenOptions, "options of the model kind, by name (`list models KIND`)", Flag(python_only=True)
     ] = field(default_factory=dict)
     revision: Annotated[str | None, "branch, tag or commit on the Hub"] = None
     trust_remote_code: Annotated[bool, "run code of the model's repository"] = False

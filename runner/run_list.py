@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from video_contrast.errors import UsageError, unknown_name
-from video_contrast.options import Option, bind, options_of
+from video_contrast.options import GivenOptions, Option, bind, options_of
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.options import ScoreOptions
 
@@ -34,7 +34,7 @@ class RunRequest:
     options: ScoreOptions
 
 
-def read_run_list(path: Path) -> list[Mapping[str, Any]]:
+def read_run_list(path: Path) -> list[GivenOptions]:
     """The runs of a YAML file: a list of mappings.
 
     Raises:
@@ -71,7 +71,7 @@ def _loader(path: Path) -> Any:
 
 
 def run_requests(
-    runs: Sequence[Mapping[str, Any]], output: Path, *, options: ScoreOptions, where: str = "the runs"
+    runs: Sequence[GivenOptions], output: Path, *, options: ScoreOptions, where: str = "the runs"
 ) -> list[RunRequest]:
     """The runs with their options filled in and checked.
 
@@ -112,7 +112,7 @@ def run_requests(
     return requests
 
 
-def _own_options(given: Mapping[str, Any], usual: ScoreOptions, place: str) -> ScoreOptions:
+def _own_options(given: GivenOptions, usual: ScoreOptions, place: str) -> ScoreOptions:
     """The options of one run: those of `score` by name, all others are options of kinds."""
     known = options_of(ScoreOptions)
     of_kinds = {option.name for kind in all_kinds().values() for option in kind.options}

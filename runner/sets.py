@@ -7,13 +7,14 @@ condition of its own, so a config's rows are split into groups, and every group 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.row_parts import AnyRow
 from video_contrast.rows import Layout, Row, has_questions, layout_of, validate_rows
 from video_contrast.runner.conditions import CLEAN, Condition, from_recipe
 from video_contrast.runner.kinds.base import Question
@@ -243,7 +244,7 @@ def _item(row: Row) -> Item:
     )
 
 
-def question_of(row: Mapping[str, Any]) -> Question | None:
+def question_of(row: AnyRow) -> Question | None:
     """The question of a row with the prompt that its set was published with (in `meta`); None if it has none."""
     if "question" not in row:
         return None

@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from video_contrast.errors import UsageError
+from video_contrast.row_parts import AnyRow
 from video_contrast.seeds import stream
 
 
@@ -75,7 +75,7 @@ def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[s
     return [number for members in together.values() for number in members]
 
 
-def groups_of(rows: Sequence[Mapping[str, Any]], field: str) -> list[str]:
+def groups_of(rows: Sequence[AnyRow], field: str) -> list[str]:
     """Each row's group: a column of the set ("video_id"), or a field of its `meta` ("cluster" of the shapes sets).
 
     Raises:

@@ -1,13 +1,12 @@
 """Sets of options by name; what a call gives itself goes first."""
 
-from collections.abc import Mapping
-from typing import Any
+from video_contrast.options import GivenOptions, OptionValues
 
 # The RCAD paper, 5.1: ten action captions a clip by mask filling with XLM-RoBERTa, or by a chat model (5.3, .3 from it
 # either way), soft logits of a Sentence-BERT. Constraints: those of the contrast sets that need neither GPT2-XL
 # (perplexity) nor word vectors. Where the papers are silent: rates, warm-up and decay of CLIP4Clip as trained in
 # mmaction2 (the defaults of `TrainingOptions`), the model's own temperature, frozen.
-PRESETS: dict[str, dict[str, Any]] = {
+PRESETS: dict[str, OptionValues] = {
     "none": {},
     "paper": {
         "negatives": "10-action",
@@ -22,7 +21,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
+def with_preset(given: GivenOptions) -> OptionValues:
     """The options that a call gives, and those of its preset that it does not give.
 
     A generator model with an endpoint in its options (`--generator-model NAME --generator-options endpoint=URL`) is a

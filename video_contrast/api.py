@@ -8,14 +8,14 @@ score_many([{"model": "temporal", "dataset": "shapes"}, {...}], output="runs")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
 from video_contrast.errors import UsageError
-from video_contrast.options import with_options
+from video_contrast.options import GivenOptions, with_options
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.job import RunResult
 from video_contrast.runner.many import RunOutcome, score_each
@@ -87,7 +87,7 @@ def score(
 
 @with_options
 def score_many(
-    runs: Sequence[Mapping[str, Any]],
+    runs: Sequence[GivenOptions],
     *,
     done: Callable[[RunOutcome], None] | None = None,
     request: ScoreOptions,

@@ -11,6 +11,7 @@ from typing import Any
 
 from video_contrast.errors import VideoContrastError
 
+Json = Any  # what a file or a server sent: who reads it says what is expected of it
 JsonObject = dict[str, object]  # an object of JSON that is only written, shown or compared as a whole
 
 
@@ -42,13 +43,13 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return write_bytes(path, text.encode("utf-8"))
 
 
-def write_json(path: str | os.PathLike[str], value: Any) -> Path:
+def write_json(path: str | os.PathLike[str], value: object) -> Path:
     """Writes JSON with sorted keys, so equal values give equal bytes. NaN and infinity are refused."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return write_text(path, text + "\n")
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Json:
     """Reads a JSON file.
 
     Raises:

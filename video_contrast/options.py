@@ -30,13 +30,18 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.files import JsonObject
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Result = TypeVar("Result")
 REQUIRED = inspect.Parameter.empty  # the default of an option without one
+GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of any type until `bind` has checked it
+OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
 
 # Options that many commands have.
 Seed = Annotated[int, "of everything random"]
@@ -129,7 +134,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, Option]:
     return by_name
 
 
-def bind(function: Callable[..., Any], given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+def bind(function: Callable[..., Any], given: GivenOptions, where: str = "") -> OptionValues:
     """The keyword arguments of `function` from options by name: groups are made, texts become paths, values checked.
 
     Args:
@@ -147,10 +152,10 @@ def bind(function: Callable[..., Any], given: Mapping[str, Any], where: str = ""
     known = options_of(function)
     former = {old: option.name for option in known.values() for old in option.flag.former}
     parameters = {} if dataclasses.is_dataclass(function) else inspect.signature(function).parameters
-    hints: dict[str, Any] = get_type_hints(function)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
-    values: dict[str, Any] = {}
-    fields: dict[str, dict[str, Any]] = {name: {} for name in groups if name in parameters}
+    hints: dict[str, type] = get_type_hints(function)
+    groups: dict[str, type] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    values: OptionValues = {}
+    fields: dict[str, OptionValues] = {name: {} for name in groups if name in parameters}
     for given_name, value in given.items():
         if given_name in fields and isinstance(value, groups[given_name]):
             values[given_name] = value
@@ -207,7 +212,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=inspect.signature(function).return_annotation)
 
 
-def as_record(options: Any) -> JsonObject:
+def as_record(options: DataclassInstance) -> JsonObject:
     """A dataclass of options as JSON-able values by name: paths as text, sequences as lists."""
     return {field.name: _plain(getattr(options, field.name)) for field in dataclasses.fields(options)}
 

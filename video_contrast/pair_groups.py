@@ -1,9 +1,9 @@
 """The check of a group of pairs: its rows share their candidates, and each candidate is true of one clip."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.row_parts import AnyRow
 
 
 class GroupMember:
@@ -14,7 +14,7 @@ class GroupMember:
         row: valid by itself.
     """
 
-    def __init__(self, number: int, row: Mapping[str, Any]) -> None:
+    def __init__(self, number: int, row: AnyRow) -> None:
         self.number = number
         self.id = str(row["id"])
         self.candidates = tuple(row["candidates"])

@@ -1,6 +1,10 @@
 """What rows hold inside a column: edits of candidates, recipes of perturbations, segments of edited clips."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+AnyRow = Mapping[str, Any]  # of a table of the user: a column may hold anything until it is checked
+Columns = Mapping[str, Any]  # what `datasets` hands to a transform: column -> its value, or those of a batch
 
 
 class EditRecord(TypedDict):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.pair_groups import GroupMember, check_group
+from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
 from video_contrast.row_parts import SegmentColumns as SegmentColumns
 from video_contrast.row_parts import TextRecipe as TextRecipe
@@ -273,7 +274,7 @@ def edit_record(
     }  # fmt: skip
 
 
-def validate_rows(rows: Iterable[Mapping[str, Any]], where: str = "the set", *, any_path: bool = False) -> int:
+def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: bool = False) -> int:
     """Checks every row of a set, and every group of pairs, and returns how many rows there are.
 
     Args:
@@ -307,7 +308,7 @@ def _path_problem(path: str) -> tuple[str, str] | None:
     return None if is_safe_relative(path) else ("video_path", f"{path!r} must be relative, with '/' and without '..'")
 
 
-def _problem(row: Mapping[str, Any], layout: Layout, seen: dict[str, int], n: int) -> tuple[str, str] | None:
+def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple[str, str] | None:
     for name in table_columns(layout):
         if name not in row:
             return name, "is missing"
@@ -345,7 +346,7 @@ def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | 
     return None
 
 
-def _choice_problem(row: Mapping[str, Any]) -> tuple[str, str] | None:
+def _choice_problem(row: AnyRow) -> tuple[str, str] | None:
     candidates = row["candidates"]
     problem = _texts_problem(candidates, "candidates", 2)
     if problem:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
@@ -161,7 +161,7 @@ def existing(path: str | Path, what: str, option: str) -> Path:
     return Path(path)
 
 
-def select_splits(names: str, known: Mapping[str, Any]) -> list[str]:
+def select_splits(names: str, known: Mapping[str, object]) -> list[str]:
     """Returns the splits named in an option, comma-separated.
 
     Raises:

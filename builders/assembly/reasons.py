@@ -1,9 +1,7 @@
 """Why clips and captions fell out of a build: the counts of a set's record in words."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from video_contrast.console import counted
+from video_contrast.storage.set_records import Facts
 
 # Keys of the counts of captions, in words that follow a number.
 REASONS = {
@@ -68,7 +66,7 @@ _SINGULAR = {
 }  # fmt: skip
 
 
-def counts_in_words(counts: Mapping[str, Any]) -> str:
+def counts_in_words(counts: Facts) -> str:
     """The counts of one split as a text without a full stop; "" where there is nothing to tell.
 
     >>> counts_in_words({"built": 3, "clips": 3, "covered": 2, "captions_tried": {"edited": 2, "no_verb": 5}})

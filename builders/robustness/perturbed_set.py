@@ -12,7 +12,7 @@ rows point at them (the clean ones at references that went through the same enco
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from video_contrast.builders.assembly.configs import leave_out
 from video_contrast.builders.registry import BuiltSet
@@ -35,7 +35,7 @@ def perturbed_set(
     configs: Sequence[str],
     tables: Mapping[str, Sequence[Row]],
     options: PerturbationOptions,
-    facts: Mapping[str, Any],
+    facts: Facts,
     *,
     bias: bool = True,
 ) -> BuiltSet:

@@ -1,6 +1,6 @@
 """The text side of a robustness set: rows with perturbed captions (or candidates), and what that did to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
@@ -97,7 +97,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     return kept, checks
 
 
-def mostly_unchanged(checks: Mapping[str, Any]) -> bool:
+def mostly_unchanged(checks: Facts) -> bool:
     """Whether a perturbation left more than half of the captions as they were: its robustness says little."""
     return float(checks["captions left unchanged"].split()[0]) > 100 * _MOST_UNCHANGED
 
@@ -108,7 +108,7 @@ def _made_by(name: str, options: PerturbationOptions) -> Facts:
     models = (options.text_models() or {}).get(name)
     made_by = produced_by(name, models) if spec.batched else "rules"
     checks: Facts = {"made by": made_by}
-    if "tags" in spec.requirements and made_by == "rules":
+    if "tags" in spec.requirements and made_by.startswith("rules"):
         checks["tagger"] = tagger_name()
     if "wordnet" in spec.requirements:
         checks["data"] = "WordNet as NLTK has it"

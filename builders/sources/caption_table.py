@@ -5,12 +5,13 @@ Every row comes with its place in the file, so that an error can name it.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json
+from video_contrast.row_parts import AnyRow
 from video_contrast.storage.table_text import delimited_rows, json_line_rows
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -20,7 +21,7 @@ class TableRow(NamedTuple):
     """A row of a table, and where it stands ("captions.csv, line 2")."""
 
     place: str
-    cells: Mapping[str, Any]  # column -> value, of whatever type the file has
+    cells: AnyRow
 
 
 def read_table(source: str | Path, *, split: str | None = None) -> Iterator[TableRow]:
@@ -68,7 +69,7 @@ def _bad_line(path: Path) -> int:
     return 1  # another process changed the file
 
 
-def column(row: Mapping[str, Any], name: str, place: str, option: str) -> Any:
+def column(row: AnyRow, name: str, place: str, option: str) -> Any:
     """The value of a column; a column that the table lacks is an error that lists what there is.
 
     Args:

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, percent
 from video_contrast.builders.assembly.configs import add_config, build_configs, leave_out
@@ -18,7 +18,7 @@ from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import Json, read_json
 from video_contrast.options import Flag
 
 RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt_human_contrast_set.tsv"}
@@ -128,7 +128,7 @@ class MsrVttFolder:
 
     def __init__(self, folder: Path, pattern: str = "{video_id}.mp4") -> None:
         self.folder, self.pattern = folder, pattern
-        self.videos: dict[str, dict[str, Any]] = {}  # as the JSON has them
+        self.videos: dict[str, dict[str, Json]] = {}
         self.captions: dict[str, list[str]] = {}
         self.files: list[str] = []
         for name in ANNOTATIONS:
@@ -141,7 +141,8 @@ class MsrVttFolder:
         """Split -> clips, in the order of the video numbers; splits whose list is absent are left out."""
         clips: dict[str, list[CaptionedClip]] = {}
         for video_id, video in self.videos.items():
-            split = OFFICIAL.get(video.get("split", ""), video.get("split", ""))
+            split = str(video.get("split", ""))
+            split = OFFICIAL.get(split, split)
             if self.captions.get(video_id):
                 clips.setdefault(split, []).append(self.clip(video_id))
         order = {"train": 0, "validation": 1, "test": 2}

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.builders.assembly.difference import difference
@@ -57,7 +57,7 @@ class Items:
         true: str,
         negatives: Sequence[str],
         kind: str = "contrast",
-        meta: Mapping[str, Any] | None = None,
+        meta: Mapping[str, object] | None = None,
     ) -> None:
         """Adds the item of a true caption among false ones, at seeded places.
 
@@ -96,7 +96,7 @@ class Items:
         *,
         kind: str = "answer",
         group: str | None = None,
-        meta: Mapping[str, Any] | None = None,
+        meta: Mapping[str, object] | None = None,
     ) -> None:
         """Adds the item of a question with its options in the released order.
 

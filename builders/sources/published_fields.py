@@ -9,7 +9,7 @@ from typing import Any
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published_videos import VideoName
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import is_safe_relative, read_json
+from video_contrast.files import Json, is_safe_relative, read_json
 from video_contrast.seeds import stream
 
 KIND = "contrast"
@@ -76,9 +76,9 @@ class Entry:
 
     place: str
     key: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Json]
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str) -> Json:
         """Returns a field as it is; None where there is none."""
         return self.fields.get(name)
 

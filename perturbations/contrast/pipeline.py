@@ -1,11 +1,13 @@
 """Propose, then accept: the contrasts of many captions, with every rejection counted by its reason."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any
 
 from video_contrast.errors import UsageError
+from video_contrast.files import JsonObject
+from video_contrast.options import GivenOptions
 from video_contrast.perturbations.contrast.antonyms import are_antonyms
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints import (
@@ -58,8 +60,8 @@ class Pipeline:
         seed: int = 0,
         tagger: str = "auto",
         num_proc: int = 1,
-        generator_options: Mapping[str, Any] | None = None,
-        options: Mapping[str, Any] | None = None,
+        generator_options: GivenOptions | None = None,
+        options: GivenOptions | None = None,
         on_reject: OnReject | None = None,
     ) -> None:
         options = options or {}
@@ -127,7 +129,7 @@ class Pipeline:
             )
         return edits, counts
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Generator, tagger, constraints with their thresholds and models, and those that were not applied."""
         return {
             "generator": self.generator.name,

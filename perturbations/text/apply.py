@@ -1,7 +1,6 @@
 """Applies a text perturbation to many captions: each has its own random stream, so order and batch never matter."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language import Token
@@ -59,7 +58,7 @@ def perturb_captions(
     for row, caption in enumerate(captions):
         if not isinstance(caption, str):
             raise VideoContrastError(f"caption {row} (id {ids[row]}) is {type(caption).__name__}, not text")
-    options: dict[str, Any] = {"profile": profile}
+    options: dict[str, object] = {"profile": profile}
     if spec.batched:
         options["models"] = (models or {}).get(name)
         return _batched(spec, captions, ids=ids, indices=indices, seed=seed, options=options)
@@ -86,7 +85,7 @@ def _one_by_one(
     ids: Sequence[str | int],
     indices: Sequence[int],
     seed: int,
-    options: dict[str, Any],
+    options: dict[str, object],
     tokens: Sequence[list[Token]] | None,
 ) -> list[str]:
     function, name, version, at = spec.function, spec.name, spec.version, Streams().at
@@ -114,7 +113,7 @@ def _batched(
     ids: Sequence[str | int],
     indices: Sequence[int],
     seed: int,
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> list[str]:
     rows = [row for row, caption in enumerate(captions) if caption.strip()]
     named = (seed, spec.name, spec.version)

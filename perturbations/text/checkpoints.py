@@ -86,7 +86,7 @@ def stored_revision(checkpoint: str) -> str | None:
 
 
 def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
-    """What makes the text of a perturbation with models: "rules", or its checkpoints as `NAME@REVISION`.
+    """What makes the text of a perturbation with models: "rules" and their parser, or checkpoints as `NAME@REVISION`.
 
     Args:
         name: a perturbation with checkpoints.
@@ -95,7 +95,9 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):
-        return RULES
+        from video_contrast.perturbations.text.passive_parses import parser
+
+        return " and ".join([RULES, *filter(None, [parser()])])
     return ",".join(f"{checkpoint}@{(revision or 'absent')[:12]}" for checkpoint, revision in revisions.items())
 
 

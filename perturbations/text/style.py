@@ -15,6 +15,7 @@ from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
+from video_contrast.perturbations.text.passive_parses import parses
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Model, Tensor, Tokenizer
@@ -62,7 +63,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="4",
+    version="5",
     requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
@@ -82,7 +83,8 @@ def active_to_passive(
                 stacklevel=2,
                 source=error,
             )
-    return [passive(caption, tokens) for caption, tokens in zip(captions, tag(captions), strict=True)]
+    parsed = parses(captions) or [None] * len(captions)
+    return [passive(caption, tokens, words) for caption, tokens, words in zip(captions, tag(captions), parsed, strict=True)]
 
 
 def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:

@@ -6,8 +6,8 @@ frame does not depend on which other frames were sampled. Severity is not part o
 differ in strength, not in luck.
 """
 
-from collections.abc import Iterable
-from typing import Any, NotRequired, TypedDict, Unpack
+from collections.abc import Iterable, Mapping
+from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -127,7 +127,13 @@ def is_exact_on_device(name: str) -> bool:
 
 
 def _on_device(
-    device: str, frames: Frames, name: str, severity: int, *, rngs: Iterable[np.random.Generator], constants: Any
+    device: str,
+    frames: Frames,
+    name: str,
+    severity: int,
+    *,
+    rngs: Iterable[np.random.Generator],
+    constants: Mapping[str, object],
 ) -> Frames:
     import torch
 
@@ -171,7 +177,7 @@ def index_map(
     return index
 
 
-def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, Any], bool]:
+def resolve(name: str, severity: int, profile: str) -> tuple[VideoSpec, dict[str, object], bool]:
     """The perturbation, its constants under a profile, and whether a clip's frames share one stream.
 
     Args:

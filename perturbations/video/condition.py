@@ -6,12 +6,13 @@ that hold them. The result is what perturbing the whole clip and then sampling i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import Json
 from video_contrast.perturbations.registry import VideoSpec
 from video_contrast.perturbations.video.clip import ClipKey, index_map, perturb_clip, perturb_frames, resolve
 from video_contrast.perturbations.video.codecs import GROUP
@@ -55,7 +56,7 @@ class VideoCondition:
             raise unknown_name("order", self.order, ORDERS)
 
     @classmethod
-    def from_recipe(cls, recipe: Mapping[str, Any]) -> "VideoCondition":
+    def from_recipe(cls, recipe: Mapping[str, Json]) -> "VideoCondition":
         """The condition of a row's `video_perturbation`."""
         return cls(**{field: recipe[field] for field in cls.__dataclass_fields__})
 

@@ -231,7 +231,7 @@ def _vote(row: Row, reader: str) -> tuple[str, str]:
     return row.get(f"wording_{reader}") or "", row.get(f"truth_{reader}") or ""
 
 
-def _own_votes(path: Path, key: Mapping[str, Any]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+def _own_votes(path: Path, key: Mapping[str, object]) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
     """The votes of one reader's file: those of the first look, and those of the second."""
     looks: dict[str, dict[str, tuple[str, str]]] = {"1": {}, "2": {}}
     for number, row in _table(path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.files import Json
 from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
 from video_contrast.storage.table_file import open_zip, zip_member
 
@@ -14,7 +15,7 @@ VERSION = 2
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 
 
-def is_log(value: Mapping[str, Any]) -> bool:
+def is_log(value: Mapping[str, Json]) -> bool:
     """Whether a JSON value is a log of inspect_ai."""
     return isinstance(value.get("eval"), Mapping) and "version" in value
 
@@ -45,7 +46,7 @@ def read_eval(path: Path, metric: str | None = None) -> ForeignLog:
     return read(path, {**header, "samples": samples}, metric)
 
 
-def read(path: Path, log: Mapping[str, Any], metric: str | None = None) -> ForeignLog:
+def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> ForeignLog:
     """Reads a log that was parsed.
 
     Args:
@@ -107,14 +108,14 @@ def read(path: Path, log: Mapping[str, Any], metric: str | None = None) -> Forei
     )
 
 
-def _notes(log: Mapping[str, Any], scorers: Sequence[str]) -> Iterator[str]:
+def _notes(log: Mapping[str, Json], scorers: Sequence[str]) -> Iterator[str]:
     if log.get("status") not in (None, "success"):
         yield f"the evaluation ended as {log['status']!r}: these are the samples until then"
     if len(scorers) > 1:
         yield f"further scorers: {', '.join(scorers[1:])} (--metric)"
 
 
-def _value(score: Mapping[str, Any], scorer: str, place: str) -> float:
+def _value(score: Mapping[str, Json], scorer: str, place: str) -> float:
     value = score.get("value")
     if isinstance(value, bool | int | float):
         return float(value)
@@ -126,7 +127,7 @@ def _value(score: Mapping[str, Any], scorer: str, place: str) -> float:
         raise VideoContrastError(f"{place}: the score of {scorer} is {value!r}, no single number") from error
 
 
-def _reported(log: Mapping[str, Any], scorer: str, *names: str) -> float | None:
+def _reported(log: Mapping[str, Json], scorer: str, *names: str) -> float | None:
     for score in (log.get("results") or {}).get("scores") or ():
         if score.get("name") == scorer:
             for name in names:

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import read_json
+from video_contrast.files import Json, read_json
 from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
 
 # Fields of a sample that are no metric.
@@ -25,12 +24,12 @@ _ANSWERS = (
 _NAME = re.compile(r"(?:(.*)_)?samples_(.+)$")
 
 
-def is_samples(row: Mapping[str, Any]) -> bool:
+def is_samples(row: Mapping[str, Json]) -> bool:
     """Whether the first line of a file is a sample of lmms-eval."""
     return "doc_id" in row and "target" in row
 
 
-def read(path: Path, rows: Sequence[Mapping[str, Any]], metric: str | None = None) -> ForeignLog:
+def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = None) -> ForeignLog:
     """Reads the samples of one task.
 
     Args:
@@ -106,11 +105,11 @@ def value_of(metric: object) -> float | None:
     return None if truth is None else float(str(pred).strip().lower() == str(truth).strip().lower())
 
 
-def _answer(metric: Mapping[str, Any], which: int) -> object:
+def _answer(metric: Mapping[str, Json], which: int) -> object:
     return next((metric[pair[which]] for pair in _ANSWERS if pair[0] in metric and pair[1] in metric), None)
 
 
-def _file(row: Mapping[str, Any]) -> str | None:
+def _file(row: Mapping[str, Json]) -> str | None:
     """The only file that a sample shows."""
     media = row.get("input_media")
     return str(media[0]) if isinstance(media, list) and len(media) == 1 and isinstance(media[0], str) else None
@@ -127,12 +126,12 @@ def _aggregate(path: Path, date: str | None, task: str, metric: str) -> tuple[fl
     return numbers.get(metric), numbers.get(f"{metric}_stderr_clt", numbers.get(f"{metric}_stderr"))
 
 
-def is_results(value: Mapping[str, Any]) -> bool:
+def is_results(value: Mapping[str, Json]) -> bool:
     """Whether a JSON object holds the results of lmms-eval, which have no samples."""
     return isinstance(value.get("results"), Mapping) and "n-samples" in value
 
 
-def refuse_json(path: Path, value: Mapping[str, Any]) -> None:
+def refuse_json(path: Path, value: Mapping[str, Json]) -> None:
     """Refuses the results of lmms-eval, and the one JSON file in which it kept samples up to its version 0.2.
 
     Raises:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json
 
 # Names of the source video in what harnesses write of an item, the most telling first.
 VIDEO = (
@@ -47,7 +47,7 @@ class ForeignLog:
     notes: tuple[str, ...] = ()
 
 
-def video_of(*sources: Mapping[str, Any] | None) -> str | None:
+def video_of(*sources: Mapping[str, Json] | None) -> str | None:
     """The source video that a sample's fields name; None where they do not."""
     for name in VIDEO:
         for source in sources:

@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import Json, read_json
 from video_contrast.reports.foreign_logs.log import ForeignLog
 
 
-def is_result(value: Mapping[str, Any]) -> bool:
+def is_result(value: Mapping[str, Json]) -> bool:
     """Whether a JSON value is a result of MTEB, of this or a former version, or its predictions."""
     return "mteb_version" in value or "mteb_dataset_name" in value or "mteb_model_meta" in value
 
 
-def read(path: Path, value: Mapping[str, Any], metric: str | None = None) -> list[ForeignLog]:
+def read(path: Path, value: Mapping[str, Json], metric: str | None = None) -> list[ForeignLog]:
     """Reads a task's result: one log without samples for each split and subset.
 
     Args:

@@ -3,20 +3,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json
 from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
 
 _SUFFIX = re.compile(r"_(score|result)$")
 
 
-def is_table(row: Mapping[str, Any]) -> bool:
+def is_table(row: Mapping[str, Json]) -> bool:
     """Whether the first row of a table is one of VLMEvalKit."""
     return "index" in row and "prediction" in row
 
 
-def read(path: Path, rows: Sequence[Mapping[str, Any]], first: int) -> ForeignLog:
+def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignLog:
     """Reads a table of judged predictions.
 
     Args:

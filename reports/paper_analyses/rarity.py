@@ -3,14 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from video_contrast.metrics import rarity_gap
+from video_contrast.metrics.checks import Figures
 from video_contrast.reports.paper_analyses.stored_hits import scored_contrasts
 from video_contrast.rows import MultipleChoiceRow
 
 
-def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> dict[str, Any]:
+def rare_ids(rows: Sequence[MultipleChoiceRow], hits: Mapping[str, float], training: Iterable[str]) -> Figures:
     """Table 4: accuracy where the original id is rarer in the training captions than the one that replaced it.
 
     Args:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.storage.run_records import SelfTestRecord, VerdictRecord
 
 State = Literal["pass", "fail", "doubt", "fact"]
@@ -83,7 +83,7 @@ class SelfTest:
         return [verdict for verdict in self.verdicts if verdict.state == state]
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> SelfTest:
+    def from_dict(cls, stored: Mapping[str, Json]) -> SelfTest:
         """A self-test from what `dataclasses.asdict` made of it."""
         return cls(**{**stored, "verdicts": tuple(Outcome(**verdict) for verdict in stored["verdicts"])})
 

@@ -21,7 +21,7 @@ from video_contrast.runner.kinds.base import (
     TextScorer,
     kind,
 )
-from video_contrast.runner.kinds.registry import KindOptions
+from video_contrast.runner.kinds.source import KindOptions
 
 __all__ = [
     "ClipFrames",

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject, read_json, resolve_under
+from video_contrast.files import Json, JsonObject, read_json, resolve_under
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource, TextScorer, kind, unit_rows
 
 MANIFEST = "precomputed.json"
@@ -150,7 +150,7 @@ class Precomputed(TextScorer):
         return np.asarray(array) if array.dtype != np.float16 else array.astype(np.float32)
 
 
-def _conditions(whole: Any) -> Mapping[str, Any]:
+def _conditions(whole: Any) -> Mapping[str, Json]:
     """The entries of the conditions, each an object in a well-formed file."""
     entries = whole.get("conditions", {}) if isinstance(whole, dict) else {}
     return entries if isinstance(entries, dict) else {"conditions": None}

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from video_contrast.runner.kinds.source import LoadOptions, ModelSource
+from video_contrast.files import Json
+from video_contrast.runner.kinds.source import KindOptions, LoadOptions, ModelSource
 
 Family = Literal["encoder", "pair", "text"]
-KindOptions = Mapping[str, Any]  # option name -> value, of the type that its `KindOption` names
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class Kind:
     version: str = "1"
     asks: bool = False
     estimate: Callable[[Work, KindOptions], dict[str, float]] | None = None
-    frames: Callable[[Mapping[str, Any]], int | None] | None = None
-    usual_frames: Callable[[Mapping[str, Any]], int | None] | None = None
+    frames: Callable[[Mapping[str, Json]], int | None] | None = None
+    usual_frames: Callable[[Mapping[str, Json]], int | None] | None = None
     by_rate: bool = False
 
     @property

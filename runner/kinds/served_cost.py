@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from video_contrast.runner.kinds.registry import KindOption, KindOptions, Work
+from video_contrast.runner.kinds.registry import KindOption, Work
+from video_contrast.runner.kinds.source import KindOptions
 
 CHARACTERS_A_TOKEN = 4.0  # of English text
 PROMPT_TOKENS = 30  # the question around a caption, and the chat template

@@ -18,9 +18,10 @@ from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.registry import KindOptions, Work
+from video_contrast.runner.kinds.registry import Work
 from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PRICES, PROMPT_TOKENS, price_of
 from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
+from video_contrast.runner.kinds.source import KindOptions
 
 TextsAs = Literal["messages", "input"]
 SCHEME = "served-embedder:"

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from video_contrast.chat_model import Answer, ChatModel, Cost, Message, TokenLog
 from video_contrast.errors import VideoContrastError
+from video_contrast.files import Json
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.served_messages import SentClip
 
@@ -205,7 +206,7 @@ def read_prompt_tokens(output: Any) -> Answer:
     )
 
 
-def _prompt_token(row: Mapping[str, Any]) -> TokenLog:
+def _prompt_token(row: Mapping[str, Json]) -> TokenLog:
     """The token of the prompt: vLLM lists it first, whatever its rank."""
     entry = next(iter(row.values()))
     return entry.get("decoded_token") or "", entry["logprob"]
@@ -227,7 +228,7 @@ def _listed(logprobs: Any) -> list[TokenLog]:
     return _paired({name: getattr(logprobs, name, None) for name in ("tokens", "token_logprobs")})
 
 
-def _paired(lists: Mapping[str, Any]) -> list[TokenLog]:
+def _paired(lists: Mapping[str, Json]) -> list[TokenLog]:
     return list(zip(lists.get("tokens") or [], lists.get("token_logprobs") or [], strict=False))
 
 

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from video_contrast.files import Json
+
+KindOptions = Mapping[str, Any]  # option name -> value, of the type that its `KindOption` names
+
 
 @dataclass(frozen=True)
 class ModelSource:
@@ -24,8 +28,8 @@ class ModelSource:
 
     name: str
     path: Path | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
-    modules: list[Any] | None = None
+    config: Mapping[str, Json] = field(default_factory=dict)
+    modules: list[Json] | None = None
     revision: str = ""
     adapter: Path | None = None
     files: Mapping[str, list[int]] = field(default_factory=dict)
@@ -70,4 +74,4 @@ class LoadOptions:
     trust_remote_code: bool = False
     batch_size: int = 32
     preprocess_on: str = "cpu"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: KindOptions = field(default_factory=dict)

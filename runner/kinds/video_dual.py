@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.loading import (
     Tokens,
@@ -147,7 +147,7 @@ def _leave_out_bands() -> None:
     }
 
 
-def _usual_frames(config: Mapping[str, Any]) -> int | None:
+def _usual_frames(config: Mapping[str, Json]) -> int | None:
     """As VideoPrism, LanguageBind and Cosmos-Embed1 name it."""
     return (config.get("vision_config") or {}).get("num_frames") or config.get("num_video_frames")
 

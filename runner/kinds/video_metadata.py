@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.untyped import Processor
+from video_contrast.untyped import Processor, Tensor
 
 
 def takes_rate(processor: Processor | None) -> bool:
@@ -26,7 +26,7 @@ WRITTEN = (r"<(\d+(?:\.\d+)?) seconds>", r"Time (\d+(?:\.\d+)?)s:", r"(?<![\d:])
 SPACED = ("second_per_grid_ts", "video_second_per_grid")
 
 
-def told_times(prompt: str, inputs: Mapping[str, Any]) -> list[float]:
+def told_times(prompt: str, inputs: Mapping[str, Tensor]) -> list[float]:
     """The times that a model is told of a clip, one a frame or a temporal patch; [] where it is told none.
 
     Args:
@@ -48,8 +48,19 @@ def told_times(prompt: str, inputs: Mapping[str, Any]) -> list[float]:
     return []
 
 
-def metadata_of(clip: ClipFrames) -> dict[str, Any]:
-    """The fields of transformers' `VideoMetadata`: a video of `len(frames)` frames, each at its own time.
+class VideoMetadata(TypedDict):
+    """What processors of transformers take by this name; seconds and pixels."""
+
+    total_num_frames: int
+    fps: float
+    frames_indices: list[float]
+    height: int
+    width: int
+    duration: float
+
+
+def metadata_of(clip: ClipFrames) -> VideoMetadata:
+    """A video of `len(frames)` frames, each at its own time.
 
     A frame's number is its time in units of the mean spacing, so number / fps is the time (a float number where the
     first frame is not at 0), and fps the rate at which the clip was sampled.

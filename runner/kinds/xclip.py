@@ -7,11 +7,10 @@ The text tower runs once a caption and the vision tower once a clip; `join` runs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, to_numpy, unit
 from video_contrast.untyped import Model, Processor
@@ -95,7 +94,7 @@ class XCLIPEncoder(LateJoinEncoder):
         return out
 
 
-def _frames(config: Mapping[str, Any]) -> int | None:
+def _frames(config: Mapping[str, Json]) -> int | None:
     vision = config.get("vision_config") or {}
     return int(vision.get("num_frames") or 8)
 

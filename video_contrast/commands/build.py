@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, CommandGroup, names_in
 from video_contrast.console import AsJson, Quiet, print_json
-from video_contrast.options import REQUIRED, Configs, Flag, options_of
+from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
 
 if TYPE_CHECKING:
     from video_contrast.builders.registry import Builder
@@ -54,7 +54,7 @@ def _command(builder: Builder) -> Command:
         output: Annotated[Path, "folder to write the set into"],
         quiet: Quiet = False,
         as_json: AsJson = False,
-        options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
+        options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
     ) -> None:
         from video_contrast import builders
         from video_contrast.builders.assembly.sharding import is_writer

@@ -6,12 +6,12 @@ A file of this folder has a function `commands()` that returns its commands, and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from video_contrast.options import REQUIRED, Flag, Option, bind, options_of
+from video_contrast.options import REQUIRED, Flag, GivenOptions, Option, OptionValues, bind, options_of
 
 if TYPE_CHECKING:
     import cyclopts
@@ -52,11 +52,11 @@ class Command:
     brief: str = ""
     more: Callable[[], Iterable[Option]] = tuple
 
-    def run(self, given: Mapping[str, Any]) -> None:
+    def run(self, given: GivenOptions) -> None:
         """Calls the function with the options that were given on the command line, by name."""
         self.function(**self.arguments(given))
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, given: GivenOptions) -> OptionValues:
         """The arguments of the function: options by their present names, those of `more` together."""
         own = options_of(self.function)  # its flags come first: `build perturbed --config` chooses what is built
         more = {
@@ -101,7 +101,11 @@ def add_to(
 
     *path, name = command.name.split(" ")
     parent = app[path[0]] if path else app
-    settings: dict[str, Any] = {"name": name, "help_epilogue": f"Example: {command.example}", "sort_key": order}
+    settings: dict[str, Any] = {  # arguments of cyclopts, each of its own type
+        "name": name,
+        "help_epilogue": f"Example: {command.example}",
+        "sort_key": order,
+    }
     if heading is not None and not path:
         settings["group"] = heading
     if isinstance(command, CommandGroup):
@@ -160,11 +164,11 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     required = option.default is REQUIRED
     # An option that may be given under a former name is looked for by `bind`, which knows that name.
     elsewhere = required and not option.positional and bool(option.flag.former)
-    group: dict[str, Any] = (
+    panel: dict[str, Any] = (
         {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
     )
     flag = cyclopts.Parameter(
-        **group,
+        **panel,
         name=(option.flag.name or None) if option.positional else list(option.names),
         help=option.help + (" [required]" if elsewhere else ""),
         show=False if option.flag.hidden else None,

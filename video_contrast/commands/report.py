@@ -2,13 +2,13 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet, bar
-from video_contrast.options import Flag, Option, options_of
+from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
 def commands() -> list[Command]:
@@ -30,7 +30,7 @@ def report(
     ),
     quiet: Quiet = False,
     as_json: AsJson = False,
-    options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
+    options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
     """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
     from video_contrast.reports import write_report

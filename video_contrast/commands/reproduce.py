@@ -1,12 +1,11 @@
 """`video-contrast reproduce PAPER`: our figures beside the published ones."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.commands.command import Command
-from video_contrast.options import Flag, Option, options_of
+from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
 def commands() -> list[Command]:
@@ -39,7 +38,7 @@ def reproduce(
     output: Annotated[Path | None, "folder of the runs; runs/reproduce-PAPER-MODEL"] = None,
     part: Annotated[list[str] | None, "retrieval, choices, videoqa ...; repeat"] = None,
     split: Annotated[str | None, "another split than the paper's, for all configs"] = None,
-    options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
+    options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
     """Score what a paper's tables need, and print ours beside theirs, with their known errors."""
     from video_contrast.files import write_json

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from video_contrast.commands.score_output import print_plan, summary
 from video_contrast.console import print_json
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_list import read_run_list, run_requests
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def score_runs(
     models: Sequence[str],
     path: Path | None,
-    usual: Mapping[str, Any],
+    usual: GivenOptions,
     *,
     request: ScoreOptions,
     quiet: bool = False,

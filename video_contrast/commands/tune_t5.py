@@ -1,12 +1,12 @@
 """`video-contrast tune-t5 CAPTIONS --output DIR`: T5 learns the verb phrases of training captions."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.commands.command import Command
-from video_contrast.options import Flag, Option, options_of
+from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
 def commands() -> list[Command]:
@@ -34,7 +34,7 @@ def tune_t5(
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
     save_every: Annotated[int, "steps between checkpoints"] = 500,
     num_proc: Annotated[int, "processes for tagging"] = 1,
-    options: Annotated[Mapping[str, Any] | None, Flag(python_only=True)] = None,
+    options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
     """Fine-tune T5 on the verb phrases of training captions, for the verb generator `t5`.
 

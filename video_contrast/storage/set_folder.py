@@ -17,10 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json, write_json, write_text
+from video_contrast.row_parts import AnyRow
 from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
@@ -252,7 +253,7 @@ class SetFolder:
         return [*tables, *extra, self.path / CARD]
 
 
-def fingerprint(rows: Iterable[Mapping[str, Any]]) -> str:
+def fingerprint(rows: Iterable[AnyRow]) -> str:
     """A digest of a table's content in 32 hexadecimal digits, the same for a folder and for the Hub."""
     whole = hashlib.sha256()
     for row in rows:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from video_contrast.row_parts import AnyRow
 from video_contrast.video.segments import Segment, segments_of
 
 
@@ -28,7 +27,7 @@ class Clip:
     segments: tuple[Segment, ...] = ()
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Clip:
+    def of(cls, row: AnyRow) -> Clip:
         """The clip of a row."""
         return cls(row["video_id"], row["video_path"], row["start"], row["end"], segments_of(row))
 

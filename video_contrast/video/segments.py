@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from video_contrast.files import is_safe_relative
+from video_contrast.files import JsonObject, is_safe_relative
+from video_contrast.row_parts import AnyRow
 
 
 @dataclass(frozen=True, order=True)
@@ -37,7 +37,7 @@ class Segment:
         """How long it is shown."""
         return (self.end - self.start) / self.speed
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """The segment as a row stores it."""
         return asdict(self)
 
@@ -51,12 +51,12 @@ def pause(seconds: float) -> Segment:
     return Segment("", 0.0, seconds)
 
 
-def segments_of(row: Mapping[str, Any]) -> tuple[Segment, ...]:
+def segments_of(row: AnyRow) -> tuple[Segment, ...]:
     """The segments of a row; () where its clip is a span of one file."""
     return tuple(Segment(**part) for part in row.get("segments") or ())
 
 
-def segments_problem(parts: Sequence[Mapping[str, Any]] | None) -> str | None:
+def segments_problem(parts: Sequence[AnyRow] | None) -> str | None:
     """What is wrong with the segments of a row; None where nothing is.
 
     >>> segments_problem([Segment("a.mp4", 2.0, 1.0).record()])

@@ -4,11 +4,11 @@ A new constraint is a file with a dataclass as `base.Constraint` describes it, a
 are its options; it is handed `counts` if it has a field of this name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
 
 from video_contrast.errors import unknown_name
+from video_contrast.options import GivenOptions
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.contrast.constraints.frequency import Frequency
 from video_contrast.perturbations.contrast.constraints.has_word import HasNoun, HasVerb
@@ -67,7 +67,7 @@ def constraint_names(generator: str | None, names: Iterable[str] | None = None, 
     return [name for name, kind in known.items() if kind.group in groups and target in kind.default_targets]
 
 
-def check_options(options: Mapping[str, Any]) -> None:
+def check_options(options: GivenOptions) -> None:
     """Checks the names of constraint options.
 
     Raises:
@@ -79,7 +79,7 @@ def check_options(options: Mapping[str, Any]) -> None:
             raise unknown_name("option of a constraint", name, sorted(known - {"counts", "frame_counts"}))
 
 
-def make_constraint(name: str, counts: WordCounts | None, options: Mapping[str, Any]) -> Constraint:
+def make_constraint(name: str, counts: WordCounts | None, options: GivenOptions) -> Constraint:
     """The constraint called `name`, with its model or file loaded.
 
     Args:

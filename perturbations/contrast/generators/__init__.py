@@ -4,11 +4,11 @@ A new generator is a file with a class as `base.CaptionGenerator` describes it, 
 arguments are its options; it is handed `counts`, `target` and `device` if it takes arguments of these names.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import signature
-from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.options import GivenOptions
 from video_contrast.perturbations.contrast.counts import WordCounts, required
 from video_contrast.perturbations.contrast.generators.base import CaptionGenerator
 from video_contrast.perturbations.contrast.generators.lexical import LexicalGenerator
@@ -44,7 +44,7 @@ def check_generator(name: str, target: Target) -> None:
 
 
 def make_generator(
-    name: str, target: Target, counts: WordCounts | None, device: str, options: Mapping[str, Any]
+    name: str, target: Target, counts: WordCounts | None, device: str, options: GivenOptions
 ) -> CaptionGenerator:
     """The generator called `name`.
 
@@ -61,7 +61,7 @@ def make_generator(
     """
     check_generator(name, target)
     parameters = signature(GENERATORS[name]).parameters
-    context: dict[str, Any] = {"device": device, "target": target}
+    context: dict[str, object] = {"device": device, "target": target}
     arguments = {key: value for key, value in context.items() if key in parameters} | dict(options)
     if "counts" in parameters:
         arguments["counts"] = required(counts, f"the generator {name!r}")

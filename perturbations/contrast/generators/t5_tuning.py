@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json, write_json
+from video_contrast.files import JsonObject, read_json, write_json
 from video_contrast.options import Seed, Tagger
 from video_contrast.perturbations.contrast.generators.t5 import END, SENTINEL
 from video_contrast.perturbations.contrast.phrases import choose, phrases
@@ -48,7 +48,7 @@ def tune_t5(
     num_proc: int = 1,
     stop_after: int | None = None,
     say: Callable[[str], None] = lambda line: None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Trains, and writes model, tokenizer and record into `output`. Run again, it goes on at the last checkpoint.
 
     Runs on the devices that accelerate sees; under `torchrun` or `accelerate launch` the batch is shared out.
@@ -111,7 +111,7 @@ def _fingerprint(texts: Sequence[str]) -> str:
     return hashed.hexdigest()
 
 
-def _former(root: Path, identity: dict[str, Any]) -> dict[str, Any] | None:
+def _former(root: Path, identity: JsonObject) -> JsonObject | None:
     """The record in the folder, which must be of the same run."""
     if not (root / RECORD).is_file():
         return None
@@ -206,13 +206,13 @@ class _Run:
             new.rename(place)
         self._accelerator.wait_for_everyone()
 
-    def write_record(self, record: dict[str, Any]) -> None:
+    def write_record(self, record: JsonObject) -> None:
         """The record, by the main process."""
         if self.is_main:
             write_json(self._root / RECORD, record)
         self._accelerator.wait_for_everyone()
 
-    def finish(self, record: dict[str, Any]) -> None:
+    def finish(self, record: JsonObject) -> None:
         """Writes model and tokenizer, then the record, and removes the checkpoint."""
         if self.is_main:
             self._accelerator.unwrap_model(self._model).eval().save_pretrained(self._root)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from video_contrast.files import JsonObject
+from video_contrast.files import Json, JsonObject
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Recipe:
             "lines": {name: {"value": line.value, "source": line.source} for name, line in self.lines.items()},
         }
 
-    def contradictions(self, config: Mapping[str, Any]) -> list[str]:
+    def contradictions(self, config: Mapping[str, Json]) -> list[str]:
         """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
         differences = []
         for name, line in self.lines.items():
