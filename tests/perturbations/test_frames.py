@@ -1,12 +1,19 @@
 """The generator `frames`: what it replaces, what it refuses, and that equal input gives equal contrasts."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.generators.frames import choose, choose_balanced, load_counts, propose
+from video_contrast.perturbations.contrast.generators.frames import (
+    Found,
+    choose,
+    choose_balanced,
+    load_counts,
+    propose,
+)
 from video_contrast.perturbations.contrast.generators.frames.choose import even
 from video_contrast.perturbations.contrast.generators.frames.counts import count
 from video_contrast.perturbations.contrast.generators.frames.groups import exclusive, near, opposite
@@ -314,11 +321,14 @@ def test_choice_balances_what_replaces_with_what_is_replaced():
 def test_things_are_evened_out_less_where_there_is_more_to_choose_from():
     options = {f"c{n}": [_proposal(f"c{n}", "ball", "rope", 4.0), _proposal(f"c{n}", "ball", "cup")] for n in range(30)}
     options |= {f"d{n}": [_proposal(f"d{n}", "rope" if n < 10 else "cup", "ball")] for n in range(30)}
-    ropes = {
-        quality: sum(item.new == "rope" for item in choose(options, purpose="object", quality=quality).values())
-        for quality in ("balanced", "high")
+    more = {
+        clip: [*found, *(_proposal(clip, found[0].old, f"thing{n}", -99.0) for n in range(9))]
+        for clip, found in options.items()
     }
-    assert 10 < ropes["high"] < ropes["balanced"] < 30
+    few, many = (
+        sum(item.new == "rope" for item in choose(some, purpose="object").values()) for some in (options, more)
+    )
+    assert 10 < few < many < 30
 
 
 def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_replaced():
@@ -331,6 +341,14 @@ def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_repla
     assert even(told) == told
     back = {f"e{n}": _proposal(f"e{n}", "fry", "chop") for n in range(8)}  # no steps, and the words are even with them
     assert even(steps | back) == steps | back
+
+
+def test_the_summary_counts_a_clip_once_also_if_its_step_is_left_out():
+    steps = {f"c{n}": [replace(_proposal(f"c{n}", "chop", "fry"), parts={"step": 1.0})] for n in range(12)}
+    found = Found(steps, {"none": "no verb (1)"}, Counter(), 4.0, kind="verb", quality="all", seed=0)
+    made = choose_balanced(found)
+    assert len(made) < 12
+    assert found.summary() == f"{len(made)} of 13 clips have a verb contrast at quality all"
 
 
 def test_choice_depends_on_the_seed_only():

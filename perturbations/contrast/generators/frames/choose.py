@@ -11,19 +11,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
+from math import inf, log
 from typing import Literal
 
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
-from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
-# What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices. Words that
-# are even to the last tell again: what replaces in one item is then what is replaced in the others.
-_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 1.5, 2: 0.4, 3: 0.15, 4: 0.0}}
-_HIGH = {"verb": 1.0, "object": 2.0}  # times that at quality "high", where things leave fewest choices
+# What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices.
+_GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
+# With more proposals an item than this on average, things would become even to the last word, which tells again: what
+# replaces in one item is then what is replaced in the others. There unevenness costs `_LESS` of it.
+_MANY = {"object": 7.5}
+_LESS = 0.5
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
 _SMOOTH = 1.0
@@ -45,7 +46,6 @@ def choose(
     seed: int = 0,
     words: float | None = None,
     purpose: Literal["verb", "object"] = "verb",
-    quality: Quality = "balanced",
 ) -> dict[str, Proposal]:
     """One proposal of each clip.
 
@@ -54,7 +54,6 @@ def choose(
         seed: of the order in which items choose.
         words: mean number of words of the set's own captions; None leaves the length alone.
         purpose: what is replaced; names the random stream, beside the seed.
-        quality: of the proposals.
 
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`.
@@ -64,8 +63,8 @@ def choose(
         return {}
     order = sorted(options)
     stream(seed, "frames-choose", purpose).shuffle(order)
-    times = _HIGH[purpose] if quality == "high" else 1.0
-    state = _Balance(words, {n: times * cost for n, cost in _GRAMS[purpose].items()})
+    many = sum(map(len, options.values())) > _MANY.get(purpose, inf) * len(options)
+    state = _Balance(words, {n: cost * _LESS if many else cost for n, cost in _GRAMS[purpose].items()})
     chosen: dict[str, _Option] = {}
     for clip in order:
         chosen[clip] = state.best(options[clip])

@@ -97,9 +97,10 @@ class Found:
 
     def summary(self) -> str:
         """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
-        clips = len(self.proposals) + len(self.missing)
+        clips = len(self.proposals.keys() | self.missing.keys())  # what the choice leaves out stands in both
+        made = len(self.proposals.keys() - self.missing.keys())
         common = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(3))
-        return f"{len(self.proposals)} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
+        return f"{made} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
             f" (what fell out most: {common})" if common else ""
         )
 
@@ -205,9 +206,7 @@ def choose_balanced(found: Found) -> dict[str, Proposal]:
     Steps of recipes leave too few choices for that: of them, some are left out (`choose.even`), which `found.missing`
     tells.
     """
-    chosen = choose(
-        found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind, quality=found.quality
-    )
+    chosen = choose(found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind)
     kept = even(chosen)
     found.missing |= dict.fromkeys(chosen.keys() - kept.keys(), _UNEVEN)
     return kept
