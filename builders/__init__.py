@@ -53,7 +53,7 @@ def dataset_dir(name: str, **options: Any) -> Path:
     return cache_dir() / "sets" / f"{name}-{key}"
 
 
-def _state(value: Any) -> str:
+def _state(value: object) -> str:
     """Size and time of a file that an option names, so that an edited table is not taken for the old one."""
     if not isinstance(value, str | Path) or not str(value):
         return ""

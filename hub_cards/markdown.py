@@ -6,6 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from video_contrast.files import Json
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
 
 
@@ -28,7 +30,7 @@ def words(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def bullets(value: Any, indent: int = 0) -> str:
+def bullets(value: Json, indent: int = 0) -> str:
     r"""Nested facts as a nested list; empty values are left out.
 
     >>> print(bullets({"limit": 30, "models": {"encoder": "all-MiniLM"}, "none": []}))
@@ -53,12 +55,12 @@ def bullets(value: Any, indent: int = 0) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def render(template: str, **facts: Any) -> str:
+def render(template: str, **facts: object) -> str:
     """A template of this folder with the facts."""
     return str(_environment().get_template(template).render(**facts))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

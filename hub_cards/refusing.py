@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.files import is_safe_relative, resolve_under
+from video_contrast.files import Json, is_safe_relative, resolve_under
 from video_contrast.storage import SetFolder
 from video_contrast.video import Clip
 
@@ -75,7 +74,7 @@ def _in_table(file: Path, name: str) -> list[str]:
     return problems
 
 
-def _problem(column: str, value: Any) -> str:
+def _problem(column: str, value: Json) -> str:
     if column in _AS_PATH and value is not None and not is_safe_relative(value):
         return f"{value!r} is not relative to the video root"
     if column in _AS_JSON and str(value).startswith("{"):
@@ -97,7 +96,7 @@ def _holds_bytes(kind: pa.DataType) -> bool:
     return False
 
 
-def _strings(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+def _strings(value: Json, where: str = "") -> Iterator[tuple[str, str]]:
     """(where, text) for every text inside of nested values."""
     if isinstance(value, str):
         yield where, value

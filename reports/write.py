@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
-from video_contrast.files import write_bytes, write_text
+from video_contrast.files import Json, write_bytes, write_text
 from video_contrast.options import Flag
 from video_contrast.reports.behaviour import behaviour
 from video_contrast.reports.controls import controls
@@ -185,7 +185,7 @@ def left_out(runs: Sequence[ConfigRun]) -> list[tuple[str, list[str]]]:
     return [(reason, list(names)) for reason, names in by_reason.items()]
 
 
-def _numbers(text: str) -> Any:
+def _numbers(text: str) -> Json:
     """Text as markup with its percentages set apart."""
     import markupsafe
 
@@ -196,7 +196,7 @@ def _numbers(text: str) -> Any:
     )
 
 
-def _embedded(value: Any) -> Any:
+def _embedded(value: object) -> Any:
     """JSON that may stand inside of a script element: no `<` in it, so no caption can end the element."""
     import markupsafe
 
@@ -226,7 +226,7 @@ def _records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]
     return records
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     text = json.dumps(value, ensure_ascii=False)

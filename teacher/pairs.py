@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher.options import TEMPERATURE
-from video_contrast.untyped import Model
+from video_contrast.untyped import Model, Tensor
 
 FREEZE = {"none": (), "vision": ("vision",), "text": ("text",), "both": ("vision", "text")}
 HEADS = {"vision": "visual_projection", "text": "text_projection"}
@@ -191,7 +191,7 @@ class Pairs(nn.Module):
         head = self.heads[side]
         return features if head is None else head(features.flatten(0, -2)).unflatten(0, features.shape[:-1])
 
-    def _before(self, side: str, features: Callable[[], Any]) -> torch.Tensor:
+    def _before(self, side: str, features: Callable[[], Tensor]) -> torch.Tensor:
         """What a model's features are before their projection, if it has one."""
         head = self.heads[side]
         if head is None:
@@ -209,7 +209,7 @@ class Pairs(nn.Module):
         return caught[0].flatten(1)
 
 
-def _tensor(output: Any) -> torch.Tensor:
+def _tensor(output: Tensor) -> torch.Tensor:
     rows = output if isinstance(output, torch.Tensor) else output.pooler_output
     return rows.flatten(1)
 

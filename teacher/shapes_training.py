@@ -16,10 +16,9 @@ used in a run of minutes.
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -137,7 +136,7 @@ def vocabulary(seed: int = SEED) -> Tokenizer:
     )
 
 
-def train(name: str, start: Any, words: Tokenizer, *, seed: int = SEED, log: Any = print) -> Any:
+def train(name: str, start: Model, words: Tokenizer, *, seed: int = SEED, log: Callable[..., None] = print) -> Model:
     """Trains a checkpoint by contrast in the batch from the weights of `start`, and returns the model.
 
     Args:
@@ -173,7 +172,8 @@ def train(name: str, start: Any, words: Tokenizer, *, seed: int = SEED, log: Any
             log(
                 f"{name} step {step + 1}/{recipe.steps} {shown} ({time.process_time() - started:.0f} CPU-s)", flush=True
             )
-    return model.eval()
+    model.eval()
+    return model
 
 
 def taught(plain: Path, work: Path, *, seed: int = SEED) -> Model:
@@ -252,7 +252,7 @@ def main() -> None:
             print(f"written to {arguments.output / name}", flush=True)
 
 
-def _start(words: Tokenizer, seed: int, stored: Path) -> Any:
+def _start(words: Tokenizer, seed: int, stored: Path) -> Model:
     """The warmed-up start, made once."""
     model = tiny_models.clip(words, seed)
     if stored.exists():

@@ -6,7 +6,7 @@ towers learn through one shared set of class vectors, so that they meet in one s
 """
 
 import time
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -49,7 +49,7 @@ CLASSES = {
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
 
 
-def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Any = print) -> Model:
+def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..., None] = print) -> Model:
     """Returns a CLIP with warmed-up towers.
 
     Args:

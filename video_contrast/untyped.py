@@ -1,11 +1,18 @@
-"""Values of libraries that have no types, or whose types are not followed (`pyproject.toml`): named by what they are.
-
-To the checker each has any attribute, and none is another: a tokenizer is no model.
-"""
+"""Values of libraries without types, or whose types are not followed (`pyproject.toml`): named by what they are."""
 
 from typing import Any
 
+Tensor = Any  # of torch, in files that import it only where it is used
+Cache = Any  # of transformers: keys and values of what was read, in one of many classes
+AvContainer = Any  # of PyAV, as the rest: its own types are of all that a container may hold
+AvStream = Any
+AvPacket = Any
+AvFrame = Any
+SpacyPipeline = Any
+Sense = Any  # a synset of NLTK's WordNet
 
+
+# To the checker these have any attribute, but a tokenizer is no model.
 class Model(Any):
     """A torch module of transformers, peft or sentence-transformers."""
 
@@ -16,15 +23,3 @@ class Processor(Any):
 
 class Tokenizer(Any):
     """A tokenizer of transformers."""
-
-
-class Tensor(Any):
-    """A tensor of torch, in files that import torch only where it is used."""
-
-
-class AvContainer(Any):
-    """An open file of PyAV. Its own types are of all that a container may hold."""
-
-
-class AvStream(Any):
-    """A video stream of PyAV."""

@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import Json, read_json
 from video_contrast.row_parts import AnyRow
 from video_contrast.storage.table_text import delimited_rows, json_line_rows
 
@@ -69,7 +69,7 @@ def _bad_line(path: Path) -> int:
     return 1  # another process changed the file
 
 
-def column(row: AnyRow, name: str, place: str, option: str) -> Any:
+def column(row: AnyRow, name: str, place: str, option: str) -> Json:
     """The value of a column; a column that the table lacks is an error that lists what there is.
 
     Args:
@@ -86,7 +86,7 @@ def column(row: AnyRow, name: str, place: str, option: str) -> Any:
     return row[name]
 
 
-def texts(value: Any) -> list[str]:
+def texts(value: Json) -> list[str]:
     """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
 
     >>> texts(" a man runs "), texts(["a", None, " "]), texts(None)
@@ -94,11 +94,11 @@ def texts(value: Any) -> list[str]:
     """
     if value is None:
         return []
-    cells: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+    cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
     return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
 
-def seconds(value: Any, name: str, place: str) -> float | None:
+def seconds(value: Json, name: str, place: str) -> float | None:
     """A time in seconds from a cell; empty means none.
 
     Args:
@@ -169,7 +169,7 @@ def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
         yield TableRow(f"{name}, row {number}", {key: _path_of(value) for key, value in row.items()})
 
 
-def _path_of(value: Any) -> Any:
+def _path_of(value: Json) -> Json:
     return value["path"] if isinstance(value, dict) and set(value) == {"bytes", "path"} else value
 
 

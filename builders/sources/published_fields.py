@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.published_videos import VideoName
@@ -183,7 +182,7 @@ def read_rows(path: str | Path, release: Release) -> Iterator[Entry]:
     content = read_json(present(path, release))
     if not isinstance(content, dict | list):
         raise VideoContrastError(f"{path.name}: must hold a JSON object or list")
-    pairs: Iterable[tuple[Any, Any]] = content.items() if isinstance(content, dict) else enumerate(content)
+    pairs: Iterable[tuple[object, Json]] = content.items() if isinstance(content, dict) else enumerate(content)
     for key, fields in pairs:
         place = f"{path.name}, {'key' if isinstance(content, dict) else 'row'} {key!r}"
         if not isinstance(fields, dict):

@@ -1,12 +1,13 @@
 """The builder `vilma`: foiled captions in five tests, each with its proficiency test."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
 from video_contrast.builders.sources.published_fields import Entry, Release, read_rows
 from video_contrast.builders.sources.published_videos import VideoName
+from video_contrast.files import Json
 
 # config -> the files of the release, in which the paper counts its items
 TASKS = {
@@ -75,7 +76,7 @@ def vilma(
     return published.built()
 
 
-def _votes(votes: Any) -> int:
+def _votes(votes: Json) -> int:
     """How many annotators chose the caption."""
     return int(votes.get("caption", 0)) if isinstance(votes, dict) else 0
 

@@ -1,7 +1,7 @@
 """The builder `youcook2`: YouCook2's annotated segments into retrieval and contrast sets."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
@@ -10,7 +10,7 @@ from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.files import read_json
+from video_contrast.files import Json, read_json
 from video_contrast.options import Flag
 from video_contrast.storage.set_records import Facts
 
@@ -139,7 +139,7 @@ def _read_validation(path: Path, segments: Segments) -> None:
         _add(segments, video=str(video), start=start, end=end, text=str(text), place=place)
 
 
-def _add(segments: Segments, *, video: str, start: Any, end: Any, text: str, place: str) -> None:
+def _add(segments: Segments, *, video: str, start: Json, end: Json, text: str, place: str) -> None:
     first, last = seconds(start, "start", place), seconds(end, "end", place)
     if first is None or last is None or not 0 <= first < last:
         raise VideoContrastError(f"{place}: segment {start!r} to {end!r} is not a time span")

@@ -13,12 +13,13 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language.amr import is_amr
 from video_contrast.perturbations.language.hanta import HantaTagger
 from video_contrast.perturbations.language.repair import repair
+from video_contrast.untyped import SpacyPipeline
 
 RULES = "7"  # rises when tokens, mapping or repair change, so that stored tags are not mixed with new ones
 _PERCEPTRON = "taggers/averaged_perceptron_tagger_eng"
@@ -67,7 +68,7 @@ class SpacyTagger:
         import spacy
 
         try:
-            self._pipeline: Any = spacy.load(model, disable=["ner", "lemmatizer"])
+            self._pipeline: SpacyPipeline = spacy.load(model, disable=["ner", "lemmatizer"])
         except OSError as error:
             raise VideoContrastError(
                 f"the spaCy model {model!r} is not installed: python -m spacy download {model} "

@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.files import Json
@@ -136,7 +135,7 @@ def _reported(log: Mapping[str, Json], scorer: str, *names: str) -> float | None
     return None
 
 
-def _json(path: Path, name: str, data: bytes) -> Any:
+def _json(path: Path, name: str, data: bytes) -> Json:
     try:
         return json.loads(data)
     except ValueError as error:

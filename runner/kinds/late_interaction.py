@@ -27,7 +27,7 @@ from video_contrast.runner.kinds.sentence import (
     sampled,
 )
 from video_contrast.runner.kinds.video_metadata import metadata_of
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Model, Processor, Tensor
 
 ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval")
 FRAMES_AT_ONCE = 8
@@ -167,7 +167,7 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
         return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
 
 
-def _concatenated(tensors: Sequence[Any]) -> Any:
+def _concatenated(tensors: Sequence[Tensor]) -> Tensor:
     import torch
 
     return torch.cat(list(tensors))

@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
-from video_contrast.untyped import Model, Processor, Tokenizer
+from video_contrast.untyped import Model, Processor, Tensor, Tokenizer
 
 if TYPE_CHECKING:
     import torch
@@ -151,13 +151,13 @@ def _why_not(error: Exception) -> str:
     return f"cannot be loaded: {text[:LONGEST]}{' ...' if len(text) > LONGEST else ''}"
 
 
-def pooled(output: Any) -> Any:
+def pooled(output: Tensor) -> Tensor:
     """The projected embedding of `get_*_features`: a tensor before transformers 5, `.pooler_output` since."""
     tensor = output if not hasattr(output, "pooler_output") else output.pooler_output
     return tensor.reshape(tensor.shape[0], -1) if tensor.ndim == 3 and tensor.shape[1] == 1 else tensor
 
 
-def unit(rows: Any) -> Any:
+def unit(rows: Tensor) -> Tensor:
     """Float32 rows of length 1. A zero row stays zero, and a NaN stays NaN (the engine refuses it)."""
     rows = rows.float()
     return rows / rows.norm(dim=-1, keepdim=True).clamp(min=1e-12)

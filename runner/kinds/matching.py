@@ -26,7 +26,7 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, to_numpy, unit
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Model, Processor, Tensor
 
 Aggregate = Literal["mean", "max"]
 
@@ -92,12 +92,12 @@ class MatchingScorer(PairScorer):
         return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 
 
-def _pixels(model: Model, processor: Processor, frames: list[np.ndarray]) -> Any:
+def _pixels(model: Model, processor: Processor, frames: list[np.ndarray]) -> Tensor:
     pixels = processor.image_processor(images=frames, return_tensors="pt")["pixel_values"]
     return pixels.to(model.device, dtype=model.dtype)
 
 
-def _tokens(model: Model, processor: Processor, captions: list[str]) -> Any:
+def _tokens(model: Model, processor: Processor, captions: list[str]) -> Tensor:
     return processor.tokenizer(
         captions, padding=True, truncation=True, max_length=_limit(model), return_tensors="pt"
     ).to(model.device)
@@ -107,7 +107,7 @@ def _limit(model: Model) -> int:
     return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
 
 
-def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Any, Any]]:
+def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Tensor, Tensor]]:
     """Index tensors (frame, caption) of all pairs, in batches."""
     import torch
 
@@ -115,7 +115,7 @@ def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Any, A
     return list(zip(frame.reshape(-1).split(batch_size), caption.reshape(-1).split(batch_size), strict=True))
 
 
-def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Tensor:
     """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
     import torch
 
@@ -134,7 +134,9 @@ def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions
     return torch.cat(matches).reshape(len(frames), len(captions))
 
 
-def _blip2(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Any:
+def _blip2(
+    model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
+) -> Tensor:
     """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
     import torch
 
@@ -158,12 +160,12 @@ def _blip2(model: Model, processor: Processor, frames: list[np.ndarray], caption
     return torch.cat(matches).reshape(len(frames), len(captions))
 
 
-def _single_stream(two_classes: bool) -> Callable[..., Any]:
+def _single_stream(two_classes: bool) -> Callable[..., Tensor]:
     """BridgeTower (two classes) and ViLT (one ranking logit): frame and caption go through together."""
 
     def match(
         model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
-    ) -> Any:
+    ) -> Tensor:
         import torch
 
         batch = processor.image_processor(images=frames, return_tensors="pt").to(model.device, dtype=model.dtype)
@@ -181,7 +183,7 @@ def _single_stream(two_classes: bool) -> Callable[..., Any]:
 
 
 # transformers class -> probability of a match, float32[T, k]
-HEADS: dict[str, Callable[..., Any]] = {
+HEADS: dict[str, Callable[..., Tensor]] = {
     "BlipForImageTextRetrieval": _blip,
     "Blip2ForImageTextRetrieval": _blip2,
     "BridgeTowerForImageAndTextRetrieval": _single_stream(two_classes=True),
@@ -257,7 +259,7 @@ class _Blip2Coarse(DualEncoder):
         return np.stack([(clip @ texts.T).max(axis=0) for clip in queries])
 
 
-COARSE: dict[str, Callable[[Any, Any], Encoder]] = {
+COARSE: dict[str, Callable[[Model, Processor], Encoder]] = {
     "BlipForImageTextRetrieval": _BlipCoarse,
     "Blip2ForImageTextRetrieval": _Blip2Coarse,
 }

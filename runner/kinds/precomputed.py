@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -150,7 +149,7 @@ class Precomputed(TextScorer):
         return np.asarray(array) if array.dtype != np.float16 else array.astype(np.float32)
 
 
-def _conditions(whole: Any) -> Mapping[str, Json]:
+def _conditions(whole: Json) -> Mapping[str, Json]:
     """The entries of the conditions, each an object in a well-formed file."""
     entries = whole.get("conditions", {}) if isinstance(whole, dict) else {}
     return entries if isinstance(entries, dict) else {"conditions": None}

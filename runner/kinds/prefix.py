@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from video_contrast.runner.kinds.loading import Tensors
-from video_contrast.untyped import Model
+from video_contrast.untyped import Cache, Model, Tensor
 
 if TYPE_CHECKING:
     import torch
@@ -138,7 +138,7 @@ def forward(model: Model, kept: int | torch.Tensor, **arguments: Any) -> Any:
         hook.remove()
 
 
-def _positions(model: Model, inputs: Tensors) -> Any:
+def _positions(model: Model, inputs: Tensors) -> Tensor:
     """Positions of a whole prompt, int64[3 or 4, 1, P], of a model that computes its own; None for all others."""
     traits = _traits(model)
     for name in traits.remembering:
@@ -166,7 +166,7 @@ class _Traits:
     remembering: tuple[str, ...]
 
 
-_TRAITS: WeakKeyDictionary[Any, _Traits] = WeakKeyDictionary()
+_TRAITS: WeakKeyDictionary[Model, _Traits] = WeakKeyDictionary()
 
 
 def _traits(model: Model) -> _Traits:
@@ -183,7 +183,7 @@ def _traits(model: Model) -> _Traits:
     return _TRAITS[model]
 
 
-def _repeated(cache: Any, rows: int) -> Any:
+def _repeated(cache: Cache, rows: int) -> Cache:
     """The cache for `rows` endings, without changing this one.
 
     Keys and values are expanded, not copied: a layer makes new tensors when it appends, so the one copy that appending
@@ -220,7 +220,7 @@ def _forked(layer: Any, rows: int) -> Any:
     return copied
 
 
-def _state_size(cache: Any) -> int:
+def _state_size(cache: Cache) -> int:
     """How many numbers the recurrent states of a cache hold, for one ending."""
     dicts = [
         value for layer in getattr(cache, "layers", ()) for value in vars(layer).values() if isinstance(value, dict)

@@ -46,7 +46,7 @@ class Interface:
     processor: bool
 
 
-def _resized(frames: np.ndarray, height: int, width: int) -> Any:
+def _resized(frames: np.ndarray, height: int, width: int) -> Tensor:
     """Bilinear without smoothing, in whole grey levels, as the releases' OpenCV: float32[T, 3, height, width]."""
     import torch
 
@@ -160,7 +160,7 @@ class RemoteEncoder(DualEncoder):
         with torch.inference_mode():
             return to_numpy(unit(_projected(self._text_output(list(texts)))))
 
-    def _text_output(self, texts: list[str]) -> Any:
+    def _text_output(self, texts: list[str]) -> Tensor:
         import torch
 
         encode = getattr(self.model, self.interface.methods[1])
@@ -177,14 +177,14 @@ class RemoteEncoder(DualEncoder):
         return torch.cat([encode(text, *more) for text in texts])
 
 
-def _projected(output: Any) -> Any:
+def _projected(output: Tensor) -> Tensor:
     """The rows [n, D] of what a method returns: a tensor, or the projection in an output of Cosmos-Embed1."""
     named = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
     rows = pooled(output) if named is None else named
     return rows.reshape(rows.shape[0], -1)
 
 
-def _tensor(value: Any, model: Model) -> Any:
+def _tensor(value: Any, model: Model) -> Tensor:
     import torch
 
     tensor = torch.as_tensor(value).to(model.device)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.chat_model import Answer, ChatModel, Cost, Message, TokenLog
 from video_contrast.errors import VideoContrastError
@@ -183,7 +183,7 @@ def is_log_probability(log: float) -> bool:
     return math.isfinite(log) and CLAMPED < log <= 1e-3
 
 
-def read_prompt_tokens(output: Any) -> Answer:
+def read_prompt_tokens(output: Json) -> Answer:
     """The prompt's `tokens` of a response to `prompt_logprobs` or `echo`.
 
     Raises:
@@ -212,7 +212,7 @@ def _prompt_token(row: Mapping[str, Json]) -> TokenLog:
     return entry.get("decoded_token") or "", entry["logprob"]
 
 
-def read_answer_tokens(output: Any) -> Answer:
+def read_answer_tokens(output: Json) -> Answer:
     """The answer's text, and its tokens with their log-probabilities."""
     choices = getattr(output, "choices", None)
     if not choices:
@@ -220,7 +220,7 @@ def read_answer_tokens(output: Any) -> Answer:
     return {"text": choices[0].message.content or "", "tokens": _listed(getattr(choices[0], "logprobs", None))}
 
 
-def _listed(logprobs: Any) -> list[TokenLog]:
+def _listed(logprobs: Json) -> list[TokenLog]:
     """Tokens of either form: `content` of chat completions, `tokens` and `token_logprobs` of completions."""
     content = getattr(logprobs, "content", None)
     if content:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from video_contrast.untyped import AvContainer, AvStream
+from video_contrast.untyped import AvContainer, AvFrame, AvPacket, AvStream
 from video_contrast.video.clock import VideoIndex, index_of
 from video_contrast.video.open import BrokenVideo, DamagedVideo, opened, picture, reason
 
@@ -114,7 +113,7 @@ def verify(path: str | os.PathLike[str]) -> VideoIndex:
     return index
 
 
-def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterator[tuple[Any, str]]:
+def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterator[tuple[AvFrame, str]]:
     """The requested frames (increasing numbers) as they are decoded, each with what is wrong with it, or "".
 
     Where anything is wrong after a seek, the rest is decoded again from the beginning of the file (some key frames
@@ -140,7 +139,7 @@ def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterat
         yield from _forward(container.demux(stream), index, indices[done:], counter)
 
 
-def _packets_from(container: AvContainer, stream: AvStream, index: VideoIndex, key: int) -> Iterator[Any]:
+def _packets_from(container: AvContainer, stream: AvStream, index: VideoIndex, key: int) -> Iterator[AvPacket]:
     """The packets from that of a key frame on. Transport streams seek inexactly: then from further back."""
     at = index.keys.index(key)
     for back in (at, max(0, at - 2)):
@@ -169,14 +168,14 @@ def _runs(index: VideoIndex, indices: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _forward(
-    packets: Iterator[Any], index: VideoIndex, indices: Sequence[int], counter: Counter, *, first: int = 0
-) -> Iterator[tuple[Any, str]]:
+    packets: Iterator[AvPacket], index: VideoIndex, indices: Sequence[int], counter: Counter, *, first: int = 0
+) -> Iterator[tuple[AvFrame, str]]:
     """The requested frames out of packets that begin at frame `first`.
 
     Another frame stands in for one that is lost, None where there is none.
     """
     faults: dict[int, str] = {}  # first frame of a group of pictures -> what is wrong in it
-    spare: Any = None
+    spare: AvFrame | None = None
     done = 0
     awaited = first
     for number, frame, fault in _frames(packets, index):
@@ -201,7 +200,7 @@ def _forward(
         yield spare, faults.get(index.key_of(number)) or _lost(index, number)
 
 
-def _frames(packets: Iterator[Any], index: VideoIndex) -> Iterator[tuple[int, Any, str]]:
+def _frames(packets: Iterator[AvPacket], index: VideoIndex) -> Iterator[tuple[int, AvFrame, str]]:
     """(number, frame, what is wrong) in order of display; an error of the decoder comes without a frame."""
     import av
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.untyped import AvContainer, AvFrame, AvStream
 
 # Demuxers of video containers. Playlists (concat, hls, dash, sdp) read other files than the one that is named.
 FORMATS = (
@@ -32,7 +33,7 @@ class DamagedVideo(BrokenVideo):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[tuple[Any, Any]]:
+def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     """Opens a file and yields its PyAV container and its (first) video stream.
 
     Raises:
@@ -77,7 +78,7 @@ def regular(path: str | os.PathLike[str]) -> Any:
     return status
 
 
-def picture(frame: Any) -> npt.NDArray[np.uint8]:
+def picture(frame: AvFrame) -> npt.NDArray[np.uint8]:
     """Returns a decoded frame as uint8[H, W, 3], RGB and upright: phones store a picture and how to turn it."""
     # One converter a thread: setting a new one up for every frame costs more than converting a small frame. It has no
     # threads of its own: a process that is forked (`Dataset.map`, torch's workers) would wait for them for ever.

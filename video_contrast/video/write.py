@@ -7,13 +7,14 @@ the day).
 import os
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.errors import UsageError
 from video_contrast.files import atomic_path
+from video_contrast.untyped import AvPacket, AvStream
 
 if TYPE_CHECKING:
     import av
@@ -91,7 +92,7 @@ def write_video(
     return Path(path)
 
 
-def as_frames(frames: Any) -> Frames:
+def as_frames(frames: object) -> Frames:
     """The array itself if it is a clip: uint8[T >= 1, H >= 1, W >= 1, 3].
 
     Raises:
@@ -115,6 +116,6 @@ def as_frames(frames: Any) -> Frames:
     return frames
 
 
-def _write_packets(container: "av.container.OutputContainer", strip: Any, packets: list[Any]) -> None:
+def _write_packets(container: "av.container.OutputContainer", strip: AvStream, packets: list[AvPacket]) -> None:
     for packet in packets:
         container.mux(strip.filter(packet))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from video_contrast.perturbations.contrast.batches import by_length, tokens_a_ba
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Model, Tensor, Tokenizer
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
@@ -54,7 +53,7 @@ class LanguageModel:
             perplexities[batch] = self._batch([rows[n] for n in batch])
         return [float(value) for value in perplexities]
 
-    def _batch(self, rows: list[list[int]]) -> Any:
+    def _batch(self, rows: list[list[int]]) -> Tensor:
         import torch
 
         width = max(map(len, rows))

@@ -5,9 +5,9 @@ noun: one is a kind, a part or another name of the other, in one of their first 
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.untyped import Sense
 
 # Finer classes than WordNet's lexicographer files, by what a first sense is a kind of; the first that fits.
 _FINE = {
@@ -49,8 +49,8 @@ def distil_kinds(nouns: Iterable[str]) -> dict[str, dict[str, int]]:
         raise VideoContrastError("noun classes need NLTK's WordNet: python -m nltk.downloader wordnet") from error
     anchors = {name: {wordnet.synset(key) for key in listed.split()} for name, listed in _FINE.items()}
     classes: dict[str, int] = {}
-    members: dict[Any, set[str]] = {}
-    around: dict[str, set[Any]] = {}
+    members: dict[Sense, set[str]] = {}
+    around: dict[str, set[Sense]] = {}
     for noun in sorted(set(nouns)):
         senses = [s for s in wordnet.synsets(noun.replace(" ", "_"), pos="n") if _says(s, noun)][:_SENSES]
         if not senses:
@@ -75,16 +75,16 @@ def distil_kinds(nouns: Iterable[str]) -> dict[str, dict[str, int]]:
     return {"class": classes, "related": related}
 
 
-def _fine(sense: Any, anchors: dict[str, set[Any]]) -> str:
+def _fine(sense: Sense, anchors: dict[str, set[Sense]]) -> str:
     above = {synset for path in sense.hypernym_paths() for synset in path}
     return next((name for name, found in anchors.items() if above & found), "")
 
 
-def _says(sense: Any, noun: str) -> bool:
+def _says(sense: Sense, noun: str) -> bool:
     return any(lemma.name().lower() == noun.replace(" ", "_") for lemma in sense.lemmas())
 
 
-def _around(sense: Any) -> set[Any]:
+def _around(sense: Sense) -> set[Sense]:
     """The sense itself, what it is a kind of, and what it is a part of or made of."""
     found = {sense}
     for path in sense.hypernym_paths():

