@@ -329,6 +329,7 @@ def test_things_are_evened_out_less_where_there_is_more_to_choose_from():
         sum(item.new == "rope" for item in choose(some, purpose="object").values()) for some in (options, more)
     )
     assert 10 < few < many < 30
+    assert sum(item.new == "rope" for item in choose(more, purpose="object", quality="high").values()) == few
 
 
 def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_replaced():

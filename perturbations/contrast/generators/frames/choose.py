@@ -15,15 +15,16 @@ from math import inf, log
 from typing import Literal
 
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.seeds import stream
 
 SWEEPS = 8
 KEPT = 30  # proposals of an item that take part, best first
 # What unevenness of runs of one, two, three words costs, and (4) of three letters; verbs leave more choices.
 _GRAMS = {"verb": {1: 8.0, 2: 3.0, 3: 0.75, 4: 2.0}, "object": {1: 3.0, 2: 0.8, 3: 0.3, 4: 0.0}}
-# With more proposals an item than this on average, things would become even to the last word, which tells again: what
-# replaces in one item is then what is replaced in the others. There unevenness costs `_LESS` of it.
-_MANY = {"object": 7.5}
+# Things with many choices would become even to the last word, which tells again: what replaces in one item is then what
+# is replaced in the others. From so many proposals an item on, but not at "high", unevenness costs `_LESS` of it.
+_MANY = {"object": 6.0}
 _LESS = 0.5
 _PENALTY = {"signs": 12.0, "length": 14.0}
 _SCORE = 0.5  # what a unit of score weighs
@@ -46,6 +47,7 @@ def choose(
     seed: int = 0,
     words: float | None = None,
     purpose: Literal["verb", "object"] = "verb",
+    quality: Quality = "balanced",
 ) -> dict[str, Proposal]:
     """One proposal of each clip.
 
@@ -54,6 +56,7 @@ def choose(
         seed: of the order in which items choose.
         words: mean number of words of the set's own captions; None leaves the length alone.
         purpose: what is replaced; names the random stream, beside the seed.
+        quality: of the proposals.
 
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`.
@@ -63,7 +66,7 @@ def choose(
         return {}
     order = sorted(options)
     stream(seed, "frames-choose", purpose).shuffle(order)
-    many = sum(map(len, options.values())) > _MANY.get(purpose, inf) * len(options)
+    many = quality != "high" and sum(map(len, options.values())) > _MANY.get(purpose, inf) * len(options)
     state = _Balance(words, {n: cost * _LESS if many else cost for n, cost in _GRAMS[purpose].items()})
     chosen: dict[str, _Option] = {}
     for clip in order:

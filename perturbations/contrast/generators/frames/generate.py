@@ -206,7 +206,9 @@ def choose_balanced(found: Found) -> dict[str, Proposal]:
     Steps of recipes leave too few choices for that: of them, some are left out (`choose.even`), which `found.missing`
     tells.
     """
-    chosen = choose(found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind)
+    chosen = choose(
+        found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind, quality=found.quality
+    )
     kept = even(chosen)
     found.missing |= dict.fromkeys(chosen.keys() - kept.keys(), _UNEVEN)
     return kept
