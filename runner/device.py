@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from weakref import WeakSet
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -48,7 +49,8 @@ def load_model(job: Job, device: str, dtype: str) -> Encoder | PairScorer | Text
         raise VideoContrastError(f"the kind {job.kind.name} made a {type(model).__name__}, not a model to score with")
     if recipe is not None and model.reads_times is None:
         model.reads_times = recipe.reads_times
-    LOADED.update(part for part in vars(model).values() if hasattr(part, "parameters"))
+    if torch := sys.modules.get("torch"):
+        LOADED.update(part for part in vars(model).values() if isinstance(part, torch.nn.Module))
     return model
 
 
