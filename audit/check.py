@@ -151,7 +151,7 @@ def check(
         _check_record(set_folder, checked)
     _check_videos(
         Path(video_root) if video_root is not None else set_folder.path,
-        given=video_root is not None,
+        root_given=video_root is not None,
         clips=clips,
         decode=decode,
         num_proc=num_proc,
@@ -213,14 +213,14 @@ def _check_record(folder: SetFolder, checked: Checked) -> None:
 
 def _check_videos(
     root: Path,
-    given: bool,
+    root_given: bool,
     clips: dict[str, set[tuple[float | None, float | None]]],
     decode: bool,
     num_proc: int,
     progress: Progress | None,
     checked: Checked,
 ) -> None:
-    if not given and not any((root / path).is_file() for path in clips):
+    if not root_given and not any((root / path).is_file() for path in clips):
         checked.looked = False
         return
 

@@ -21,13 +21,13 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=400)
     parser.add_argument("--seed", type=int, default=78)
     parser.add_argument("--models", nargs="*", default=list(NAMES))
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        root = video_contrast.build("shapes", output=Path(folder) / "set", seed=chosen.seed, items=chosen.items)
+        root = video_contrast.build("shapes", output=Path(folder) / "set", seed=arguments.seed, items=arguments.items)
         print("| model | R@1 of 100, text to video | video to text | " + " | ".join(COLUMNS) + " |")
         print("|---" * (len(COLUMNS) + 3) + "|")
         pairs = {}
-        for name in chosen.models:
+        for name in arguments.models:
             path = video_contrast.checkpoint_path(name) if name in NAMES else name
             result = video_contrast.score(path, root, output=Path(folder) / "runs" / Path(name).name, progress=False)
             found = {config: result[config]["conditions"]["clean"] for config in CONFIGS}

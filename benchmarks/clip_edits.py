@@ -52,19 +52,19 @@ def main() -> None:
     parser.add_argument("--video-root", type=Path)
     parser.add_argument("--video-column")
     parser.add_argument("--partners", type=int, default=5)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        table = given.clips or shapes_clips(place / "world", 100)
-        root = given.video_root or place / "world"
-        columns = {"video_column": given.video_column} if given.video_column else {}
+        table = arguments.clips or shapes_clips(place / "world", 100)
+        root = arguments.video_root or place / "world"
+        columns = {"video_column": arguments.video_column} if arguments.video_column else {}
         sources = video_contrast.build("captions", ["retrieval"], output=place / "sources", captions=table, **columns)
         edits = video_contrast.build(
             "clip_edits",
             output=place / "edits",
             captions=table,
             video_root=root,
-            partners=given.partners,
+            partners=arguments.partners,
             **columns,
         )
         built = [kind for kind in MODULES if kind in video_contrast.open_set(edits).configs]

@@ -73,17 +73,17 @@ def _captions() -> tuple[list[str], list[str], str]:
     does = ("is singing", "walks", "is talking to her friend", "plays", "is cutting an onion", "sits", "runs", "dances")
     where = ("in a kitchen", "on a stage", "near the door", "in the street", "with his phone", "at a table", "by a car")
     when = [f"for {n} minutes" for n in range(40)]
-    made = [" ".join(parts) for parts in itertools.product(who, does, where, when)]
-    return made[:CAPTIONS], made[1::2][:TRAIN], "made up"
+    captions = [" ".join(parts) for parts in itertools.product(who, does, where, when)]
+    return captions[:CAPTIONS], captions[1::2][:TRAIN], "made up"
 
 
 def _ratio(together: Callable[[], object], alone: Callable[[], object]) -> float:
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(RUNS):
-        for step, taken in zip((together, alone), seconds, strict=True):
+        for step, spent in zip((together, alone), seconds, strict=True):
             began = time.process_time()
             step()
-            taken.append(time.process_time() - began)
+            spent.append(time.process_time() - began)
     return statistics.median(seconds[1]) / statistics.median(seconds[0])
 
 

@@ -127,9 +127,9 @@ def others(trials: int = 1000) -> None:
             ),
         }
         for name, (intervals, truth) in figures.items():
-            held, given = coverage(iter(intervals), truth)
+            held, defined = coverage(iter(intervals), truth)
             rows.setdefault(name, []).append(
-                f"{100 * held:.1f}" + ("" if given == 1 else f" ({100 * given:.0f} given)")
+                f"{100 * held:.1f}" + ("" if defined == 1 else f" ({100 * defined:.0f} given)")
             )
     for name, cells in rows.items():
         print(f"| {name} | " + " | ".join(cells) + " |")

@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--clips", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    wanted = [int(number) for number in frame_indices(FRAMES, WANTED)]
+    numbers = [int(number) for number in frame_indices(FRAMES, WANTED)]
     decoders: dict[str, Decoder] = {"PyAV": decode}
     try:
         decoders["torchcodec"] = torchcodec_decoder()
@@ -45,17 +45,17 @@ def main() -> None:
         files = {group: [write(Path(folder), group, n) for n in range(options.clips)] for group in GROUPS}
         print("| frames in a group of pictures | frames decoded / minimum | aim |\n|---|---|---|")
         for group in GROUPS:
-            print(f"| {group} | {over_minimum(files[group], wanted):.3f} | at most {AIM} |")
+            print(f"| {group} | {over_minimum(files[group], numbers):.3f} | at most {AIM} |")
         print(
             "\n| decoder | frames in a group | threads | clips a second | CPU seconds a clip |\n|---|---|---|---|---|"
         )
         for group in GROUPS:
             for name, decoder in decoders.items():
                 for threads in THREADS:
-                    wall, cpu = seconds(decoder, files[group], wanted, threads=threads, repeats=options.repeats)
+                    wall, cpu = seconds(decoder, files[group], numbers, threads=threads, repeats=options.repeats)
                     print(f"| {name} | {group} | {threads} | {1 / wall:.1f} | {cpu:.3f} |", flush=True)
         for name, decoder in list(decoders.items())[1:]:
-            pairs = [(decoder(paths[0], wanted), decode(paths[0], wanted)) for paths in files.values()]
+            pairs = [(decoder(paths[0], numbers), decode(paths[0], numbers)) for paths in files.values()]
             worst = max(int(np.abs(theirs.astype(int) - ours).max()) for theirs, ours in pairs)
             print(f"\n{name} and PyAV: at most {worst} grey levels apart")
 
@@ -86,29 +86,29 @@ def torchcodec_decoder() -> Decoder:
     """
     from torchcodec.decoders import VideoDecoder
 
-    def frames(path: Path, wanted: Sequence[int]) -> npt.NDArray[np.uint8]:
+    def frames(path: Path, numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
         decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=1, seek_mode="exact")
-        return decoder.get_frames_at(list(wanted)).data.numpy()
+        return decoder.get_frames_at(list(numbers)).data.numpy()
 
     return frames
 
 
-def over_minimum(files: Sequence[Path], wanted: Sequence[int]) -> float:
+def over_minimum(files: Sequence[Path], numbers: Sequence[int]) -> float:
     counter = Counter()
     for path in files:
-        decode(path, wanted, counter)
+        decode(path, numbers, counter)
     return counter.decoded / counter.minimum
 
 
 def seconds(
-    decoder: Decoder, files: Sequence[Path], wanted: Sequence[int], *, threads: int, repeats: int
+    decoder: Decoder, files: Sequence[Path], numbers: Sequence[int], *, threads: int, repeats: int
 ) -> tuple[float, float]:
     """Median wall and CPU seconds a clip.
 
     Args:
         decoder: decodes one clip.
         files: the clips.
-        wanted: frame numbers.
+        numbers: frame numbers.
         threads: clips decoded at a time.
         repeats: runs over all clips.
     """
@@ -118,7 +118,7 @@ def seconds(
             for path in files:  # a file that changed is indexed anew
                 os.utime(path)
             began, worked = time.perf_counter(), time.process_time()
-            list(pool.map(lambda path: decoder(path, wanted), files))
+            list(pool.map(lambda path: decoder(path, numbers), files))
             wall.append((time.perf_counter() - began) / len(files))
             cpu.append((time.process_time() - worked) / len(files))
     return statistics.median(wall), statistics.median(cpu)

@@ -36,10 +36,10 @@ ARMS = {
 }
 
 
-def msrvtt(data, split):
+def msrvtt(folder, split):
     """(id, category, captions) of the split's videos."""
     name = "test_videodatainfo.json" if split == "test" else "train_val_videodatainfo.json"
-    info = read_json(Path(data) / "msrvtt" / name)
+    info = read_json(Path(folder) / "msrvtt" / name)
     categories = {video["video_id"]: str(video["category"]) for video in info["videos"] if video["split"] == split}
     captions = {name: [] for name in categories}
     for sentence in info["sentences"]:
@@ -48,9 +48,9 @@ def msrvtt(data, split):
     return [(name, categories[name], captions[name]) for name in sorted(captions, key=lambda name: int(name[5:]))]
 
 
-def youcook2(data):
+def youcook2(folder):
     """(id, None, [sentence]) of the validation segments."""
-    clips = read_json(Path(data) / "youcook2" / "captioning_val.json")
+    clips = read_json(Path(folder) / "youcook2" / "captioning_val.json")
     return [
         (f"{name}#{number}", None, [text.strip()])
         for name in sorted(clips)
@@ -94,12 +94,12 @@ def _told(pairs, fold, vectorizer, model, length=False):
         texts = [pair[0] for pair in train] + [pair[1] for pair in train]
         vectorizer.fit(texts)
 
-        def vectors(given):
-            found = vectorizer.transform(given).astype(float)
+        def vectors(source):
+            rows = vectorizer.transform(source).astype(float)
             if not length:
-                return found
-            lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in given])
-            return sparse.hstack([found, sparse.csr_matrix(lengths)]).tocsr()
+                return rows
+            lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in source])
+            return sparse.hstack([rows, sparse.csr_matrix(lengths)]).tocsr()
 
         model.fit(vectors(texts), np.array([1] * len(train) + [0] * len(train)))
         first, second = (model.predict_log_proba(vectors([pairs[n][side] for n in test])) for side in (0, 1))
@@ -112,18 +112,18 @@ def _bigrams(pairs, fold, folds):
     """Which of two captions a bigram model of the other folds' originals finds likelier (Laplace, per word)."""
     won = np.zeros(len(pairs))
     for held in range(folds):
-        one, two = Counter(), Counter()
+        singles, pairs_of = Counter(), Counter()
         for (text, _), place in zip(pairs, fold, strict=True):
             if place != held:
                 words = ["<", *text.split(), ">"]
-                one.update(words)
-                two.update(itertools.pairwise(words))
-        total, kinds = sum(one.values()), len(one) + 1
+                singles.update(words)
+                pairs_of.update(itertools.pairwise(words))
+        total, kinds = sum(singles.values()), len(singles) + 1
 
-        def mean(text, one=one, two=two, total=total, kinds=kinds):
+        def mean(text, singles=singles, pairs_of=pairs_of, total=total, kinds=kinds):
             words = ["<", *text.split(), ">"]
             logs = [
-                np.log((two[a, b] + 2 * (one[b] + 0.5) / (total + 0.5 * kinds)) / (one[a] + 2))
+                np.log((pairs_of[a, b] + 2 * (singles[b] + 0.5) / (total + 0.5 * kinds)) / (singles[a] + 2))
                 for a, b in itertools.pairwise(words)
             ]
             return float(np.mean(logs))
@@ -138,33 +138,33 @@ def _share(won):
     return {"accuracy": round(float(won.mean()), 4), "standard_error": round(float(won.std() / len(won) ** 0.5), 4)}
 
 
-def build(clips, found, seconds):
+def build(clips, proposed, seconds):
     """The chosen contrasts and what is to be told of them."""
     started = time.process_time()
-    chosen = choose_balanced(found)
+    by_clip = choose_balanced(proposed)
     seconds += time.process_time() - started
-    made = list(chosen.values())
-    words = [len(item.caption.split()) for item in made]
+    contrasts = list(by_clip.values())
+    words = [len(item.caption.split()) for item in contrasts]
     every = [len(text.split()) for _, _, captions in clips for text in captions]
     facts = {
         "clips": len(clips),
-        "items": len(made),
-        "yield": round(len(made) / len(clips), 4),
-        "antonyms": round(float(np.mean([item.antonym for item in made])), 4),
+        "items": len(contrasts),
+        "yield": round(len(contrasts) / len(clips), 4),
+        "antonyms": round(float(np.mean([item.antonym for item in contrasts])), 4),
         "words": {
             "mean": round(float(np.mean(words)), 2),
             "sd": round(float(np.std(words)), 2),
             "set_mean": round(float(np.mean(every)), 2),
             "set_sd": round(float(np.std(every)), 2),
         },
-        "reasons": dict(found.reasons.most_common()),
-        "notes": found.notes,
-        "summary": found.summary(),
+        "reasons": dict(proposed.reasons.most_common()),
+        "notes": proposed.notes,
+        "summary": proposed.summary(),
         "captions_a_cpu_second": round(len(every) / seconds, 1),
-        "commonest": [" > ".join(pair) for pair, _ in Counter((i.unit, i.other) for i in made).most_common(20)],
+        "commonest": [" > ".join(pair) for pair, _ in Counter((i.unit, i.other) for i in contrasts).most_common(20)],
     }
-    facts["blind"] = blind([(item.caption, item.text) for item in made])
-    return made, facts
+    facts["blind"] = blind([(item.caption, item.text) for item in contrasts])
+    return contrasts, facts
 
 
 def released(path, n, purpose):
@@ -181,23 +181,23 @@ def released(path, n, purpose):
     return [rows[place] for place in order[:n]]
 
 
-def lexical(data, clips, n):
+def lexical(folder, clips, n):
     """Pairs of the earlier lexical generator."""
     from video_contrast.perturbations.contrast import verb
 
     order = stream(SEED, "reading-lexical").permutation(len(clips))[: 3 * n]
     part = [clips[place] for place in order]
-    training = [text for _, _, captions in msrvtt(data, "train")[::6] for text in captions]
+    training = [text for _, _, captions in msrvtt(folder, "train")[::6] for text in captions]
     captions = [texts[0] for _, _, texts in part]
     edits, _ = verb.contrasts(
         captions, [name for name, _, _ in part], siblings=[texts[1:] for _, _, texts in part], train_captions=training
     )
-    made = [
+    contrasts = [
         (name, text, edit.text)
         for (name, _, _), text, edit in zip(part, captions, edits, strict=True)
         if edit is not None
     ]
-    return made[:n]
+    return contrasts[:n]
 
 
 def _proposed(task):
@@ -246,9 +246,11 @@ def _lay_out(arms, output):
     write_text(output / "blind.tsv", "\n".join(lines) + "\n")
 
 
-def _drawn(made, n, *purpose):
-    order = stream(SEED, "reading-draw", *purpose).permutation(len(made))
-    return [(made[place].clip, made[place].caption, made[place].text) for place in sorted(order[:n].tolist())]
+def _drawn(contrasts, n, *purpose):
+    order = stream(SEED, "reading-draw", *purpose).permutation(len(contrasts))
+    return [
+        (contrasts[place].clip, contrasts[place].caption, contrasts[place].text) for place in sorted(order[:n].tolist())
+    ]
 
 
 def main():
@@ -274,8 +276,8 @@ def main():
     with get_context("fork").Pool(options.processes) as pool:
         older = pool.apply_async(lexical, (options.data, clips, options.lexical)) if options.lexical else None
         running = {name: begun(pool, *task, options.cache) for name, task in tasks.items()}
-        made = {name: finished(*task) for name, task in running.items()}
-        work = [(tasks[name][0], made[name][0].at(quality), made[name][1]) for name, quality, _ in jobs.values()]
+        results = {name: finished(*task) for name, task in running.items()}
+        work = [(tasks[name][0], results[name][0].at(quality), results[name][1]) for name, quality, _ in jobs.values()]
         older_pairs = older.get() if older is not None else []
         built = dict(zip(jobs, pool.starmap(build, work, chunksize=1), strict=True))
     arms, facts = [], {}

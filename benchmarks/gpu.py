@@ -53,21 +53,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=16)
     parser.add_argument("--one-process", action="store_true", help="leave two processes on one device out")
-    given = parser.parse_args()
-    rounds = 2 if given.small else given.rounds
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        files = sorted(given.clips.glob("*.mp4")) if given.clips else make_clips(folder, 4 if given.small else 64)
+    options = parser.parse_args()
+    rounds = 2 if options.small else options.rounds
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        files = sorted(options.clips.glob("*.mp4")) if options.clips else make_clips(folder, 4 if options.small else 64)
         if not files:
-            raise SystemExit(f"no .mp4 files in {given.clips}")
+            raise SystemExit(f"no .mp4 files in {options.clips}")
         sets = make_sets(folder, files)
-        workers = 1 if given.small else given.workers
-        halves = [] if given.one_process else sets[1:]
-        encoders(given.device, sets[0], halves, small=given.small, rounds=rounds, workers=workers)
-        precision(given.device, files, small=given.small)
-        nvdec(given.device, files)
-    prefix(given.device, small=given.small, rounds=rounds)
-    kernels(given.device, rounds=rounds, size=32 if given.small else 224)
+        workers = 1 if options.small else options.workers
+        halves = [] if options.one_process else sets[1:]
+        encoders(options.device, sets[0], halves, small=options.small, rounds=rounds, workers=workers)
+        precision(options.device, files, small=options.small)
+        nvdec(options.device, files)
+    prefix(options.device, small=options.small, rounds=rounds)
+    kernels(options.device, rounds=rounds, size=32 if options.small else 224)
 
 
 def make_clips(folder: Path, count: int) -> list[Path]:
@@ -82,7 +82,7 @@ def make_clips(folder: Path, count: int) -> list[Path]:
 
 def make_sets(folder: Path, files: Sequence[Path]) -> list[Path]:
     """Sets of links to the files: of all of them, and of each half."""
-    found = []
+    roots = []
     for name, own in (("all", files), ("half-0", files[::2]), ("half-1", files[1::2])):
         root = folder / name
         rows = [
@@ -92,8 +92,8 @@ def make_sets(folder: Path, files: Sequence[Path]) -> list[Path]:
         write_set(BuiltSet(name, {"retrieval": {"test": rows}}, {"summary": "Clips."}), root)
         for n, path in enumerate(own):
             (root / f"{n}.mp4").symlink_to(path.resolve())
-        found.append(root)
-    return found
+        roots.append(root)
+    return roots
 
 
 def timed(device: str, call: Callable[[], Any], rounds: int) -> list[float]:
@@ -154,11 +154,11 @@ def encoders(device: str, folder: Path, halves: Sequence[Path], *, small: bool, 
     print("|---|---|---|---|---|---|---|")
     for name in SMALL if small else SIZES:
         memory(device)
-        found = throughput(clip_model(name, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
-        share = statistics.median(found["together"]) / min(
-            statistics.median(found["decode"]), statistics.median(found["model"])
+        spent = throughput(clip_model(name, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+        share = statistics.median(spent["together"]) / min(
+            statistics.median(spent["decode"]), statistics.median(spent["model"])
         )
-        cells = [f"{statistics.median(v):.1f} [{min(v):.1f}, {max(v):.1f}]" for v in found.values()]
+        cells = [f"{statistics.median(v):.1f} [{min(v):.1f}, {max(v):.1f}]" for v in spent.values()]
         peak = memory(device)
         both = two_processes(name, device, halves, rounds=rounds, workers=max(1, workers // 2)) if halves else None
         print(f"| {name} | {' | '.join(cells)} | {share:.2f} | {both or '-'} | {peak} |", flush=True)
@@ -175,8 +175,8 @@ def two_processes(name: str, device: str, halves: Sequence[Path], *, rounds: int
 def one_process(job: tuple[str, str, Path, int, int]) -> float:
     """Clips a second of the engine in one of several processes."""
     name, device, half, rounds, workers = job
-    found = throughput(clip_model(name, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
-    return statistics.median(found["together"])
+    spent = throughput(clip_model(name, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+    return statistics.median(spent["together"])
 
 
 def precision(device: str, files: Sequence[Path], *, small: bool) -> None:

@@ -111,8 +111,8 @@ def a_run() -> None:
         return metrics.retrieval(similarity, clusters=videos, interval=interval)
 
     for name, measure in (("multiple choice", choice), ("retrieval", both_ways)):
-        given, without = seconds(lambda measure=measure: measure(True), lambda measure=measure: measure(False))
-        spent = 192 * (given - without)
+        with_intervals, without = seconds(lambda measure=measure: measure(True), lambda measure=measure: measure(False))
+        spent = 192 * (with_intervals - without)
         line(f"all intervals of 192 conditions of 3,000 items, {name}", spent, 20, spent / 20, "at most 1")
 
 

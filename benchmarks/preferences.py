@@ -64,8 +64,8 @@ def described(pairs: Any) -> Any:
     first: dict[tuple[str, str], int] = {}
     for number, (chosen, videos) in enumerate(zip(pairs["chosen"], pairs["videos"], strict=True)):
         first.setdefault((videos[0], chosen[0]["content"]), number)
-    kept = pairs.select(sorted(first.values())).rename_column("chosen", "completion")
-    return kept.remove_columns(["rejected", "videos", "kind", "id"])
+    distinct = pairs.select(sorted(first.values())).rename_column("chosen", "completion")
+    return distinct.remove_columns(["rejected", "videos", "kind", "id"])
 
 
 def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings: Any) -> None:
@@ -163,8 +163,8 @@ def main() -> None:
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    given = vars(parser.parse_args())
-    print(run(given.pop("output"), **given))
+    arguments = vars(parser.parse_args())
+    print(run(arguments.pop("output"), **arguments))
 
 
 if __name__ == "__main__":

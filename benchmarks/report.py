@@ -46,19 +46,21 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--clips", type=int, default=300)
     parser.add_argument("--times", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
-        make_set(root / "set", given.items, given.clips)
+        make_set(root / "set", options.items, options.clips)
         fabricate.make_run(root / "run", root / "set", ["verb_mc"], model="model", skill=0.6)
         began = time.process_time()
         page = write_report([root / "run"], root / "report.html")
-        print(f"{given.items} items: {page.stat().st_size / 1e6:.1f} MB, {time.process_time() - began:.1f} CPU-seconds")
+        print(
+            f"{options.items} items: {page.stat().st_size / 1e6:.1f} MB, {time.process_time() - began:.1f} CPU-seconds"
+        )
         if CHROMIUM is None:
             print("no Chromium in /usr/bin: not opened")
             return
         names = ("DOM ready", "loaded", "first paint")
-        times = opened(page, given.times)
+        times = opened(page, options.times)
         for name, column in zip(names, zip(*times, strict=True), strict=True):
             print(
                 f"{name}: {median(column):.0f} ms, the median of {len(column)} ({min(column):.0f} to {max(column):.0f})"
@@ -101,7 +103,7 @@ def opened(page: Path, times: int) -> list[tuple[float, float, float]]:
     """(DOM ready, loaded, first paint) in milliseconds of each opening."""
     from playwright.sync_api import sync_playwright
 
-    found: list[tuple[float, float, float]] = []
+    measured: list[tuple[float, float, float]] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         for _ in range(times):
@@ -111,10 +113,10 @@ def opened(page: Path, times: int) -> list[tuple[float, float, float]]:
             tab.wait_for_timeout(300)
             ready, loaded, painted, items = (float(value) for value in _asked(tab))
             assert items > 0, "the gallery is not drawn"
-            found.append((ready, loaded, painted))
+            measured.append((ready, loaded, painted))
             context.close()
         browser.close()
-    return found
+    return measured
 
 
 def _asked(tab: Any) -> list[float]:

@@ -109,14 +109,14 @@ def overhead(root: Path) -> float:
     return 1000 * (time.process_time() - began) / len(rows)
 
 
-def overheads(model: str, given: argparse.Namespace, root: Path) -> None:
+def overheads(model: str, options: argparse.Namespace, root: Path) -> None:
     """Measures and prints what a null model and a finished run cost: the median of repeats, the least and the most."""
-    folder = make_set(root / "set", given.clips, given.seconds, given.size)
+    folder = make_set(root / "set", options.clips, options.seconds, options.size)
     names = ["clean", "visual:jumble@3"]
-    run(model, folder, names, root, given.frames)
-    _, _, torch_came = recognised(model, folder, names, root, given.frames, traced=True)
-    finished = [recognised(model, folder, names, root, given.frames)[1] for _ in range(given.repeats)]
-    null = [overhead(root / f"overhead{n}") for n in range(given.repeats + 1)][1:]  # the first one imports
+    run(model, folder, names, root, options.frames)
+    _, _, torch_came = recognised(model, folder, names, root, options.frames, traced=True)
+    finished = [recognised(model, folder, names, root, options.frames)[1] for _ in range(options.repeats)]
+    null = [overhead(root / f"overhead{n}") for n in range(options.repeats + 1)][1:]  # the first one imports
     print(f"a finished run, as a process: {_spread(finished)} CPU-s, torch imported: {torch_came}")
     print(f"a null model: {_spread(null)} ms a sample of 3,000")
 
@@ -142,46 +142,48 @@ def recognised(
     return wall, cpu, "torch" in modules
 
 
-def runnable(folder: Path, wanted: str, scratch: Path) -> tuple[list[Condition], dict[str, str]]:
+def runnable(folder: Path, conditions: str, scratch: Path) -> tuple[list[Condition], dict[str, str]]:
     """The conditions that can run here, and why the others cannot."""
-    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(wanted), scratch)
+    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(conditions), scratch)
     return list(dict.fromkeys(table.condition for table in plan.tables)), plan.skipped
 
 
-def table(model: str, given: argparse.Namespace, root: Path) -> None:
+def table(model: str, options: argparse.Namespace, root: Path) -> None:
     """Measures and prints."""
-    folder = make_set(root / "set", given.clips, given.seconds, given.size)
+    folder = make_set(root / "set", options.clips, options.seconds, options.size)
     standins.stand_in(root / "standins")
-    conditions, skipped = runnable(folder, given.conditions, root / "planned")
+    conditions, skipped = runnable(folder, options.conditions, root / "planned")
     names = [condition.name for condition in conditions]
     coded = {condition.name for condition in conditions if condition.visual.name in CODECS}
-    expected, spent = loop.straightforward(model, folder, names, root / "loop", given.processes, given.frames)
+    expected, spent = loop.straightforward(model, folder, names, root / "loop", options.processes, options.frames)
     slow = {name: sum(parts.values()) - parts["captions"] for name, parts in spent.items()}
     loop.warm(folder, names)
     loop.load(model)
-    with tempfile.TemporaryDirectory(dir=root) as one, tempfile.TemporaryDirectory(dir=root) as other:
-        result, fast = run(model, folder, names, Path(one), given.frames)
-        _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(other), given.frames)
-        found = {name: open_run(Path(one) / "run").matrix("retrieval", name).values for name in names}
-        wall, cpu, torch_came = recognised(model, folder, names, Path(one), given.frames, traced=True)
+    with tempfile.TemporaryDirectory(dir=root) as first, tempfile.TemporaryDirectory(dir=root) as second:
+        result, fast = run(model, folder, names, Path(first), options.frames)
+        _, fast_plain = run(model, folder, [name for name in names if name not in coded], Path(second), options.frames)
+        ours = {name: open_run(Path(first) / "run").matrix("retrieval", name).values for name in names}
+        wall, cpu, torch_came = recognised(model, folder, names, Path(first), options.frames, traced=True)
     counters = result.record["counters"]
     kinds = Counter(condition.group for condition in conditions)
-    print(f"{len(names)} conditions ({', '.join(f'{n} {group}' for group, n in kinds.items())}) on {given.clips} clips")
-    print(f"of {given.seconds} s at {given.size * 4 // 3}x{given.size}, model {given.model}")
+    print(
+        f"{len(names)} conditions ({', '.join(f'{n} {group}' for group, n in kinds.items())}) on {options.clips} clips"
+    )
+    print(f"of {options.seconds} s at {options.size * 4 // 3}x{options.size}, model {options.model}")
     for name, why in skipped.items():
         print(f"left out: {name}: {why}")
-    worst = max(float(np.abs(found[name] - expected[name]).max()) for name in names)
-    ranks = sum(int((_ranks(found[name]) != _ranks(expected[name])).sum()) for name in names)
+    worst = max(float(np.abs(ours[name] - expected[name]).max()) for name in names)
+    ranks = sum(int((_ranks(ours[name]) != _ranks(expected[name])).sum()) for name in names)
     report = {
-        "largest difference of a score": f"{worst:.1e} of a spread of {np.ptp(np.stack(list(found.values()))):.2g}",
-        "ranks that differ": f"{ranks} of {sum(matrix.size for matrix in found.values())}",
+        "largest difference of a score": f"{worst:.1e} of a spread of {np.ptp(np.stack(list(ours.values()))):.2g}",
+        "ranks that differ": f"{ranks} of {sum(matrix.size for matrix in ours.values())}",
         "CPU of the loop / of the runner": _ratio(sum(slow.values()), fast),
         "  without the codec conditions": _ratio(sum(slow[n] for n in names if n not in coded), fast_plain),
         "the loop's parts": _parts(spent),
         "frames decoded / minimum": f"{counters['frames_decoded'] / counters['frames_minimum']:.3f}",
         **{
             f"{what} encodings / minimum": f"{counters[f'{what}_encodings'] / counters[f'{what}_encodings_in_all']:.3f}"
-            f" ({counters[f'{what}_encodings']}; the loop {len(names) * given.clips})"
+            f" ({counters[f'{what}_encodings']}; the loop {len(names) * options.clips})"
             for what in ("visual", "text")
         },
         "a finished run, as a process": f"{wall:.2f} s, {cpu:.2f} CPU-s, torch imported: {torch_came}",
@@ -191,14 +193,14 @@ def table(model: str, given: argparse.Namespace, root: Path) -> None:
         print(f"{what:34} {value}")
 
 
-def feeding(model: str, given: argparse.Namespace, root: Path) -> None:
+def feeding(model: str, options: argparse.Namespace, root: Path) -> None:
     """Measures and prints whether decoding keeps the model fed."""
-    folder = make_set(root / "set", given.clips, given.seconds, given.size)
-    loaded, frames = loop.load(model, given.frames, "cuda" if _gpu() else "cpu", given.dtype)
-    found = throughput.throughput(loaded, folder, frames=frames, batch=given.batch_size, workers=given.workers)
-    print(f"{given.clips} clips of {given.seconds} s at {given.size * 4 // 3}x{given.size}")
-    print(f"{frames} frames of each, {given.model}")
-    for line in throughput.report(found, given.workers, "cuda" if _gpu() else "cpu"):
+    folder = make_set(root / "set", options.clips, options.seconds, options.size)
+    loaded, frames = loop.load(model, options.frames, "cuda" if _gpu() else "cpu", options.dtype)
+    spent = throughput.throughput(loaded, folder, frames=frames, batch=options.batch_size, workers=options.workers)
+    print(f"{options.clips} clips of {options.seconds} s at {options.size * 4 // 3}x{options.size}")
+    print(f"{frames} frames of each, {options.model}")
+    for line in throughput.report(spent, options.workers, "cuda" if _gpu() else "cpu"):
         print(line)
 
 
@@ -240,17 +242,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="decoder threads of --throughput")
     parser.add_argument("--batch-size", type=int, default=8, help="of --throughput")
     parser.add_argument("--dtype", default="float32", help="of --throughput: float32, bfloat16 or float16")
-    given = parser.parse_args()
-    usual = {"clips": 20, "seconds": 10, "size": 240, "conditions": FULL} if given.full else {
+    options = parser.parse_args()
+    usual = {"clips": 20, "seconds": 10, "size": 240, "conditions": FULL} if options.full else {
         "clips": 2, "seconds": 3, "size": 96, "conditions": QUICK
     }  # fmt: skip
     for name, value in usual.items():
-        if getattr(given, name) is None:
-            setattr(given, name, value)
+        if getattr(options, name) is None:
+            setattr(options, name, value)
     with ExitStack() as stack:
-        root = given.kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        model = str(standins.clip_model(root, given.model)) if given.model.startswith("clip-") else given.model
-        (overheads if given.overhead else feeding if given.throughput else table)(model, given, root)
+        root = options.kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        model = str(standins.clip_model(root, options.model)) if options.model.startswith("clip-") else options.model
+        (overheads if options.overhead else feeding if options.throughput else table)(model, options, root)
 
 
 if __name__ == "__main__":

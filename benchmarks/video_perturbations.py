@@ -179,12 +179,12 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, help="site-packages of an environment with imagecorruptions")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--full", action="store_true", help="measure the paper's way at all five severities")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     cv2.setNumThreads(1)
-    if given.what in ("conditions", "all"):
-        conditions(given.video, given.full)
-    if given.what in ("kernels", "all"):
-        kernels(given.peer, given.rounds)
+    if arguments.what in ("conditions", "all"):
+        conditions(arguments.video, arguments.full)
+    if arguments.what in ("kernels", "all"):
+        kernels(arguments.peer, arguments.rounds)
 
 
 if __name__ == "__main__":

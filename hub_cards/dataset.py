@@ -84,7 +84,7 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
             dataset_size=total,
         )
     rows = sum(size["num_examples"] for entry in record["configs"].values() for size in entry["splits"].values())
-    data = DatasetCardData(
+    card = DatasetCardData(
         pretty_name=facts.get("pretty_name") or record["builder"],
         language=facts.get("language", ["en"]),
         task_categories=["video-text-to-text"],
@@ -92,11 +92,11 @@ def front_matter(record: SetRecord, folder: SetFolder) -> JsonObject:
         tags=["video", "contrast-set", "video-text-retrieval", "robustness", "video-contrast"],
     )
     if facts.get("licence_id"):
-        data.license = facts["licence_id"]
+        card.license = facts["licence_id"]
     elif facts.get("licence"):
-        data.license = "other"
-    DatasetInfosDict(infos).to_dataset_card_data(data)
-    front: JsonObject = data.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
+        card.license = "other"
+    DatasetInfosDict(infos).to_dataset_card_data(card)
+    front: JsonObject = card.to_dict()  # type: ignore[no-untyped-call]  # of huggingface_hub
     configs: list[JsonObject] = [
         {
             "config_name": config,

@@ -121,9 +121,9 @@ def _tables(push: Push, repo: str, folder: Path) -> list[tuple[str, Path]]:
     if push.videos:
         with explained(repo):
             owner = repo if "/" in repo else f"{client_api().whoami()['name']}/{repo}"
-        data = video_table([path for path, _ in push.videos], owner)
-        text = with_video_config(text, len(push.videos), len(data))
-        (folder / "videos.parquet").write_bytes(data)
+        table = video_table([path for path, _ in push.videos], owner)
+        text = with_video_config(text, len(push.videos), len(table))
+        (folder / "videos.parquet").write_bytes(table)
         tables = {TABLE: folder / "videos.parquet"} | tables
     (folder / CARD).write_bytes(text.encode("utf-8"))
     return list((tables | {CARD: folder / CARD}).items())

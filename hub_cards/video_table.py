@@ -55,9 +55,9 @@ def with_video_config(card: str, count: int, size: int) -> str:
     info = datasets.DatasetInfo(
         features=_features(), splits=splits, config_name=CONFIG, download_size=size, dataset_size=size
     )
-    data = DatasetCardData()
-    DatasetInfosDict({CONFIG: info, "-": info}).to_dataset_card_data(data)
-    infos = data.to_dict()["dataset_info"]  # type: ignore[no-untyped-call]  # of huggingface_hub
+    card_data = DatasetCardData()
+    DatasetInfosDict({CONFIG: info, "-": info}).to_dataset_card_data(card_data)
+    infos = card_data.to_dict()["dataset_info"]  # type: ignore[no-untyped-call]  # of huggingface_hub
     described = next(entry for entry in infos if entry["config_name"] == CONFIG)
     former = front["dataset_info"]
     if isinstance(former, dict):  # of a set with a single config

@@ -38,8 +38,8 @@ def module_info(kind: str, description: str, *, citation: str, usage: str, colum
 
 def where_clusters(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a metric with intervals where there are clusters, unless `interval` is given."""
-    given = options.get("interval")
-    return {**options, "interval": options.get("clusters") is not None if given is None else given}
+    interval = options.get("interval")
+    return {**options, "interval": options.get("clusters") is not None if interval is None else interval}
 
 
 class OptionalColumns:

@@ -127,7 +127,7 @@ def gallery_data(
     roots = {key.dataset: run.root for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
-    data: GalleryData = {
+    gallery: GalleryData = {
         "sets": [
             {"name": key.name, "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
             for key, items in sets.items()
@@ -139,12 +139,12 @@ def gallery_data(
         "strips": {},
         "missing": {},
     }
-    room = LIMIT - used - len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    room = LIMIT - used - len(json.dumps(gallery, ensure_ascii=False, separators=(",", ":")).encode())
     failures = _with_partners(_worst(entries, sets, max_failures))
     strips, missing = _strips(failures, roots, progress=progress, folder=folder, room=room)
-    data["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
-    data["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
-    return data
+    gallery["strips"] = {f"{names[dataset]}|{name}": uri for (dataset, name), uri in strips.items()}
+    gallery["missing"] = {f"{names[dataset]}|{name}": reason for (dataset, name), reason in missing.items()}
+    return gallery
 
 
 def margin(scores: Sequence[float], label: int) -> float:
@@ -249,17 +249,17 @@ def _strips(
     if folder is None:
         while jpegs and sum(map(_embedded_size, jpegs.values())) > room:
             jpegs.popitem()  # even small ones do not fit: the least bad failures do without
-        return {place: data_uri(data) for place, data in jpegs.items()}, missing
+        return {place: data_uri(jpeg) for place, jpeg in jpegs.items()}, missing
     folder.mkdir(parents=True, exist_ok=True)
     named: dict[tuple[str, str], str] = {}
-    for number, (place, data) in enumerate(jpegs.items()):
-        (folder / f"{number:05d}.jpg").write_bytes(data)
+    for number, (place, jpeg) in enumerate(jpegs.items()):
+        (folder / f"{number:05d}.jpg").write_bytes(jpeg)
         named[place] = f"{folder.name}/{number:05d}.jpg"
     return named, missing
 
 
-def _embedded_size(data: bytes) -> int:
-    return len(data) * 4 // 3 + 150  # as base64, with the clip's name
+def _embedded_size(jpeg: bytes) -> int:
+    return len(jpeg) * 4 // 3 + 150  # as base64, with the clip's name
 
 
 def _compact(item: ShownItem, strip: str) -> ItemData:

@@ -38,8 +38,8 @@ def human(key: SetKey) -> float | None:
     if isinstance(judged, dict) and judged.get("accuracy") is not None:
         return 100 * float(judged["accuracy"])
     for _, _, lines in _tables():
-        for data, model, figures in lines:
-            name = _published_name(key, data)
+        for data_set, model, figures in lines:
+            name = _published_name(key, data_set)
             if model.lower() == _PEOPLE and name in figures:
                 return float(figures[name]["value"])
     return None
@@ -63,34 +63,36 @@ def published(keys: Sequence[SetKey]) -> list[Table]:
     """What the papers report for the configs, a table a published table; empty where they say nothing."""
     tables: list[Table] = []
     for title, source, lines in _tables():
-        for data in dict.fromkeys(data for data, _, _ in lines):
+        for data_set in dict.fromkeys(data_set for data_set, _, _ in lines):
             headings: dict[str, str] = {}  # published name -> heading
             for key in keys:
-                name = _published_name(key, data)
+                name = _published_name(key, data_set)
                 if name:
                     headings[name] = key.config
-                if key.config == "retrieval" and _DATA.get(_builder(key)) == data.removesuffix("_1k_a"):
+                if key.config == "retrieval" and _DATA.get(_builder(key)) == data_set.removesuffix("_1k_a"):
                     headings |= _RETRIEVAL
-                if key.config == data:  # counterfactual retrieval: the rows name the config itself
+                if key.config == data_set:  # counterfactual retrieval: the rows name the config itself
                     headings |= {name: name.replace("_", " ") for name in ("R@1", "R@2", "R@3", "mean_rank")}
-            of_data = [(model, figures) for where, model, figures in lines if where == data]
-            heading = title if "_" not in data or len({where for where, _, _ in lines}) == 1 else f"{title}, {data}"
-            name = f"published-{data}-{len(tables)}"
+            of_data = [(model, figures) for where, model, figures in lines if where == data_set]
+            heading = (
+                title if "_" not in data_set or len({where for where, _, _ in lines}) == 1 else f"{title}, {data_set}"
+            )
+            name = f"published-{data_set}-{len(tables)}"
             tables += _table(name, heading, source, lines=of_data, headings=headings)
     return tables
 
 
 def published_gammas(key: SetKey) -> list[Table]:
     """The robustness paper's gammas on the data of a set; empty for other data."""
-    data = _DATA.get(_builder(key))
+    data_set = _DATA.get(_builder(key))
     tables: list[Table] = []
     for title, source, lines in _tables():
-        of_data = [(model, figures) for where, model, figures in lines if where == data]
+        of_data = [(model, figures) for where, model, figures in lines if where == data_set]
         for gamma in _GAMMAS:
             names = dict.fromkeys(name for _, figures in of_data for name in figures if name.endswith(f":{gamma}"))
             headings = {name: name.removesuffix(f":{gamma}").replace(":", ": ") for name in names}
             heading = f"{title}, {gamma.removeprefix('gamma_')} gamma"
-            name = f"published-gamma-{data}-{len(tables)}"
+            name = f"published-gamma-{data_set}-{len(tables)}"
             tables += _table(name, heading, source, lines=of_data, headings=headings)
     return tables
 
@@ -116,13 +118,13 @@ def _builder(key: SetKey) -> str:
     return record["builder"] if record else key.dataset
 
 
-def _published_name(key: SetKey, data: str) -> str:
+def _published_name(key: SetKey, data_set: str) -> str:
     """What the published rows of `data` call the config; "" if they are of other data."""
-    if key.config == data:
+    if key.config == data_set:
         return "R@1"
     builder = _builder(key)
-    of_split = data.endswith("_1k_a") == (key.split == "test_1k_a") or key.config == "retrieval"
-    of_data = _DATA.get(builder) == data.removesuffix("_1k_a") and of_split
+    of_split = data_set.endswith("_1k_a") == (key.split == "test_1k_a") or key.config == "retrieval"
+    of_data = _DATA.get(builder) == data_set.removesuffix("_1k_a") and of_split
     return _CONFIGS.get((builder, key.config), key.config) if of_data else ""
 
 

@@ -340,21 +340,24 @@ def _table(rows: Sequence[PublishedRow], model: str, ours: Reproduction) -> Iter
     """One published table, ours below the rows of each data set."""
     columns = list(dict.fromkeys(key for row in rows for key in row["figures"]))
     own = {
-        data: {f"ours, {model}": ours["compared"].get(data, {}), f"ours, {RELEASED}": ours["released"].get(data, {})}
-        for data in dict.fromkeys(row["dataset"] for row in rows)
+        data_set: {
+            f"ours, {model}": ours["compared"].get(data_set, {}),
+            f"ours, {RELEASED}": ours["released"].get(data_set, {}),
+        }
+        for data_set in dict.fromkeys(row["dataset"] for row in rows)
     }
     for column, after in OWN_COLUMNS.items():
         if after in columns and any(column in figures for of_data in own.values() for figures in of_data.values()):
             columns.insert(columns.index(after) + 1, column)
     grid = [["", *(column.replace("gamma_absolute", "abs").replace("gamma_relative", "rel") for column in columns)]]
-    for data, of_data in own.items():
+    for data_set, of_data in own.items():
         for row in rows:
-            if row["dataset"] == data:
-                grid.append([f"{data}: {row['model']}", *(_cell(row["figures"].get(column)) for column in columns)])
+            if row["dataset"] == data_set:
+                grid.append([f"{data_set}: {row['model']}", *(_cell(row["figures"].get(column)) for column in columns)])
         for label, figures in of_data.items():
             if any(column in figures for column in columns):
                 cells = (f"{figures[column]:.2f}" if column in figures else "-" for column in columns)
-                grid.append([f"{data}: {label}", *cells])
+                grid.append([f"{data_set}: {label}", *cells])
     widths = [max(len(line[n]) for line in grid) for n in range(1, len(grid[0]))]
     for line in grid:
         yield f"{line[0]:44}" + "  ".join(f"{cell:>{max(7, w)}}" for cell, w in zip(line[1:], widths, strict=True))

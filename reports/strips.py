@@ -76,9 +76,9 @@ def strip_jpeg(pictures: Sequence["Image.Image"], size: StripSize) -> bytes:
     return sink.getvalue()
 
 
-def data_uri(data: bytes) -> str:
+def data_uri(jpeg: bytes) -> str:
     """A JPEG as a `data:` address, which a page shows without any other file."""
-    return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"
 
 
 def _scaled(picture: "Image.Image", height: int) -> "Image.Image":

@@ -30,12 +30,12 @@ def check_peft(why: str) -> None:
     from packaging.version import Version
 
     try:
-        found = version("peft")
+        installed = version("peft")
     except PackageNotFoundError:
         raise UsageError(f"{why} needs peft; get it with `pip install video-contrast[lora]`") from None
-    if Version(found).release < OLDEST_PEFT:
+    if Version(installed).release < OLDEST_PEFT:
         oldest = ".".join(map(str, OLDEST_PEFT))
-        raise UsageError(f"{why} needs peft {oldest} or later, not {found}; `pip install -U video-contrast[lora]`")
+        raise UsageError(f"{why} needs peft {oldest} or later, not {installed}; `pip install -U video-contrast[lora]`")
 
 
 def is_adapter(folder: Path) -> bool:
@@ -92,15 +92,15 @@ def merged(model: Model, folder: Path) -> Model:
 
     name = type(model).__name__
     try:
-        given = load_peft_weights(str(folder), device="cpu")
+        weights = load_peft_weights(str(folder), device="cpu")
         adapted = PeftModel.from_pretrained(model, str(folder))
     except (RuntimeError, ValueError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise UsageError(f"{folder} adapts another base than this {name}: {said}") from error
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(f"{folder} adapts another base than this {name}: {reason}") from error
     except (OSError, KeyError, TypeError) as error:
         raise VideoContrastError(f"{folder} cannot be read as adapters: {error}") from error
     own = {key.replace(".default", "") for key in adapted.state_dict()}
-    read = {key.replace(".default", "") for key in given}
+    read = {key.replace(".default", "") for key in weights}
     if foreign := sorted(read - own):
         raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
     if absent := sorted(key for key in own - read if ".lora_" in key):

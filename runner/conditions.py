@@ -77,7 +77,7 @@ CLEAN = Condition("clean", "clean")
 
 
 def parse(
-    wanted: str | Sequence[str],
+    names: str | Sequence[str],
     *,
     seed: int = 0,
     profile: str = "paper",
@@ -87,7 +87,7 @@ def parse(
     """The conditions named by a list (or a comma-separated string), each once, clean first where it is among them.
 
     Args:
-        wanted: names, wildcards and pairs, separated by commas or in a list.
+        names: names, wildcards and pairs, separated by commas or in a list.
         seed: of everything random.
         profile: constants of the perturbations.
         scope: what temporal perturbations act on, "clip" or "video".
@@ -96,20 +96,20 @@ def parse(
     Raises:
         UsageError: a name that there is not; the message suggests the nearest.
     """
-    words = wanted.split(",") if isinstance(wanted, str) else [part for word in wanted for part in word.split(",")]
+    words = names.split(",") if isinstance(names, str) else [part for word in names for part in word.split(",")]
     base = Visual(profile=profile, seed=seed, scope=scope, order=order)
     words_profile = "paper" if profile == "monotone" else profile  # severities are a matter of pictures only
-    found: dict[str, Condition] = {}
+    conditions: dict[str, Condition] = {}
     for word in (word.strip() for word in words):
         if not word:
             continue
         for condition in _expand(word, base, Text(None, words_profile, seed)):
-            former = found.get(condition.name)
+            former = conditions.get(condition.name)
             if former is None or (former.wildcard and not condition.wildcard):
-                found[condition.name] = condition
-    if not found:
+                conditions[condition.name] = condition
+    if not conditions:
         raise UsageError("--conditions names none; `clean` is the plain set")
-    return sorted(found.values(), key=lambda condition: condition.group != "clean")
+    return sorted(conditions.values(), key=lambda condition: condition.group != "clean")
 
 
 def _expand(word: str, visual: Visual, text: Text) -> list[Condition]:
@@ -189,12 +189,12 @@ def _named(what: str, name: str, categories: Mapping[str, str]) -> tuple[list[st
 def _pairs(visual: Visual, text: Text) -> list[Condition]:
     from video_contrast.perturbations.video import PAIR_SEVERITY, PAIRS
 
-    found = []
+    pairs = []
     for name, words in PAIRS:
         v = replace(visual, name=name, severity=PAIR_SEVERITY)
         t = Text(words, text.profile, text.seed)
-        found.append(Condition(f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs", v, t, wildcard=True))
-    return found
+        pairs.append(Condition(f"visual:{name}@{PAIR_SEVERITY}+text:{words}", "pairs", v, t, wildcard=True))
+    return pairs
 
 
 def from_recipe(video: VideoRecipe | None, text: TextRecipe | None) -> Condition | None:

@@ -57,6 +57,8 @@ def say_estimate(job: Job, plan: Plan) -> None:
     """Says what asking a server will cost, before it is asked."""
     estimate = estimate_of(job, plan)
     if estimate:
-        said = ", ".join(f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price")
+        amounts = ", ".join(
+            f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"
+        )
         price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
-        print(f"about {said}{price} (stored answers cost nothing)", file=sys.stderr)
+        print(f"about {amounts}{price} (stored answers cost nothing)", file=sys.stderr)

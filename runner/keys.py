@@ -65,7 +65,7 @@ class Keys:
         )  # fmt: skip
 
     def request(
-        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, asked: tuple[str, ...] = ()
+        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, wording: tuple[str, ...] = ()
     ) -> str:
         """Returns the key of one call of a pair scorer.
 
@@ -73,9 +73,9 @@ class Keys:
             clip, visual: the view that is shown.
             texts: shown with it.
             position: the item's number.
-            asked: the question, and how it is asked; empty without one.
+            wording: the question, and how it is asked; empty without one.
         """
-        question = ("question", *asked) if asked else ()
+        question = ("question", *wording) if wording else ()
         return seeds.digest("pair", self.video(clip, visual), position, *texts, *question).hex()[:32]
 
     @staticmethod

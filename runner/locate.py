@@ -80,13 +80,15 @@ def _read(name: str, path: Path, revision: str, option: str) -> ModelSource:
 
 def _adapted(name: str, path: Path, revision: str, option: str) -> ModelSource:
     """The base that the adapters name, with the adapters."""
-    wanted = adapters.base_of(path)
+    base_name = adapters.base_of(path)
     try:
-        base = locate(wanted, option=f"{option} {name}: its base")
+        base = locate(base_name, option=f"{option} {name}: its base")
     except VideoContrastError as error:
         raise type(error)(f"{error} (named in {path / adapters.CONFIG})") from error
     if base.adapter is not None:
-        raise UsageError(f"{option} {name} adapts {wanted}, which is itself a folder of adapters; merge that one first")
+        raise UsageError(
+            f"{option} {name} adapts {base_name}, which is itself a folder of adapters; merge that one first"
+        )
     adapters.check_base(path, base, base.revision)
     files = {**base.files, **_of_adapter(path)}
     both = hashlib.sha256(f"{base.revision} {revision or digest_of(path)}".encode()).hexdigest()[:40]
@@ -148,11 +150,11 @@ def _from_hub(name: str, revision: str | None, option: str) -> Path:
 
 def signature(path: Path) -> dict[str, list[int]]:
     """Size and time of change of a model's files: what tells cheaply whether they changed."""
-    found = {}
+    stamps = {}
     for file in _files(path):
         stat = file.stat()
-        found[file.relative_to(path).as_posix() if path.is_dir() else file.name] = [stat.st_size, stat.st_mtime_ns]
-    return found
+        stamps[file.relative_to(path).as_posix() if path.is_dir() else file.name] = [stat.st_size, stat.st_mtime_ns]
+    return stamps
 
 
 def files_of(source: ModelSource) -> dict[str, list[int]]:

@@ -87,8 +87,8 @@ def table_requests(
         def request(
             texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
         ) -> ScoreRequest:
-            asked = (question.text, question.prompt, question.option) if question else ()
-            key = keys.request(clip, visual, texts, position, asked=asked)
+            wording = (question.text, question.prompt, question.option) if question else ()
+            key = keys.request(clip, visual, texts, position, wording=wording)
             return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
 
         displaced = None if together else table.displaced(item)

@@ -44,8 +44,10 @@ class Processes:
             self._state = PartialState()
         else:
             # Without being told, accelerate makes one world of each process where there is no accelerator.
-            found = torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
-            cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not found
+            accelerated = (
+                torch.accelerator.is_available() if hasattr(torch, "accelerator") else torch.cuda.is_available()
+            )
+            cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not accelerated
             with _one_sentence(f"the {os.environ['WORLD_SIZE']} processes of the run did not meet within {MEETING}"):
                 self._state = PartialState(cpu=cpu, timeout=MEETING)
                 # Python objects go over the CPU, where a broken connection is noticed at once.

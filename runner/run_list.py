@@ -89,19 +89,19 @@ def run_requests(
     requests: list[RunRequest] = []
     for number, (entry, name) in enumerate(zip(runs, names, strict=True), 1):
         place = f"run {number} of {where}"
-        given = {str(key).replace("-", "_"): value for key, value in entry.items()}
-        own = _own_options({key: value for key, value in given.items() if key not in OWN}, options, place)
-        missing = [key for key in ("model", "dataset") if not given.get(key)]
+        values = {str(key).replace("-", "_"): value for key, value in entry.items()}
+        own = _own_options({key: value for key, value in values.items() if key not in OWN}, options, place)
+        missing = [key for key in ("model", "dataset") if not values.get(key)]
         if missing:
             raise UsageError(f"{place} has no {missing[0]}")
         requests.append(
             RunRequest(
                 name,
-                model=str(given["model"]),
-                dataset=str(given["dataset"]),
-                configs=_configs(given.get("config"), place),
+                model=str(values["model"]),
+                dataset=str(values["dataset"]),
+                configs=_configs(values.get("config"), place),
                 options=replace(
-                    own, output=own.output if "output" in given else output / name, progress=options.progress
+                    own, output=own.output if "output" in values else output / name, progress=options.progress
                 ),
             )
         )
@@ -112,16 +112,16 @@ def run_requests(
     return requests
 
 
-def _own_options(given: GivenOptions, usual: ScoreOptions, place: str) -> ScoreOptions:
+def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> ScoreOptions:
     """The options of one run: those of `score` by name, all others are options of kinds."""
     known = options_of(ScoreOptions)
     of_kinds = {option.name for kind in all_kinds().values() for option in kind.options}
-    for key in given:
+    for key in values:
         if key in NOT_OF_ONE_RUN or (key not in known and key not in of_kinds):
             allowed = [*OWN, *(name for name in known if name not in NOT_OF_ONE_RUN), *sorted(of_kinds)]
             raise unknown_name(f"option of {place}", key, allowed)
-    fields = {key: _checked(known[key], value, place) for key, value in given.items() if key in known}
-    more = {key: value for key, value in given.items() if key not in known}
+    fields = {key: _checked(known[key], value, place) for key, value in values.items() if key in known}
+    more = {key: value for key, value in values.items() if key not in known}
     merged = bind(ScoreOptions, fields, place)
     own = replace(usual, **merged)
     return replace(own, options={**usual.options, **more}) if more else own
@@ -138,23 +138,23 @@ def _checked(option: Option, value: Any, place: str) -> Any:
     raise UsageError(f"{place}: {option.name} {value!r} is not {expected.__name__}")
 
 
-def _configs(given: Any, place: str) -> tuple[str, ...] | None:
-    if given is None:
+def _configs(config: Any, place: str) -> tuple[str, ...] | None:
+    if config is None:
         return None
-    words = given.split(",") if isinstance(given, str) else given
+    words = config.split(",") if isinstance(config, str) else config
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
-        raise UsageError(f"{place}: config {given!r} is neither a name nor a list of names")
+        raise UsageError(f"{place}: config {config!r} is neither a name nor a list of names")
     return tuple(str(word).strip() for word in words)
 
 
-def _names(given: Sequence[str]) -> list[str]:
+def _names(models: Sequence[str]) -> list[str]:
     """Names of folders: the last part of a path, a Hub id with `--` for `/`; equal ones are numbered.
 
     >>> _names(["openai/clip", "runs/a/checkpoint-10", "runs/b/checkpoint-10", "temporal"])
     ['openai--clip', 'checkpoint-10', 'checkpoint-10-2', 'temporal']
     """
     names: list[str] = []
-    for model in given:
+    for model in models:
         path = model.rstrip("/")
         short = path if path.count("/") == 1 and not path.startswith((".", "/", "~")) else path.rpartition("/")[2]
         name = re.sub(r"[^\w.-]+", "-", short.replace("/", "--")).lstrip(".") or "run"

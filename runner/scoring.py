@@ -189,9 +189,9 @@ def _sampling(kind: Kind, source: ModelSource, options: ScoreOptions) -> Samplin
     return Sampling(options.frames or MOST_FRAMES, options.sampling, options.accept_damaged, options.fps)
 
 
-def _frames(kind: Kind, source: ModelSource, asked: int | None) -> int:
+def _frames(kind: Kind, source: ModelSource, requested: int | None) -> int:
     needed = kind.frames(source.config) if kind.frames else None
-    if needed is not None and asked is not None and asked != needed:
-        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {asked}; leave the option out")
+    if needed is not None and requested is not None and requested != needed:
+        raise UsageError(f"{source.name} takes exactly {needed} frames, not --frames {requested}; leave the option out")
     usual = kind.usual_frames(source.config) if kind.usual_frames else None
-    return needed or asked or usual or DEFAULT_FRAMES
+    return needed or requested or usual or DEFAULT_FRAMES

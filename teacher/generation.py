@@ -75,8 +75,8 @@ class GenerateOptions(CaptionEdits):
             raise UsageError("--endpoint goes with --generator llm")
         if self.generator == "llm" and not self.generator_model:
             raise UsageError("--generator llm needs --generator-model: the model's name at the endpoint, or a folder")
-        given = {part.partition("=")[0].strip() for part in (self.generator_options or "").split(",")}
-        if self.generator == "llm" and given & {"endpoint", "store"}:
+        option_names = {part.partition("=")[0].strip() for part in (self.generator_options or "").split(",")}
+        if self.generator == "llm" and option_names & {"endpoint", "store"}:
             raise UsageError(
                 "--generator-options: servers are --endpoint, and answers are kept in OUTPUT/answers.jsonl"
             )

@@ -81,12 +81,12 @@ def _check_own_model(recipe: NegativeRecipe) -> None:
 def _constraint_models(recipe: NegativeRecipe) -> Iterator[tuple[str, str]]:
     """Option and name of every model (or file) that the constraints read."""
     names = None if recipe.constraints is None else [name.strip() for name in recipe.constraints.split(",")]
-    given = named_values(recipe.constraint_settings, "--constraint-options")
+    options = named_values(recipe.constraint_settings, "--constraint-options")
     for constraint in constraint_names(recipe.generator, names):
         for field in fields(CONSTRAINTS[constraint]):  # type: ignore[arg-type]  # all are dataclasses
             if field.name not in (*CONSTRAINT_CLASSES, "sentence_model", "vectors"):
                 continue
-            value = given.get(field.name, field.default)
+            value = options.get(field.name, field.default)
             if value is None:
                 CONSTRAINTS[constraint]()  # says that it needs one
             yield field.name, str(value)

@@ -274,14 +274,16 @@ def _letters(
     question = question_of(row)
     if question is not None and question.is_yes_no(candidates):
         true, false = candidates[row["label"]], candidates[1 - row["label"]]
-        prompt = question.of_frames(request.frames).asked(candidates)
+        prompt = question.of_frames(request.frames).prompt_for(candidates)
         yield Preference(prompt, true, false, row["kinds"][1 - row["label"]])
         return
     rest = [n for n in range(k) if n != row["label"]]
     rest = [rest[int(n)] for n in stream(request.seed, "preferences", row["id"]).permutation(k - 1)]
     place = prompts.latin_rotation(position, k, request.seed)
     order = [*rest[:place], row["label"], *rest[place:]]
-    prompt = (question or Question("", prompts.LETTER)).of_frames(request.frames).asked([candidates[n] for n in order])
+    prompt = (
+        (question or Question("", prompts.LETTER)).of_frames(request.frames).prompt_for([candidates[n] for n in order])
+    )
     for n in wrong if request.format_ == "dpo" else wrong[:1]:
         yield Preference(prompt, prompts.LETTERS[place], prompts.LETTERS[order.index(n)], row["kinds"][n])
 

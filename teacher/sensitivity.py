@@ -46,8 +46,8 @@ def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str
     from matplotlib import pyplot
 
     measured = {name: changes(run) for name, run in runs.items()}
-    everything = np.concatenate([values[swap] for values in measured.values() for swap in SWAPS] + [np.zeros(1)])
-    bins = np.linspace(everything.min(), everything.max() + 1e-9, 41)  # the same for all, so that heights compare
+    pooled = np.concatenate([values[swap] for values in measured.values() for swap in SWAPS] + [np.zeros(1)])
+    bins = np.linspace(pooled.min(), pooled.max() + 1e-9, 41)  # the same for all, so that heights compare
     figure, panels = pyplot.subplots(1, len(SWAPS), figsize=(9, 3.2), sharex=True)
     for panel, swap in zip(panels, SWAPS, strict=True):
         for name, values in measured.items():

@@ -102,9 +102,9 @@ def _contents(path: Path, rows: Sequence[RetrievalRow], root: Path) -> dict[str,
     from video_contrast.runner.video_files import contents
 
     at = str(root.resolve())
-    everything = read_json(path) if path.exists() else {}
-    of_videos = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, everything.get(at, {}))
-    write_json(path, everything | {at: {**everything.get(at, {}), **of_videos}})
+    stored = read_json(path) if path.exists() else {}
+    of_videos = contents(list(dict.fromkeys(row["video_path"] for row in rows)), root, stored.get(at, {}))
+    write_json(path, stored | {at: {**stored.get(at, {}), **of_videos}})
     return {name: str(known.get("sha256") or known["error"]) for name, known in of_videos.items()}
 
 

@@ -24,16 +24,16 @@ def losses(
         batch: which rows count, and how much.
         options: objective, temperatures, weight of the in-batch term.
     """
-    given: torch.Tensor | float = temperature if options.temperature is None else options.temperature
+    used_temperature: torch.Tensor | float = temperature if options.temperature is None else options.temperature
     own, mask = cosines[: batch.count], batch.mask[: batch.count]
     if not batch.count:  # fewer clips than processes; the others wait for this one's gradients
         term = cosines.sum() * 0.0
     elif options.objective == "lbl":
-        term = label_loss(own, given, mask) * batch.weight
+        term = label_loss(own, used_temperature, mask) * batch.weight
     else:
         target = batch.teacher[: batch.count]
-        term = logit_loss(own, target, given, options.teacher_temperature, mask=mask) * batch.weight
+        term = logit_loss(own, target, used_temperature, options.teacher_temperature, mask=mask) * batch.weight
     terms: dict[str, torch.Tensor] = {options.objective: term}
     if options.contrast:
-        terms["contrast"] = options.contrast * contrast_loss(square, given, batch.same)
+        terms["contrast"] = options.contrast * contrast_loss(square, used_temperature, batch.same)
     return terms

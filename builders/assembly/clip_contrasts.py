@@ -148,10 +148,10 @@ def _rounds(
 
 def _different(attempt: Attempt, proposals: Sequence[Edit]) -> list[Edit]:
     """The contrasts that say nothing that a caption of the clip says, each once."""
-    taken = attempt.clip.truths()
+    excluded = attempt.clip.truths()
     different = []
     for proposal in proposals:
-        if normal(proposal.text) not in taken:
-            taken.add(normal(proposal.text))
+        if normal(proposal.text) not in excluded:
+            excluded.add(normal(proposal.text))
             different.append(proposal)
     return different

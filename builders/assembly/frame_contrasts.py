@@ -47,7 +47,7 @@ class FrameContrasts:
         training: returns the captions of training videos by video id, added to the shipped counts; None: none are.
         explain: say for each clip without a contrast why it has none.
         seed: of the choice.
-        told: notes that were printed already, also by the contrasts that go with these.
+        printed_notes: notes that were printed already, also by the contrasts that go with these.
     """
 
     target: Target = "verb"
@@ -57,7 +57,7 @@ class FrameContrasts:
     explain: bool = False
     seed: int = 0
     record: Facts = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    printed_notes: set[str] = field(default_factory=set)
 
     def for_objects(self) -> "FrameContrasts":
         """Returns the object contrasts that go with these verb contrasts."""
@@ -137,9 +137,9 @@ class FrameContrasts:
         if not is_writer():
             return
         for note in proposed.notes:
-            if note not in self.told:
+            if note not in self.printed_notes:
                 print(f"note: {note}", file=sys.stderr)
-                self.told.add(note)
+                self.printed_notes.add(note)
         if self.explain:
             for name, why in sorted(proposed.missing.items()):
                 print(f"no {self.target} contrast for {name}: {why}", file=sys.stderr)

@@ -163,16 +163,16 @@ def _distractors(
     streams: Streams,
 ) -> list[str] | None:
     """`count` captions of other videos of the pool, or None where there are not so many."""
-    taken = clip.truths()
+    excluded = clip.truths()
     videos = {clip.cluster}
     distractors: list[str] = []
     rng = streams.at(seed, "distractors", clip.id)
 
     def take(other: CaptionedClip, number: int) -> None:
         text = other.captions[number % len(other.captions)]
-        if other.cluster not in videos and normal(text) not in taken:
+        if other.cluster not in videos and normal(text) not in excluded:
             videos.add(other.cluster)
-            taken.add(normal(text))
+            excluded.add(normal(text))
             distractors.append(text)
 
     # Draws with replacement cost a few numbers an item in a large pool; a small or awkward one is gone through whole.

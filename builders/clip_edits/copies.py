@@ -29,9 +29,9 @@ def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[Capt
         source = sources[first_names[clip.video_path]]
         key = (source.video_path, clip.start, clip.end)
         if key in merged and clip.video_path != source.video_path:
-            kept = merged[key]
-            siblings = dict.fromkeys((*kept.siblings, *clip.siblings))
-            merged[key] = replace(kept, captions=(*kept.captions, *clip.captions), siblings=tuple(siblings))
+            first = merged[key]
+            siblings = dict.fromkeys((*first.siblings, *clip.siblings))
+            merged[key] = replace(first, captions=(*first.captions, *clip.captions), siblings=tuple(siblings))
         elif key in merged:  # two rows of one file: the table's own matter
             merged[(clip.id, clip.start, clip.end)] = clip
         else:

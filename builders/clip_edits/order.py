@@ -26,11 +26,11 @@ def order(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generato
     members = tuple(
         Member(
             joint.join(*parts),
-            form.format(*said),
+            form.format(*phrases),
             shown=f"{ids[0]}, then {ids[1]} ({joint.words})",
-            claim=f"{said[0]} comes first",
+            claim=f"{phrases[0]} comes first",
         )
-        for parts, said, ids in (
+        for parts, phrases, ids in (
             ((first, second), (a, b), (clips[0].id, clips[1].id)),
             ((second, first), (b, a), (clips[1].id, clips[0].id)),
         )

@@ -43,7 +43,7 @@ def length(clip: SourceClip, options: ClipEditOptions) -> float:
 def balanced(clips: Sequence[SourceClip], options: ClipEditOptions) -> list[float]:
     """Seconds of each clip that are used; none lasts more than twice as long as another, so that all are seen."""
     lengths = [length(clip, options) for clip in clips]
-    return [min(one, _LONGER * min(lengths)) for one in lengths]
+    return [min(own, _LONGER * min(lengths)) for own in lengths]
 
 
 def plain_caption(clip: SourceClip, reserved: re.Pattern[str], reason: str) -> str:

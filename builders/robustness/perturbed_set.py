@@ -58,14 +58,14 @@ def perturbed_set(
         VideoContrastError: no video could be read where files are asked for.
     """
     texts = TEXTS if bias else TEXTS_WITHOUT_BIAS
-    everything = set(configs) >= {*texts, "clean", "visual", "pairs"}
+    all_configs = set(configs) >= {*texts, "clean", "visual", "pairs"}
     built = BuiltSet(name, {}, {**facts, "seed": options.seed, "options": options.record(), "configs": {}})
     paths = None
     if options.files is not None:
         paths = _write_files(tables, configs, options, built)
         tables = {split: [row for row in rows if clip_of(row) in paths] for split, rows in tables.items()}
         tables = {split: rows for split, rows in tables.items() if rows}
-    perturbed = PerturbedTexts(options, optional=everything)
+    perturbed = PerturbedTexts(options, optional=all_configs)
     for config in configs:
         if config == "clean":
             _add(
@@ -88,13 +88,13 @@ def perturbed_set(
             )
         elif config in texts:
             results = {split: perturbed.of(rows, config) for split, rows in tables.items()}
-            kept = {split: result[0] for split, result in results.items() if result and result[0]}
+            perturbed_rows = {split: result[0] for split, result in results.items() if result and result[0]}
             checks = next((result[1] for result in results.values() if result), None)
             if checks is None:
                 leave_out(built, config, how_to_get(TEXT[config]))
-            elif not kept:
+            elif not perturbed_rows:
                 why = f"no item has different options left under {config}"
-                if not everything:
+                if not all_configs:
                     raise VideoContrastError(f"{name} {config}: {why} ({checks['captions left unchanged']} unchanged)")
                 leave_out(built, config, why)
             else:
@@ -104,7 +104,7 @@ def perturbed_set(
                 _add(
                     built,
                     config,
-                    tables=kept,
+                    tables=perturbed_rows,
                     facts={"negatives": "all captions perturbed", "checks": checks},
                     paths=paths,
                 )

@@ -81,7 +81,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     )
     recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
     texts = iter(after)
-    kept: list[Any] = []
+    perturbed: list[Any] = []
     for row in plain:
         changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
         if row.get("replaced"):
@@ -90,11 +90,11 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
             changed["edits"] = [None] * len(row[column])
             if len(set(changed[column])) < len(changed[column]):
                 continue
-        kept.append(changed)
+        perturbed.append(changed)
     checks = _made_by(name, options) | _shift(before, after, options)
     if column == "candidates":
-        checks["items left out because two options became equal"] = len(rows) - len(kept)
-    return kept, checks
+        checks["items left out because two options became equal"] = len(rows) - len(perturbed)
+    return perturbed, checks
 
 
 def mostly_unchanged(checks: Facts) -> bool:

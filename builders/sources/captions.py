@@ -51,9 +51,9 @@ def captions(
     }
     if human is not None and "verb_human_mc" in configs and (lost := _unmatched(human, clips)):
         facts["warnings"] = [lost]
-    everything = set(configs) == set(CONFIGS)
+    all_configs = set(configs) == set(CONFIGS)
     with tag_cache():
-        return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=everything)
+        return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=all_configs)
 
 
 def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str, str]]:

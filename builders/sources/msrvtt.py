@@ -98,8 +98,8 @@ def msrvtt(
         return clusters.get(video_id, video_id)
 
     for config in released:
-        given = human if config == "verb_human_mc" else None
-        path = source.folder / RELEASED[config] if given is None else given
+        own_file = human if config == "verb_human_mc" else None
+        path = source.folder / RELEASED[config] if own_file is None else own_file
         if not path.is_file():
             why = f"no {RELEASED[config]} in {source.folder}; put the released file there"
             leave_out(built, config, why, optional=optional)
@@ -181,13 +181,13 @@ class MsrVttFolder:
         return self.pattern.format(video_id=video_id)
 
     def _read(self, path: Path) -> None:
-        data = read_json(path)
-        if not isinstance(data, dict) or not {"videos", "sentences"} <= set(data):
+        annotations = read_json(path)
+        if not isinstance(annotations, dict) or not {"videos", "sentences"} <= set(annotations):
             raise VideoContrastError(f"{path}: must have the keys videos and sentences")
         self.files.append(path.name)
-        for video in data["videos"]:
+        for video in annotations["videos"]:
             self.videos.setdefault(video["video_id"], video)
-        for sentence in sorted(data["sentences"], key=lambda row: row.get("sen_id", 0)):
+        for sentence in sorted(annotations["sentences"], key=lambda row: row.get("sen_id", 0)):
             text = " ".join(str(sentence["caption"]).split())
             if text:
                 self.captions.setdefault(sentence["video_id"], []).append(text)

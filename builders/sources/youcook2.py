@@ -112,10 +112,10 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
 
 
 def _read_annotations(path: Path, segments: dict[str, Segments]) -> None:
-    data = read_json(path)
-    if not isinstance(data, dict) or "database" not in data:
+    annotations = read_json(path)
+    if not isinstance(annotations, dict) or "database" not in annotations:
         raise VideoContrastError(f"{path}: must have the key database")
-    for video, entry in data["database"].items():
+    for video, entry in annotations["database"].items():
         split = SUBSETS.get(entry.get("subset"), str(entry.get("subset")))
         for segment in entry.get("annotations", ()):
             start, end = segment["segment"]

@@ -225,8 +225,8 @@ def _behind_clause(tokens: list[Token], start: int) -> tuple[int, VerbGroup] | N
     inner = verb_group(tokens, start)
     if inner is None:
         return None
-    thing = noun_phrase(tokens, inner.head + 1)
-    end = attached(tokens, inner.head + 1 if thing is None else thing.end)
+    phrase = noun_phrase(tokens, inner.head + 1)
+    end = attached(tokens, inner.head + 1 if phrase is None else phrase.end)
     if end == inner.head + 1:
         return None
     verb = verb_group(tokens, end)

@@ -15,10 +15,10 @@ QUALITY = (25, 18, 15, 10, 7)  # robustness paper, appendix A.1
 def jpeg(frame: Frame, severity: int, rng: np.random.Generator) -> Frame:
     """JPEG at quality 25, 18, 15, 10, 7 (robustness paper, appendix A.1); the pixels Pillow gives, bit for bit."""
     mirrored = cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
-    _, data = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
+    _, encoded = cv2.imencode(".jpg", mirrored, (cv2.IMWRITE_JPEG_QUALITY, QUALITY[severity - 1]))
     if _DECODES_RGB is not None:
-        return np.asarray(cv2.imdecode(data, _DECODES_RGB))
-    decoded: Frame = cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+        return np.asarray(cv2.imdecode(encoded, _DECODES_RGB))
+    decoded: Frame = cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
     return decoded
 
 

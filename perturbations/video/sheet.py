@@ -87,8 +87,8 @@ def contact_sheet(
             maps += [index_map(name, length, s, seed=seed, profile=profile, video_id=video_id) for s in _SEVERITIES]
         rows.append(_row(name, tiles, maps, across))
     sheet = np.concatenate(rows)
-    _, data = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
-    return write_bytes(target, data.tobytes())
+    _, png = cv2.imencode(".png", cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
+    return write_bytes(target, png.tobytes())
 
 
 def _heading(across: int, width: int) -> Frame:

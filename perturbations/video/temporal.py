@@ -64,17 +64,17 @@ def box_jumble(
     "freeze",
     category="Temporal",
     acts="temporal",
-    profiles={"released": {"kept": (0.4, 0.2, 0.1, 0.05, 0.1)}},
+    profiles={"released": {"shares": (0.4, 0.2, 0.1, 0.05, 0.1)}},
 )
 def freeze(
-    length: int, severity: int, rng: np.random.Generator, kept: Sequence[float] = (0.4, 0.2, 0.1, 0.05, 0.025)
+    length: int, severity: int, rng: np.random.Generator, shares: Sequence[float] = (0.4, 0.2, 0.1, 0.05, 0.025)
 ) -> IndexMap:
     """Keeps 40, 20, 10, 5, 2.5 % of the frames and holds each until the next (robustness paper, appendix A.1).
 
     Frame 0 is always kept. The frames that a higher severity keeps are among those of a lower one.
     """
     shown = np.zeros(length, dtype=np.int64)
-    keep = rng.permutation(length)[: int(kept[severity - 1] * length)]
+    keep = rng.permutation(length)[: int(shares[severity - 1] * length)]
     shown[keep] = keep
     return np.maximum.accumulate(shown)
 

@@ -142,14 +142,14 @@ def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
     import jinja2
 
     name = digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12]
-    data = {
+    content = {
         "reading": name,
         "pairs": [[pair.id, pair.original, pair.edited] for pair in pairs],
         "again": again,
         "questions": {question: [list(answer) for answer in answers] for question, answers in QUESTIONS.items()},
     }
     # Captions are strangers' text: "<" never stands in the script as such.
-    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    text = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
     template = files("video_contrast.reports.annotate").joinpath("siblings.html.jinja").read_text(encoding="utf-8")
     return jinja2.Environment(autoescape=True).from_string(template).render(data=text, questions=QUESTIONS)
 

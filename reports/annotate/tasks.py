@@ -153,9 +153,9 @@ class Desk:
         for place, item in enumerate(self.rows):
             if item in own_votes:
                 continue
-            taken = len(done.get(item, ())) + len(self._others(item, annotator))
-            if taken < self.per_item:
-                open_items.append((-taken, place, item))
+            answers = len(done.get(item, ())) + len(self._others(item, annotator))
+            if answers < self.per_item:
+                open_items.append((-answers, place, item))
         return [item for _, _, item in sorted(open_items)]
 
     def _others(self, item: str, annotator: str) -> list[str]:

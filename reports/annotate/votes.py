@@ -68,9 +68,9 @@ class Votes:
                 return
             with open(self.path, "rb") as handle:
                 handle.seek(self._read)
-                data = handle.read()
-            whole = data.rfind(b"\n") + 1
-            for number, line in enumerate(data[:whole].split(b"\n")):
+                content = handle.read()
+            whole = content.rfind(b"\n") + 1
+            for number, line in enumerate(content[:whole].split(b"\n")):
                 if line.strip():
                     self._take(line, number)
             self._read += whole

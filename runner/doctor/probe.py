@@ -246,9 +246,9 @@ def make_probe(
         scored: pass over clips that the model does not take, too.
     """
     probe = Probe(model, [], [], half=half, batch_size=batch_size)
-    taken: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
+    used_files: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
     for clip, caption in candidates(plan):
-        if caption in probe.captions or taken.intersection(clip.paths):
+        if caption in probe.captions or used_files.intersection(clip.paths):
             continue
         try:
             view = next(iter(views_of(source.root, clip, (Visual(),), source.sampling, store=source.store)))
@@ -262,7 +262,7 @@ def make_probe(
             continue
         probe.clips.append(frames)
         probe.captions.append(caption)
-        taken.update(clip.paths if clip.segments else ())
+        used_files.update(clip.paths if clip.segments else ())
         if len(probe.clips) == ITEMS:
             break
     return probe

@@ -77,12 +77,12 @@ def _told_wrong(probe: Probe) -> Outcome | None:
     spans = [clip.times[-1] - clip.times[0] for clip in probe.clips]
     longest = int(np.argmax(spans))
     times = probe.clips[longest].times
-    told = probe.model.rendered_input(probe.clips[longest], probe.captions_of(longest)).get("times_told")
-    if not isinstance(told, list) or not 1 < len(told) <= len(times):
+    times_told = probe.model.rendered_input(probe.clips[longest], probe.captions_of(longest)).get("times_told")
+    if not isinstance(times_told, list) or not 1 < len(times_told) <= len(times):
         return None
-    centres = [float(part.mean()) for part in np.array_split(np.array(times), len(told))]
-    span, expected = told[-1] - told[0], centres[-1] - centres[0]
-    slack = 1.0 if all(time == int(time) for time in told) else 0.2  # some families write whole seconds
+    centres = [float(part.mean()) for part in np.array_split(np.array(times), len(times_told))]
+    span, expected = times_told[-1] - times_told[0], centres[-1] - centres[0]
+    slack = 1.0 if all(time == int(time) for time in times_told) else 0.2  # some families write whole seconds
     if abs(span - expected) <= slack + 0.1 * expected:
         return None
     says = f"the clip's frames lie {expected:.2g} s apart, and the model is told {span:.2g} s"

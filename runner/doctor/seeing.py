@@ -23,19 +23,19 @@ def check_frames(probe: Probe, sampled: int) -> Outcome:
         probe: the items.
         sampled: frames a clip that the run asks for.
     """
-    given = len(probe.clips[0].frames)
-    if given != sampled:
-        return Outcome("frames", "fail", f"{given} frames are handed over, {sampled} were asked for")
-    places = sorted({int(n) for n in np.linspace(0, given - 1, PLACES)})
+    count = len(probe.clips[0].frames)
+    if count != sampled:
+        return Outcome("frames", "fail", f"{count} frames are handed over, {sampled} were asked for")
+    places = sorted({int(n) for n in np.linspace(0, count - 1, PLACES)})
     pairs = [_Still(probe, *pair) for pair in ((0, 1), (1, 0))]
     seen = [any(still.shows(place) for still in pairs) for place in places]
-    numbers: dict[str, float] = {"frames": given, "tried": len(places), "seen": sum(seen)}
+    numbers: dict[str, float] = {"frames": count, "tried": len(places), "seen": sum(seen)}
     if all(seen):
         return Outcome(
-            "frames", "pass", f"{given} frames asked for and handed over; all {len(places)} tried show", numbers
+            "frames", "pass", f"{count} frames asked for and handed over; all {len(places)} tried show", numbers
         )
     dark = ", ".join(str(place) for place, shows in zip(places, seen, strict=True) if not shows)
-    says = f"{given} frames are handed over, and what frame {dark} shows changes nothing"
+    says = f"{count} frames are handed over, and what frame {dark} shows changes nothing"
     return Outcome("frames", *probe.unmoved(says, may_be_small=True), numbers)
 
 

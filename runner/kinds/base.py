@@ -73,7 +73,7 @@ class Question:
     prompt: str = "{question}\n{options}\nAnswer with the letter of the one that fits."
     option: str = "{letter}. {text}"
 
-    def asked(self, candidates: Sequence[str]) -> str:
+    def prompt_for(self, candidates: Sequence[str]) -> str:
         """The prompt with the candidates as lettered options; where the prompt has no place for them, without."""
         letters = [chr(ord("A") + n) for n in range(len(candidates))]
         lines = [

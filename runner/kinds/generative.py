@@ -73,8 +73,8 @@ THINKERS = {
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForMultimodalLM`; of a speaking model its thinker."""
     check_torchvision()
-    given = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
+    options = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
     # Not the PIL backend of the other kinds: video processors exist for torchvision only.
     processor = load_processor(source, settings, None)
     name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
-    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**given))
+    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**options))

@@ -144,7 +144,7 @@ class GenerativeScorer(PairScorer):
         """One answer to a question of yes or no."""
         if not (self.yes and self.no):
             raise VideoContrastError("the tokenizer has no single token for Yes and No; use --scoring loglik")
-        [part] = self._after_questions(clip, [question.asked(texts)], self._yes_and_no)
+        [part] = self._after_questions(clip, [question.prompt_for(texts)], self._yes_and_no)
         self._note_mass([part["yes"], part["no"]])
         return prompts.yes_no_scores(texts, [part["yes"], part["no"]])
 
@@ -268,8 +268,8 @@ class GenerativeScorer(PairScorer):
             "thinking": self.chat.thinking,
             "pixels": pixels,
         }
-        if told := told_times(self.tokenizer.decode(prompt.ids[:end]), prompt.inputs):
-            shown["times_told"] = told
+        if times := told_times(self.tokenizer.decode(prompt.ids[:end]), prompt.inputs):
+            shown["times_told"] = times
         return super().rendered_input(clip, captions) | shown
 
     def _prompt(self, clip: ClipFrames | None, question: str) -> Prompt:

@@ -104,9 +104,9 @@ class Prefix:
                 arguments["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                kept = torch.tensor(places, device=device)
+                positions = torch.tensor(places, device=device)
                 logits = forward(
-                    self.model, kept, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
+                    self.model, positions, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
                 ).logits
             for row, i in enumerate(rows):
                 at = places.index(lengths[row] - 1)
@@ -114,24 +114,24 @@ class Prefix:
         return [results[i] for i in range(len(endings))]
 
 
-def forward(model: Model, kept: int | torch.Tensor, **arguments: Any) -> Any:
+def forward(model: Model, positions: int | torch.Tensor, **arguments: Any) -> Any:
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     Args:
         model: a generative transformers model.
-        kept: how many tokens at the end, or int64[n], the places of the tokens.
+        positions: how many tokens at the end, or int64[n], the places of the tokens.
         arguments: of its forward pass.
     """
     if _traits(model).keeps_logits:
-        return model(**arguments, logits_to_keep=kept)
-    rows = slice(-kept, None) if isinstance(kept, int) else kept
+        return model(**arguments, logits_to_keep=positions)
+    rows = slice(-positions, None) if isinstance(positions, int) else positions
     head = model.get_output_embeddings()
     if head is None:
         output = model(**arguments)
         output.logits = output.logits[:, rows]
         return output
     # Qwen-Omni, MiniCPM-V, VideoLLaMA 3: only what is kept goes through the output layer.
-    hook = head.register_forward_pre_hook(lambda _, given: (given[0][:, rows], *given[1:]))
+    hook = head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, rows], *inputs[1:]))
     try:
         return model(**arguments)
     finally:

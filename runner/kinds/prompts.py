@@ -82,7 +82,7 @@ def score_letters(
     turns = {"none": [0], "rotate": list(range(k)), "latin": [latin_rotation(position, k, seed)]}[rotations]
     orders = [[(i + turn) % k for i in range(k)] for turn in turns]  # turn r shows candidate (i + r) mod k at place i
     question = question or Question("", LETTER)
-    questions = [question.asked([captions[n] for n in order]) for order in orders]
+    questions = [question.prompt_for([captions[n] for n in order]) for order in orders]
     parts: list[dict[str, float]] = [{} for _ in captions]
     total = np.zeros(k)
     unparseable = 0

@@ -138,16 +138,16 @@ class SentenceEncoder(SentenceModel, DualEncoder):
         return np.asarray(rows, np.float32)
 
 
-def rendered(model: Model, given: Any, prompt: str, **more: Any) -> JsonObject:
+def rendered(model: Model, content: Any, prompt: str, **more: Any) -> JsonObject:
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
 
     Args:
         model: the loaded model.
-        given: a caption, a clip, an image, or a pair.
+        content: a caption, a clip, an image, or a pair.
         prompt: before it.
         more: for the processor.
     """
-    features = model.preprocess([given], prompt=prompt or None, **more)
+    features = model.preprocess([content], prompt=prompt or None, **more)
     shapes = {name: list(value.shape) for name, value in features.items() if hasattr(value, "shape")}
     shown: JsonObject = {"pixels": shapes}
     if "input_ids" in features:
@@ -155,8 +155,8 @@ def rendered(model: Model, given: Any, prompt: str, **more: Any) -> JsonObject:
         text = tokenizer_of(processor).decode(features["input_ids"][0])
         short = re.sub(r"(<[^<>]+>)\1+", lambda run: f"{run[1]} (x {len(run[0]) // len(run[1])}) ", text)
         shown |= {"prompt": short, "prompt_hash": prompt_hash(text), "tokens": int(features["input_ids"].shape[1])}
-        if told := told_times(text, features):
-            shown["times_told"] = told
+        if times := told_times(text, features):
+            shown["times_told"] = times
     return shown
 
 

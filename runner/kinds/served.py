@@ -172,7 +172,7 @@ class ServedScorer(PairScorer):
 
     def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
-        [answer] = self._asked(sent, [question.asked(captions)], cost)
+        [answer] = self._asked(sent, [question.prompt_for(captions)], cost)
         logs = _logs(answer, (prompts.YES, prompts.NO))
         return prompts.yes_no_scores(captions, None if logs is None else logs.tolist())
 

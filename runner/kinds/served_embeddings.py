@@ -148,10 +148,10 @@ class ServedEmbedder(DualEncoder):
             )
             hf_raise_for_status(response)
             answer = response.json()
-            data = answer.get("data") or [{}]
-            if len(data) > 1:
-                raise self._refusal(f"returned {len(data)} vectors for one input")
-            row = data[0].get("embedding")
+            vectors = answer.get("data") or [{}]
+            if len(vectors) > 1:
+                raise self._refusal(f"returned {len(vectors)} vectors for one input")
+            row = vectors[0].get("embedding")
             if not isinstance(row, list) or not all(isinstance(value, float | int) for value in row):
                 raise ValueError("the server returned half an answer")
             tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)

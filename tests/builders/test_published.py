@@ -64,7 +64,7 @@ def asked(row: dict[str, Any]) -> str:
     """What a model is asked about a row."""
     meta = json.loads(row["meta"])
     given = {name: meta[name] for name in ("prompt", "option") if name in meta}
-    return Question(row["question"], **given).asked(row["candidates"])
+    return Question(row["question"], **given).prompt_for(row["candidates"])
 
 
 def vitatecs(root: Path) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def test_videocomp(tmp_path: Path) -> None:
     [asked] = tables["activitynet_questions", "validation"]  # the other's answer is no letter: counted
     assert asked["candidates"] == ["A", "B"] and asked["label"] == 1
     released = question_of(asked)
-    assert released is not None and released.asked(asked["candidates"]) == question  # word for word, nothing added
+    assert released is not None and released.prompt_for(asked["candidates"]) == question  # word for word, nothing added
 
 
 def test_rtime_groups_a_clip_and_its_reversal(tmp_path: Path) -> None:

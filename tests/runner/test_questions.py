@@ -43,7 +43,7 @@ class Answers(PairScorer):
     def score(
         self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0, question: Question | None = None
     ) -> ScoreResult:
-        SEEN["asked"].append(None if question is None else question.asked(captions))
+        SEEN["asked"].append(None if question is None else question.prompt_for(captions))
         return ScoreResult(-np.arange(len(captions), dtype=np.float64))
 
 
@@ -118,8 +118,11 @@ def test_a_directory_of_one_use_refuses_the_other(folder: Path, tmp_path: Path) 
 
 def test_what_is_put_into_a_prompt_is_never_filled_itself() -> None:
     question = Question("What is {options}?", "{question} | {options} | {frames}", "({letter}) {number} {text}")
-    assert question.of_frames(8).asked(["a {question}", "b"]) == "What is {options}? | (A) 1 a {question}\n(B) 2 b | 8"
-    assert Question("?", "{question} {options_dict}").asked(["x", "y"]) == "? {'A': 'x', 'B': 'y'}"
+    assert (
+        question.of_frames(8).prompt_for(["a {question}", "b"])
+        == "What is {options}? | (A) 1 a {question}\n(B) 2 b | 8"
+    )
+    assert Question("?", "{question} {options_dict}").prompt_for(["x", "y"]) == "? {'A': 'x', 'B': 'y'}"
 
 
 def test_only_a_prompt_without_options_is_answered_by_yes_or_no() -> None:

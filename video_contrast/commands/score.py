@@ -50,8 +50,8 @@ def score(
     if runs is not None or len(model or ()) > 1:
         from video_contrast.commands.score_runs import score_runs
 
-        given = {"dataset": dataset, "config": names_in(config)}
-        score_runs(model or (), runs, given, request=request, quiet=quiet, as_json=as_json)
+        shared = {"dataset": dataset, "config": names_in(config)}
+        score_runs(model or (), runs, shared, request=request, quiet=quiet, as_json=as_json)
         return
     if not model or dataset is None:
         raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")

@@ -73,9 +73,9 @@ def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
-    given = [name for name, value in as_record(request).items() if value != usual[name]]
-    given += [name for name, value in others.items() if value]
-    if flags := [f"--{name.replace('_', '-')}" for name in given]:
+    set_options = [name for name, value in as_record(request).items() if value != usual[name]]
+    set_options += [name for name, value in others.items() if value]
+    if flags := [f"--{name.replace('_', '-')}" for name in set_options]:
         raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
     print(demo.table([demo.run(request.output, seed=request.seed)]))
 

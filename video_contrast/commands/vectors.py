@@ -24,5 +24,5 @@ def shrink(
     """Keep the vectors of English verbs as float16: 3 MB of the 76,427 counter-fitted vectors."""
     from video_contrast.perturbations.contrast.constraints.word_cosine import shrink as keep_verbs
 
-    total, kept = keep_verbs(source, output)
-    print(f"{output}: {kept} verbs of {total} words")
+    total, verbs = keep_verbs(source, output)
+    print(f"{output}: {verbs} verbs of {total} words")

@@ -124,10 +124,10 @@ def _refined(source: "XraySource", record: "XrayRecord", output: Path, seed: int
     splits, facts = {}, {}
     for name, rows in source.splits.items():
         keys = [model["key"] for model in record["blind"]["models"] if model["key"] not in _NOT_CUT]
-        kept, facts[name] = refine(rows, seed=seed, by=(keys[0], keys[1]) if len(keys) > 1 else None)
-        kept = whole_groups(kept)
-        if kept:
-            splits[name] = kept
+        refined_rows, facts[name] = refine(rows, seed=seed, by=(keys[0], keys[1]) if len(keys) > 1 else None)
+        refined_rows = whole_groups(refined_rows)
+        if refined_rows:
+            splits[name] = refined_rows
     if not splits:
         return {"text": f"no item of {source.name} stays", "splits": facts}
     folder = output / f"{file_name(source.name)}_refined"

@@ -174,7 +174,7 @@ def _row(
     source = row.get(reader.cluster) if reader.cluster is not None else None
     own = [str(kind) for kind in row["kinds"]] if kinds else []
     question = row.get(reader.question) if reader.question is not None else None
-    given = row.get("meta")
+    meta = row.get("meta")
     result = multiple_choice_row(
         id=item,
         video_id=str(row.get("video_id") or _SUFFIX.sub("", PurePosixPath(video).name) or item),
@@ -187,8 +187,8 @@ def _row(
         end=_seconds(row.get("end")),
         question=str(question) if question not in (None, "") else None,
     )
-    if isinstance(given, str) and given:
-        result["meta"] = given
+    if isinstance(meta, str) and meta:
+        result["meta"] = meta
     return result
 
 
@@ -251,9 +251,9 @@ class _Reader:
             "it: name it with --label"
         )
 
-    def _optional(self, what: str, given: str | None, names: Sequence[str], *, unique: bool = False) -> str | None:
-        if given is not None:
-            return self._named({"source video": "cluster"}.get(what, what), given)
+    def _optional(self, what: str, column: str | None, names: Sequence[str], *, unique: bool = False) -> str | None:
+        if column is not None:
+            return self._named({"source video": "cluster"}.get(what, what), column)
         for name in names:
             if name in self.names and name not in (*self.texts, self.label):
                 values = [row.get(name) for row in self.rows]

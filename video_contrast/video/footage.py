@@ -153,8 +153,8 @@ class EditedFootage:
 
     def middle(self, numbers: npt.NDArray[np.int64]) -> int:
         """The sampled picture in the middle that is no pause."""
-        kept = [int(n) for n in numbers if self.timeline.pictures[n].first.number >= 0] or [int(numbers[0])]
-        return kept[(len(kept) - 1) // 2]
+        pictures = [int(n) for n in numbers if self.timeline.pictures[n].first.number >= 0] or [int(numbers[0])]
+        return pictures[(len(pictures) - 1) // 2]
 
     def decode(
         self, numbers: Sequence[int], counter: Counter | None = None, *, accept_damaged: bool = False

@@ -78,11 +78,11 @@ _CONTEXT = {"acl": "noun", "relcl": "noun", "conj": "conj", "advcl": "clause", "
 def actions(words: Parse) -> list[Action]:
     """The content verbs of a caption, in its order, with those that cannot be replaced (and why)."""
     tree = Tree(words)
-    found = []
+    listed = []
     for place, word in enumerate(words):
         if word.tag.startswith("VB") and word.dep not in ("aux", "auxpass", "amod", "compound"):
-            found.append(_action(tree, place))
-    return found
+            listed.append(_action(tree, place))
+    return listed
 
 
 def _action(tree: Tree, place: int) -> Action:
@@ -265,24 +265,24 @@ def _inside(tree: Tree, place: int) -> bool:
 def _tails(tree: Tree, place: int, at: int, noun_at: int | None) -> tuple[str, ...]:
     """What else hangs on the verb or follows its noun: preposition and noun, adverbs, clauses."""
     words = tree.words
-    found = []
+    tails = []
     for child in tree.children[place]:
         word = words[child]
         if child == noun_at:
             continue
         if word.dep == "prep" and child > at and word.text != "of":
-            found += _with_noun(tree, child)
+            tails += _with_noun(tree, child)
             inner = tree.child(child, "pobj")
             for deeper in tree.children[inner] if inner is not None else ():
                 if words[deeper].dep == "prep" and words[deeper].text != "of":
-                    found += _with_noun(tree, deeper)
+                    tails += _with_noun(tree, deeper)
         elif (word.dep == "advmod" and not place < child <= at and word.text not in _NEUTRAL_ADVERBS) or (
             word.dep in ("npadvmod", "prt") and child > at
         ):
-            found.append(f"~{word.text}")
+            tails.append(f"~{word.text}")
         elif word.dep == "advcl" and word.tag == "VB":
-            found.append("to do")
-    return tuple(found)
+            tails.append("to do")
+    return tuple(tails)
 
 
 def _with_noun(tree: Tree, place: int) -> list[str]:

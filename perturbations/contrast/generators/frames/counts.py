@@ -55,7 +55,7 @@ LEAST_NOUN = 12
 
 
 # Category, how many captions of a video use each verb and each noun, and the verbs that are said of each noun.
-_Said = tuple[str, Counter[str], Counter[str], dict[str, set[str]]]
+_VideoItems = tuple[str, Counter[str], Counter[str], dict[str, set[str]]]
 
 
 @dataclass
@@ -109,19 +109,19 @@ def count(videos: Iterable[tuple[str, Sequence[Reading]]], *, source: str = "") 
         source: named in the record.
     """
     counters: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
-    said: list[_Said] = []
+    of_videos: list[_VideoItems] = []
     n_videos = n_captions = 0
     for category, readings in videos:
         n_videos += 1
         n_captions += len(readings)
         keys = _keys(readings)
-        for name, found in keys.items():
-            counters[name].update(found)
+        for name, names in keys.items():
+            counters[name].update(names)
         if len(readings) >= MANY:
             verbs = Counter(verb for reading in readings for verb in reading.verbs)
             nouns = Counter(noun for reading in readings for noun in reading.nouns)
-            said.append((category, verbs, nouns, _by_noun(readings)))
-    _pairs(said, counters)
+            of_videos.append((category, verbs, nouns, _by_noun(readings)))
+    _pairs(of_videos, counters)
     tables = {name: dict(counter) for name, counter in counters.items()}
     return FrameCounts(tables, n_videos, n_captions, (source,) if source else ())
 
@@ -171,26 +171,26 @@ def _add_things(reading: Reading, keys: dict[str, set[str]]) -> None:
 
 def _by_noun(readings: Sequence[Reading]) -> dict[str, set[str]]:
     """Noun -> the verbs (with particles) that a video's captions say of it."""
-    found: dict[str, set[str]] = {}
+    phrases: dict[str, set[str]] = {}
     for reading in readings:
         for act in reading.actions:
             if act.noun not in ("", "*"):
-                found.setdefault(act.noun, set()).add(act.phrase)
-    return found
+                phrases.setdefault(act.noun, set()).add(act.phrase)
+    return phrases
 
 
-def _pairs(said: Sequence[_Said], counters: dict[str, Counter[str]]) -> None:
+def _pairs(of_videos: Sequence[_VideoItems], counters: dict[str, Counter[str]]) -> None:
     """What is said of one video together; only of items that enough videos have."""
-    verbs = Counter(verb for _, found, _, _ in said for verb in found)
-    nouns = Counter(noun for _, _, found, _ in said for noun in found)
+    verbs = Counter(verb for _, items, _, _ in of_videos for verb in items)
+    nouns = Counter(noun for _, _, items, _ in of_videos for noun in items)
     common_verbs = {verb for verb, n in verbs.items() if n >= LEAST_VERB}
     common_nouns = {noun for noun, n in nouns.items() if n >= LEAST_NOUN}
-    for category, own_verbs, own_nouns, by_noun in said:
+    for category, own_verbs, own_nouns, by_noun in of_videos:
         for name, own, common in (("verb", own_verbs, common_verbs), ("noun", own_nouns, common_nouns)):
-            kept = sorted(item for item in own if item in common)
-            counters[f"{name}s"].update([f"{category}\t", *(f"{category}\t{item}" for item in kept)])
-            counters[f"{name}_spread"].update(f"{item}\t{own[item]}" for item in kept if own[item] <= 2)
-            counters[f"{name}_pairs"].update(f"{a}\t{b}" for a, b in combinations(kept, 2))
+            own_common = sorted(item for item in own if item in common)
+            counters[f"{name}s"].update([f"{category}\t", *(f"{category}\t{item}" for item in own_common)])
+            counters[f"{name}_spread"].update(f"{item}\t{own[item]}" for item in own_common if own[item] <= 2)
+            counters[f"{name}_pairs"].update(f"{a}\t{b}" for a, b in combinations(own_common, 2))
         for noun, phrases in by_noun.items():
             if noun in common_nouns:
                 said_of = sorted(phrases & common_verbs)

@@ -68,9 +68,9 @@ def _readings(
             yield category, [known[text] for text in texts]
 
 
-def msrvtt(data: str | os.PathLike[str], hold_out: int = 0) -> Videos:
+def msrvtt(folder: str | os.PathLike[str], hold_out: int = 0) -> Videos:
     """(category, captions) of MSR-VTT's training videos, without every n-th if `hold_out` is n."""
-    info = read_json(Path(data) / "msrvtt" / "train_val_videodatainfo.json")
+    info = read_json(Path(folder) / "msrvtt" / "train_val_videodatainfo.json")
     categories = {video["video_id"]: str(video["category"]) for video in info["videos"] if video["split"] == "train"}
     captions: dict[str, list[str]] = defaultdict(list)
     for sentence in info["sentences"]:
@@ -80,22 +80,22 @@ def msrvtt(data: str | os.PathLike[str], hold_out: int = 0) -> Videos:
     return [(categories[name], captions[name]) for n, name in enumerate(names) if not hold_out or n % hold_out]
 
 
-def youcook2(data: str | os.PathLike[str]) -> Videos:
+def youcook2(folder: str | os.PathLike[str]) -> Videos:
     """The sentences of YouCook2's training videos: one video each, although their segments differ in time.
 
     A video has fewer captions of one moment than it has sentences, so each segment stands as its own clip; frames are
     counted over videos.
     """
-    clips = read_json(Path(data) / "youcook2" / "captioning_train.json")
+    clips = read_json(Path(folder) / "youcook2" / "captioning_train.json")
     return [("youcook2", clips[name]["sentences"]) for name in sorted(clips)]
 
 
 def _nouns(counts: FrameCounts) -> set[str]:
     """Every noun that the counts know."""
-    found = {key.split("\t")[1] for table in ("unit", "place", "nouns", "adjective") for key in counts.tables[table]}
-    found |= {key.split("\t")[0] for table in ("agent", "subject", "after") for key in counts.tables[table]}
-    found |= {word for word in counts.tables["words1"] if word.isalpha()}
-    return {noun for noun in found if noun and noun.replace(" ", "").isalpha()}
+    words = {key.split("\t")[1] for table in ("unit", "place", "nouns", "adjective") for key in counts.tables[table]}
+    words |= {key.split("\t")[0] for table in ("agent", "subject", "after") for key in counts.tables[table]}
+    words |= {word for word in counts.tables["words1"] if word.isalpha()}
+    return {noun for noun in words if noun and noun.replace(" ", "").isalpha()}
 
 
 def main() -> None:

@@ -68,14 +68,14 @@ class Fluency:
     def _means_of(self, words: Sequence[str]) -> tuple[float, float]:
         texts = ["<", *words, ">"]
         logs = [self.pair(*two) for two in itertools.pairwise(texts)]
-        return sum(one for one, _ in logs) / len(logs), sum(two for _, two in logs) / len(logs)
+        return sum(alone for alone, _ in logs) / len(logs), sum(two for _, two in logs) / len(logs)
 
     def _pair(self, first: str, second: str) -> tuple[float, float]:
         """Log-probability of a word alone, and after the one before it."""
-        one = (self._one.get(second, 0) + 0.5) / (self._size + 0.5 * (len(self._one) + 1))
+        alone = (self._one.get(second, 0) + 0.5) / (self._size + 0.5 * (len(self._one) + 1))
         n, kinds = self._after1.get(first, 0), self._kinds1.get(first, 0) + 2
         seen = max(self._two.get(f"{first}\t{second}", 0) - _DISCOUNT, 0.0)
-        return log(one), log((seen + _DISCOUNT * kinds * one) / (n + 2 * _DISCOUNT))
+        return log(alone), log((seen + _DISCOUNT * kinds * alone) / (n + 2 * _DISCOUNT))
 
     def gain(self, first: str, second: str, word: str) -> float:
         """Returns how much likelier two words before it make a word than it is anywhere (a logarithm).

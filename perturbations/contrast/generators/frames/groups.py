@@ -166,12 +166,12 @@ _PARTICLES = (
 
 @cache
 def _near() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    near: dict[str, set[str]] = {}
     for line in _NEAR.strip().splitlines():
-        for one, other in combinations(dict.fromkeys(line.replace("_", " ").split(" ")), 2):
-            found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
-    return {verb: frozenset(others) for verb, others in found.items()}
+        for first, second in combinations(dict.fromkeys(line.replace("_", " ").split(" ")), 2):
+            near.setdefault(first, set()).add(second)
+            near.setdefault(second, set()).add(first)
+    return {verb: frozenset(others) for verb, others in near.items()}
 
 
 @cache
@@ -189,7 +189,7 @@ def _opposites() -> frozenset[tuple[str, str]]:
     pairs = [tuple(part.strip().split("|")) for part in _OPPOSITES.replace("\n", " ").split(",") if part.strip()]
     text = files("video_contrast.perturbations.contrast").joinpath("antonyms.tsv").read_text(encoding="utf-8")
     pairs += [tuple(line.split("\t")[:2]) for line in text.splitlines() if line and not line.startswith("#")]
-    return frozenset((a, b) for one, other in pairs for a, b in ((one, other), (other, one)))
+    return frozenset((a, b) for first, second in pairs for a, b in ((first, second), (second, first)))
 
 
 # Pairs of WordNet's that are opposites in another sense than captions use.

@@ -77,7 +77,7 @@ def distil_kinds(nouns: Iterable[str]) -> dict[str, dict[str, int]]:
 
 def _fine(sense: Sense, anchors: dict[str, set[Sense]]) -> str:
     above = {synset for path in sense.hypernym_paths() for synset in path}
-    return next((name for name, found in anchors.items() if above & found), "")
+    return next((name for name, senses in anchors.items() if above & senses), "")
 
 
 def _says(sense: Sense, noun: str) -> bool:
@@ -86,9 +86,9 @@ def _says(sense: Sense, noun: str) -> bool:
 
 def _around(sense: Sense) -> set[Sense]:
     """The sense itself, what it is a kind of, and what it is a part of or made of."""
-    found = {sense}
+    near = {sense}
     for path in sense.hypernym_paths():
-        found |= {above for depth, above in enumerate(path) if depth >= _TOO_GENERAL}
-    found |= set(sense.part_holonyms() + sense.part_meronyms() + sense.substance_meronyms())
-    found |= set(sense.member_holonyms() + sense.substance_holonyms() + sense.member_meronyms())
-    return found
+        near |= {above for depth, above in enumerate(path) if depth >= _TOO_GENERAL}
+    near |= set(sense.part_holonyms() + sense.part_meronyms() + sense.substance_meronyms())
+    near |= set(sense.member_holonyms() + sense.substance_holonyms() + sense.member_meronyms())
+    return near

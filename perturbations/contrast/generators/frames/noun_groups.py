@@ -94,12 +94,12 @@ _NO_THING = frozenset(
 
 @cache
 def _near() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    near: dict[str, set[str]] = {}
     for line in _NEAR.strip().splitlines():
-        for one, other in combinations(dict.fromkeys(line.split(" ")), 2):
-            found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
-    return {noun: frozenset(others) for noun, others in found.items()}
+        for first, second in combinations(dict.fromkeys(line.split(" ")), 2):
+            near.setdefault(first, set()).add(second)
+            near.setdefault(second, set()).add(first)
+    return {noun: frozenset(others) for noun, others in near.items()}
 
 
 def alike(counts: FrameCounts, first: str, second: str) -> bool:
@@ -110,11 +110,11 @@ def alike(counts: FrameCounts, first: str, second: str) -> bool:
         first, second: names in dictionary form.
     """
     heads = {first, first.split(" ")[-1]}, {second, second.split(" ")[-1]}
-    for one in heads[0]:
+    for head in heads[0]:
         for other in heads[1]:
-            if one == other or other in _near().get(one, frozenset()):
+            if head == other or other in _near().get(head, frozenset()):
                 return True
-            a, b = sorted((one, other))
+            a, b = sorted((head, other))
             if counts.get("related", a, b):
                 return True
     return False
@@ -133,9 +133,9 @@ def names_a_thing(counts: FrameCounts, name: str) -> bool:
 def kind_of(counts: FrameCounts, name: str) -> str:
     """The class of a thing, or ""."""
     for key in (name, name.split(" ")[-1]):
-        found = [kind for kind in sorted(CLASSES) if counts.get("class", key, f"+{kind}")]
-        if found:
-            return found[0]
+        kinds = [kind for kind in sorted(CLASSES) if counts.get("class", key, f"+{kind}")]
+        if kinds:
+            return kinds[0]
     return ""
 
 

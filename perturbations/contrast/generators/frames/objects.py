@@ -70,7 +70,7 @@ class ObjectProposals:
 
     def propose(self, clip: ReadClip) -> tuple[list[Proposal], Refusals]:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
-        found: list[Proposal] = []
+        proposals: list[Proposal] = []
         refused = Refusals()
         for index, reading in enumerate(clip.readings):
             if not reading.things:
@@ -82,16 +82,16 @@ class ObjectProposals:
                     refused.add(fault, shown)
                     continue
                 why: Counter[str] = Counter()
-                before = len(found)
+                before = len(proposals)
                 for other in self._others(thing):
                     reason = self._unnatural(reading, thing, other) or self._perhaps_true(clip, thing, other)
                     if reason:
                         why[reason] += 1
                     else:
-                        found.append(self._proposal(clip, index, reading, thing=thing, other=other))
-                if len(found) == before:
+                        proposals.append(self._proposal(clip, index, reading, thing=thing, other=other))
+                if len(proposals) == before:
                     refused.add(farthest(why) or "no other thing known here", shown, of_all=True)
-        return found, refused
+        return proposals, refused
 
     def _unfit(self, reading: Reading, thing: Thing) -> str:
         if not self._thing(thing.name):
@@ -167,8 +167,8 @@ class ObjectProposals:
         preposition = _preposition_of(governor)
         if preposition not in PLACES:
             return 0.0
-        said = self._said_with[name]
-        return log((said[preposition] + 1) / (max(said.values(), default=0) + 1))
+        uses = self._said_with[name]
+        return log((uses[preposition] + 1) / (max(uses.values(), default=0) + 1))
 
     def _goes_with_verbs(self, reading: Reading, thing: Thing, other: NounSwap) -> float:
         """How many of the caption's other verbs nobody says of such a place (negative)."""
@@ -176,9 +176,9 @@ class ObjectProposals:
         if preposition not in PLACES:
             return 0.0
         governors = [f"{act.phrase} {preposition}" for act in reading.actions if act.verb != "be"]
-        asked = [governor for governor in governors if governor != thing.governor]
-        seen = [governor for governor in asked if self.by_governor.get(governor, {}).get(other.name)]
-        return float(len(seen) - len(asked))
+        other_governors = [governor for governor in governors if governor != thing.governor]
+        seen = [governor for governor in other_governors if self.by_governor.get(governor, {}).get(other.name)]
+        return float(len(seen) - len(other_governors))
 
     def _plain(self, words: tuple[str, ...]) -> float:
         return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)

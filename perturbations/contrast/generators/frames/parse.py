@@ -114,12 +114,12 @@ def _codes(captions: Sequence[str], parser: str) -> list[str]:
 
         return codes(captions)
     texts = [_prepared(caption) for caption in captions]
-    found = []
+    encoded = []
     for caption, doc in zip(captions, _model(parser).pipe(texts, batch_size=_BATCH), strict=True):
         end = len(caption)
         kept = [token for token in doc if token.idx < end and not token.is_space]
         place = {token.i: n for n, token in enumerate(kept)}
-        found.append(
+        encoded.append(
             encode(
                 [
                     (
@@ -133,7 +133,7 @@ def _codes(captions: Sequence[str], parser: str) -> list[str]:
                 ]
             )
         )
-    return found
+    return encoded
 
 
 def _prepared(caption: str) -> str:

@@ -44,11 +44,11 @@ class Refusals:
 
     Attributes:
         reasons: how often each rule said no.
-        said: the same with the words that it was about, as lines for people.
+        examples: the same with the words that it was about, as lines for people.
     """
 
     reasons: Counter[str] = field(default_factory=Counter)
-    said: Counter[str] = field(default_factory=Counter)
+    examples: Counter[str] = field(default_factory=Counter)
 
     def add(self, reason: str, words: str = "", *, of_all: bool = False) -> None:
         """Counts a refusal.
@@ -60,11 +60,11 @@ class Refusals:
         """
         self.reasons[reason] += 1
         about = f"nothing in place of {words!r}" if of_all else repr(words)
-        self.said[f"{about}: {reason}" if words else reason] += 1
+        self.examples[f"{about}: {reason}" if words else reason] += 1
 
     def line(self) -> str:
         """The commonest refusals: "'takes': light verb; nothing in place of 'rides': goes with what it replaces"."""
-        lines = [f"{said} ({n})" if n > 1 or ":" not in said else said for said, n in self.said.most_common(3)]
+        lines = [f"{line} ({n})" if n > 1 or ":" not in line else line for line, n in self.examples.most_common(3)]
         return "; ".join(lines) or "nothing to replace"
 
 

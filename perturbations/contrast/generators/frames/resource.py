@@ -62,14 +62,14 @@ def _decoded(data: bytes, name: str) -> FrameCounts:
         tables: dict[str, dict[str, int]] = {}
         at = 1
         for table in TABLES:
-            found: dict[str, int] = {}
+            entries: dict[str, int] = {}
             before = ""
             for _ in range(head["tables"][table]):
                 line = lines[at]
                 before = before[: ord(line[0]) - 48] + line[1:]
-                found[before] = int(lines[at + 1])
+                entries[before] = int(lines[at + 1])
                 at += 2
-            tables[table] = found
+            tables[table] = entries
         return FrameCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))
     except (lzma.LZMAError, KeyError, IndexError, UnicodeDecodeError, EOFError, TypeError) as error:
         raise VideoContrastError(f"{name} is no file of frame counts, or it is cut: make it again") from error

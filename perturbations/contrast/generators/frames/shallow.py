@@ -17,13 +17,13 @@ _LABEL = {"DT": "det", "PRP$": "poss", "CD": "nummod", "JJ": "amod", "JJR": "amo
 
 def codes(captions: Sequence[str]) -> list[str]:
     """The parses of captions, as `words.encode` writes them."""
-    found = []
+    encoded = []
     for tokens in tag(list(captions), tagger="hanta"):
         deps, heads = _parsed(tokens)
-        found.append(
+        encoded.append(
             encode([(t.start, t.end, t.tag, dep, head) for t, dep, head in zip(tokens, deps, heads, strict=True)])
         )
-    return found
+    return encoded
 
 
 def _parsed(tokens: list[Token]) -> tuple[list[str], list[int]]:
@@ -44,11 +44,11 @@ def _parsed(tokens: list[Token]) -> tuple[list[str], list[int]]:
 
 def _noun_phrases(tokens: list[Token], deps: list[str], heads: list[int]) -> dict[int, int]:
     """Marks what stands in noun phrases; first place of a phrase -> its head."""
-    found = {}
+    last_of = {}
     at = 0
     while at < len(tokens):
         if tokens[at].tag in ("PRP",):
-            found[at] = at
+            last_of[at] = at
             at += 1
             continue
         if tokens[at].tag not in _INSIDE:
@@ -61,9 +61,9 @@ def _noun_phrases(tokens: list[Token], deps: list[str], heads: list[int]) -> dic
             for place in range(at, last):
                 heads[place] = last
                 deps[place] = "compound" if tokens[place].tag in _NOUNS else _LABEL.get(tokens[place].tag, "dep")
-            found[at] = last
+            last_of[at] = last
         at = last + 1
-    return found
+    return last_of
 
 
 def _is_auxiliary(tokens: list[Token], place: int) -> bool:

@@ -288,18 +288,18 @@ fill | empty
 
 @cache
 def _table(doer: str) -> dict[str, list[tuple[frozenset[str], tuple[str, ...]]]]:
-    found: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
+    table: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
     for line in _TABLES[doer].strip().splitlines():
         both = "<>" in line
         left, _, right = line.partition("<>" if both else ">")
         unit, _, nouns = left.strip().rstrip("]").partition("[")
         others = tuple(part.strip() for part in right.split(","))
-        found.setdefault(unit, []).append((frozenset(nouns.split()), others))
+        table.setdefault(unit, []).append((frozenset(nouns.split()), others))
         if both:
             for other in others:
                 back = unit + "+" * other.endswith("+")
-                found.setdefault(other.rstrip("+"), []).append((frozenset(nouns.split()), (back,)))
-    return found
+                table.setdefault(other.rstrip("+"), []).append((frozenset(nouns.split()), (back,)))
+    return table
 
 
 def swaps(doer: str, unit: str, *, noun: str, kinds: Collection[str]) -> dict[str, bool]:
@@ -339,7 +339,7 @@ def other_way(unit: str) -> str:
 @cache
 def _steps() -> frozenset[tuple[str, str]]:
     sides = [[side.split() for side in line.split("|")] for line in _STEPS.strip().splitlines()]
-    pairs = {(a, b) for one, other in sides for a in one for b in other}
+    pairs = {(a, b) for first, second in sides for a in first for b in second}
     return frozenset(pairs | {(b, a) for a, b in pairs})
 
 

@@ -48,11 +48,11 @@ def things(words: Parse, acts: list[Action]) -> list[Thing]:
     """The common nouns of a caption in its order, with those that cannot be replaced (and why)."""
     tree = Tree(words)
     units = {act.place: act for act in acts}
-    found = []
+    listed = []
     for place, word in enumerate(words):
         if word.tag in ("NN", "NNS") and word.dep not in ("compound", "nmod", "npadvmod"):
-            found.append(_thing(tree, place, units))
-    return found
+            listed.append(_thing(tree, place, units))
+    return listed
 
 
 def _thing(tree: Tree, place: int, units: dict[int, Action]) -> Thing:

@@ -27,11 +27,11 @@ class Together:
     @cached_property
     def _by_item(self) -> dict[str, dict[str, int]]:
         """Item -> category -> videos; item "" holds the videos of each category."""
-        found: dict[str, dict[str, int]] = defaultdict(dict)
+        by_item: dict[str, dict[str, int]] = defaultdict(dict)
         for key, n in sorted(self._counts.tables[f"{self._kind}s"].items()):
             category, item = key.split("\t")
-            found[item][category] = n
-        return dict(found)
+            by_item[item][category] = n
+        return dict(by_item)
 
     @cached_property
     def totals(self) -> dict[str, int]:
@@ -41,10 +41,10 @@ class Together:
     def expected(self, first: str, second: str) -> float:
         """Videos that would say both, if the two were independent within each category."""
         sizes = self._by_item.get("", {})
-        one, other = self._by_item.get(first, {}), self._by_item.get(second, {})
-        if len(other) < len(one):
-            one, other = other, one
-        return sum(n * other.get(category, 0) / sizes[category] for category, n in one.items())
+        rarer, commoner = self._by_item.get(first, {}), self._by_item.get(second, {})
+        if len(commoner) < len(rarer):
+            rarer, commoner = commoner, rarer
+        return sum(n * commoner.get(category, 0) / sizes[category] for category, n in rarer.items())
 
     def observed(self, first: str, second: str) -> int:
         """Videos that say both."""
@@ -62,9 +62,9 @@ class Together:
     def hidden(self, item: str) -> float:
         """How often it is true without being said, over how often it is said (Chao's estimate from rare mentions)."""
         total = self.totals.get(item, 0)
-        one = self._counts.get(f"{self._kind}_spread", item, "1")
-        two = self._counts.get(f"{self._kind}_spread", item, "2")
-        return (one * one / (2 * (two + 1)) + 1) / (total + 2)
+        in_one = self._counts.get(f"{self._kind}_spread", item, "1")
+        in_two = self._counts.get(f"{self._kind}_spread", item, "2")
+        return (in_one * in_one / (2 * (in_two + 1)) + 1) / (total + 2)
 
     def same_noun(self, noun: str, first: str, second: str) -> float:
         """Returns the lift of two verbs among the videos where either is said of this very noun.
@@ -75,21 +75,21 @@ class Together:
         """
         a, b = sorted((first, second))
         both = self._counts.get("same_noun", noun, a, b)
-        one, other = self._counts.get("same_noun", noun, a, ""), self._counts.get("same_noun", noun, b, "")
+        of_first, of_second = self._counts.get("same_noun", noun, a, ""), self._counts.get("same_noun", noun, b, "")
         total = self._counts.tables["nouns"]
-        if not one or not other or not total:
+        if not of_first or not of_second or not total:
             return 1.0
         videos = self.noun_videos.get(noun, 0)
-        expected = one * other / max(videos, one, other, 1)
+        expected = of_first * of_second / max(videos, of_first, of_second, 1)
         return (both + _PRIOR / 2) / (expected + _PRIOR / 2)
 
     @cached_property
     def noun_videos(self) -> dict[str, int]:
         """Noun -> the videos that say it."""
-        found: dict[str, int] = defaultdict(int)
+        videos: dict[str, int] = defaultdict(int)
         for key, n in self._counts.tables["nouns"].items():
-            found[key.split("\t")[1]] += n
-        return dict(found)
+            videos[key.split("\t")[1]] += n
+        return dict(videos)
 
     def log_lift(self, first: str, second: str) -> float:
         """Logarithm of `lift`."""

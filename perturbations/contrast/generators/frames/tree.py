@@ -137,8 +137,8 @@ def verb_lemmas(words: Sequence[Word]) -> frozenset[str]:
 
 def noun_lemmas(words: Sequence[Word]) -> frozenset[str]:
     """The lemmas of all nouns of a caption, and its compounds ("video game")."""
-    found = {word.lemma for word in words if word.tag in NOUNS}
+    lemmas = {word.lemma for word in words if word.tag in NOUNS}
     for first, second in itertools.pairwise(words):
         if first.tag in NOUNS and second.tag in NOUNS:
-            found.add(f"{first.lemma} {second.lemma}")
-    return frozenset(found)
+            lemmas.add(f"{first.lemma} {second.lemma}")
+    return frozenset(lemmas)

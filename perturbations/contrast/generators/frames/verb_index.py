@@ -72,12 +72,12 @@ class VerbIndex:
     @cached_property
     def _joined(self) -> tuple[Counter[str], int]:
         """How often each verb of orders stands beside another one in a caption, and all of them."""
-        found: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
         for key, n in self.counts.tables["company"].items():
             first, second = key.split("\t")
             if self.order_share(first) >= ORDERED and self.order_share(second) >= ORDERED:
-                found[first] += n
-        return found, sum(found.values())
+                totals[first] += n
+        return totals, sum(totals.values())
 
     def step_lift(self, first: str, second: str) -> float:
         """How much oftener than by chance one caption orders both: what is done at one moment stands in one caption."""

@@ -116,17 +116,17 @@ class VerbParts:
         }
 
 
-def sibling_lift(lifts: Together, said: Counter[str], other: str, captions: int) -> float:
+def sibling_lift(lifts: Together, own_words: Counter[str], other: str, captions: int) -> float:
     """Returns the mean logarithm of lift between a word and all that the captions say.
 
     Args:
         lifts: how often words stand together.
-        said: word -> how many of the captions say it, its weight.
+        own_words: word -> how many of the captions say it, its weight.
         other: the word.
         captions: how many captions there are.
     """
     total = weight = 0.0
-    for word, n in said.items():
+    for word, n in own_words.items():
         if word not in lifts.totals or word == "be":
             continue
         share = n / captions

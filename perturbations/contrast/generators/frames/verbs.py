@@ -66,7 +66,7 @@ class VerbProposals:
 
     def propose(self, clip: ReadClip) -> tuple[list[Proposal], Refusals]:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
-        found: list[Proposal] = []
+        proposals: list[Proposal] = []
         refused = Refusals()
         few = clip.captions < FEW_CAPTIONS
         for index, reading in enumerate(clip.readings):
@@ -96,17 +96,17 @@ class VerbProposals:
                 ):
                     refused.add("clause or second object" if "to do" in action.tails else "says little", shown)
                     continue
-                before = len(found)
+                before = len(proposals)
                 why: Counter[str] = Counter()
                 for other in sure if action.fault else self._others(action, few=few, sure=sure):
                     reason = self._misfit(clip, reading, action, other)
                     if reason:
                         why[reason] += 1
                         continue
-                    found.append(self._proposal(clip, index, reading, action=action, other=other))
-                if len(found) == before:
+                    proposals.append(self._proposal(clip, index, reading, action=action, other=other))
+                if len(proposals) == before:
                     refused.add(farthest(why) or "no other verb known of this noun", shown, of_all=True)
-        return found, refused
+        return proposals, refused
 
     def _swaps(self, action: Action) -> list[VerbSwap]:
         """What surely replaces an action where a clip has few captions (`swaps`), seen with this noun or not."""
@@ -115,32 +115,32 @@ class VerbProposals:
         fault, noun, doer = action.fault, action.noun, self.fits.doer(action)
         if not doer or fault not in ("", "light verb", "object not found by the parser"):
             return []
-        found: dict[str, bool] = {}
+        units: dict[str, bool] = {}
         if fault != "light verb" and other_way(action.unit):
-            found[other_way(action.unit)] = True
+            units[other_way(action.unit)] = True
         if fault != "object not found by the parser":
-            found |= swaps(doer, action.unit, noun=noun, kinds=self._kinds(noun))
+            units |= swaps(doer, action.unit, noun=noun, kinds=self._kinds(noun))
             if not fault and noun and doer != "vehicle" and not self._is_no_place(noun):
-                found |= dict.fromkeys(bodies(action.unit, kind_of(self.counts, noun)), True)
-        made = []
-        for unit, anyway in found.items():
+                units |= dict.fromkeys(bodies(action.unit, kind_of(self.counts, noun)), True)
+        listed = []
+        for unit, anyway in units.items():
             verb = unit.split(" ")[0]
             _, total = self.index.seen(unit, noun, action.determiner)
             phrase = phrase_of(unit, self.index.phrases)
             antonym = opposite(action.unit, unit)
             seen = max(total, SEEN)
-            made.append(
+            listed.append(
                 VerbSwap(unit, verb, phrase, seen=seen, seen_total=seen, antonym=antonym, sure=True, anyway=anyway)
             )
-        return made
+        return listed
 
     def _kinds(self, noun: str) -> set[str]:
         """Classes of a noun, as `swaps` names them."""
         kind = kind_of(self.counts, noun) if noun else ""
-        found = {"food"} if kind in FOOD else {kind}
+        kinds = {"food"} if kind in FOOD else {kind}
         if noun in ("him", "her", "them", "person") or self.counts.get("class", noun, "person") == FIRST:
-            found.add("person")
-        return found
+            kinds.add("person")
+        return kinds
 
     def _is_no_place(self, noun: str) -> bool:
         """Whether a noun names something that one cannot sit in or on: a race, a day, a team."""
@@ -298,5 +298,5 @@ def farthest(why: Counter[str]) -> str:
     >>> farthest(Counter({"says little": 9, "another caption says it": 1}))
     'another caption says it'
     """
-    told = [reason for reason, _ in why.most_common() if reason not in _DULL]
-    return next(iter(told or [reason for reason, _ in why.most_common()]), "")
+    telling = [reason for reason, _ in why.most_common() if reason not in _DULL]
+    return next(iter(telling or [reason for reason, _ in why.most_common()]), "")
