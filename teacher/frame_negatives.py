@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.frame_contrasts import FramesOptions, edit_of
-from video_contrast.perturbations.contrast.generators.frames import FrameCounts, load_counts, propose
+from video_contrast.perturbations.contrast.generators.frames import ClipCaptions, FrameCounts, load_counts, propose
 from video_contrast.perturbations.language.store import user_store
 
 if TYPE_CHECKING:
@@ -49,11 +49,10 @@ class FrameNegatives:
         """Every proposal of each caption, and how often each rule rejected one."""
         clips = {attempt.clip.id: attempt.clip for attempt in attempts}
         proposed = propose(
-            [(clip.id, None, clip.captions) for clip in clips.values()],
+            [ClipCaptions(clip.id, None, clip.captions, clip.siblings) for clip in clips.values()],
             self.counts,
             kind=self.target,
             quality=self.options.quality,
-            siblings={clip.id: clip.siblings for clip in clips.values()},
             parser=self.options.parser,
             cache=user_store(),
         )

@@ -12,9 +12,10 @@ from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipC
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generators.frames import (
-    Found,
+    ClipCaptions,
     FrameCounts,
     Proposal,
+    ProposedContrasts,
     choose_balanced,
     load_counts,
     propose,
@@ -113,10 +114,12 @@ class FrameContrasts:
         """What the card says of the generator."""
         return {"pipeline": dict(self.record)}
 
-    def _proposed(self, clips: Sequence[CaptionedClip], base: Mapping[str, int] | None, num_proc: int) -> Found:
+    def _proposed(
+        self, clips: Sequence[CaptionedClip], base: Mapping[str, int] | None, num_proc: int
+    ) -> ProposedContrasts:
         task = partial(_propose, self.counts, self.target, self.quality, self.parser, base)
         parts = spread(task, clips, num_proc=num_proc)
-        whole = Found(
+        whole = ProposedContrasts(
             {}, missing={}, reasons=Counter(), words=0.0, kind=self.target, quality=self.quality, seed=self.seed
         )
         captions = [text for clip in clips for text in clip.captions]
@@ -133,7 +136,7 @@ class FrameContrasts:
         self.record = {**whole.record, "seed": self.seed}
         return whole
 
-    def _tell(self, proposed: Found) -> None:
+    def _tell(self, proposed: ProposedContrasts) -> None:
         if not is_writer():
             return
         for note in proposed.notes:
@@ -152,18 +155,16 @@ def _propose(
     parser: str,
     base: Mapping[str, int] | None,
     clips: Sequence[CaptionedClip],
-) -> Found:
+) -> ProposedContrasts:
     """The proposals of a chunk of clips; a top-level function, so that processes can share the work."""
-    captioned, siblings = [], {}
+    captioned = []
     for clip in clips:
         only = None if base is None else base[clip.id]
         captions = clip.captions if only is None else (clip.captions[only],)
         others = () if only is None else tuple(text for n, text in enumerate(clip.captions) if n != only)
-        captioned.append((clip.id, str(clip.meta.get("category", "")) or None, captions))
-        siblings[clip.id] = (*others, *clip.siblings)
-    return propose(
-        captioned, counts, kind=target, quality=quality, siblings=siblings, parser=parser, cache=user_store()
-    )
+        category = str(clip.meta.get("category", "")) or None
+        captioned.append(ClipCaptions(clip.id, category, captions, (*others, *clip.siblings)))
+    return propose(captioned, counts, kind=target, quality=quality, parser=parser, cache=user_store())
 
 
 def edit_of(proposal: Proposal) -> Edit:

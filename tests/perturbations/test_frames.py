@@ -8,7 +8,8 @@ import pytest
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.generators.frames import (
-    Found,
+    ClipCaptions,
+    ProposedContrasts,
     choose,
     choose_balanced,
     load_counts,
@@ -101,7 +102,8 @@ def test_what_another_caption_says_is_never_the_contrast(counts):
 def test_siblings_reject_but_are_not_contrasted(counts):
     clips = [("a", None, ["a man is sitting on a chair"])]
     alone = propose(clips, counts, quality="all", parser="shallow")
-    told = propose(clips, counts, quality="all", parser="shallow", siblings={"a": ["a man stands on a chair"]})
+    clips = [ClipCaptions(*clips[0], siblings=["a man stands on a chair"])]
+    told = propose(clips, counts, quality="all", parser="shallow")
     assert any(item.other == "stand on" for item in alone.proposals["a"])
     assert not any(item.other == "stand on" for item in told.proposals.get("a", []))
 
@@ -346,7 +348,7 @@ def test_steps_are_left_out_until_their_words_replace_as_often_as_they_are_repla
 
 def test_the_summary_counts_a_clip_once_also_if_its_step_is_left_out():
     steps = {f"c{n}": [replace(_proposal(f"c{n}", "chop", "fry"), parts={"step": 1.0})] for n in range(12)}
-    found = Found(steps, {"none": "no verb (1)"}, Counter(), 4.0, kind="verb", quality="all", seed=0)
+    found = ProposedContrasts(steps, {"none": "no verb (1)"}, Counter(), 4.0, kind="verb", quality="all", seed=0)
     made = choose_balanced(found)
     assert len(made) < 12
     assert found.summary() == f"{len(made)} of 13 clips have a verb contrast at quality all"

@@ -1,15 +1,15 @@
 """The generator `frames` in two steps: propose for every clip, then choose one proposal a clip.
 
 counts = load_counts(extra={"clip-1": ["a man rides a horse", ...]})
-found = propose([("clip-1", None, ["a man rides a horse"])], counts, kind="verb", quality="balanced")
-chosen = choose_balanced(found)
+proposed = propose([("clip-1", None, ["a man rides a horse"])], counts, kind="verb", quality="balanced")
+chosen = choose_balanced(proposed)
 """
 
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.generators.frames.choose import choose, even
@@ -25,7 +25,6 @@ from video_contrast.perturbations.contrast.generators.frames.resource import shi
 from video_contrast.perturbations.contrast.generators.frames.verbs import VerbProposals
 
 Kind = Literal["verb", "object"]
-ClipCaptions = tuple[str, str | None, Sequence[str]]  # id, category if known, captions
 _UNEVEN = "left out, so that words of steps are replaced as often as they replace"
 _PART = 500  # clips that are read at a time
 # Share of clips with a contrast under which the captions may be of another domain than the counts, and how many clips
@@ -35,8 +34,22 @@ _ENOUGH = 8
 _STEPS = 0.5  # share of captions that are orders, above which they are steps of recipes
 
 
+class ClipCaptions(NamedTuple):
+    """A clip: its unique id, its category where known, and what is true of it. A plain tuple will do as well.
+
+    Attributes:
+        captions: may be contrasted.
+        siblings: further true captions, which only reject contrasts.
+    """
+
+    id: str
+    category: str | None
+    captions: Sequence[str]
+    siblings: Sequence[str] = ()
+
+
 @dataclass
-class Found:
+class ProposedContrasts:
     """What was proposed.
 
     Attributes:
@@ -62,7 +75,7 @@ class Found:
     notes: list[str] = field(default_factory=list)
     record: dict[str, object] = field(default_factory=dict)
 
-    def at(self, quality: Quality) -> "Found":
+    def at(self, quality: Quality) -> "ProposedContrasts":
         """The same proposals at a stricter quality; clips that fall out are explained."""
         limit = threshold(self.kind, quality)
         stricter = {clip: kept(items, self.kind, quality) for clip, items in self.proposals.items()}
@@ -133,26 +146,24 @@ def load_counts(
 
 
 def propose(
-    clips: Sequence[ClipCaptions],
+    clips: Sequence[ClipCaptions | tuple[str, str | None, Sequence[str]]],
     counts: FrameCounts,
     *,
     kind: Kind = "verb",
     quality: Quality = "balanced",
     seed: int = 0,
-    siblings: Mapping[str, Sequence[str]] | None = None,
     parser: str = "auto",
     cache: str | os.PathLike[str] | None = None,
-) -> Found:
+) -> ProposedContrasts:
     """Every contrast that the rules allow, scored, for each clip.
 
     Args:
-        clips: (id, category or None, captions); ids are unique.
+        clips: as `ClipCaptions`, or tuples like it.
         counts: of `load_counts`.
         kind: what is replaced: the verb with its particle and preposition, or a thing.
         quality: how good a contrast must be ("high" keeps about half of the clips of MSR-VTT, "balanced" two thirds,
             "all" whatever the rules allow).
         seed: of the choice that follows.
-        siblings: clip id -> further captions that are true of the clip and only reject contrasts.
         parser: "auto", "shallow" or a spaCy model's name.
         cache: SQLite file that keeps parses.
 
@@ -164,30 +175,30 @@ def propose(
         raise unknown_name("kind of contrast", kind, ["verb", "object"])
     if quality not in QUALITIES:
         raise unknown_name("quality", quality, list(QUALITIES))
-    if len({clip[0] for clip in clips}) < len(clips):
+    captioned = [ClipCaptions(*clip) for clip in clips]
+    if len({clip.id for clip in captioned}) < len(captioned):
         raise UsageError("two clips have the same id: the ids must be unique")
-    texts = [text for _, _, captions in clips for text in captions]
+    texts = [text for clip in captioned for text in clip.captions]
     require_english(texts, counts.tables["words1"])
     generator = VerbProposals(counts) if kind == "verb" else ObjectProposals(counts)
     words = _mean([len(text.split()) for text in texts])
-    found = Found({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
+    proposed = ProposedContrasts({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
     limit = threshold(kind, quality)
-    for first in range(0, len(clips), _PART):
-        part = clips[first : first + _PART]
-        for clip in _read_clips(part, siblings or {}, parser, cache):
-            found.captions += len(clip.readings)
-            found.orders += sum(any(act.step for act in reading.actions) for reading in clip.readings)
-            made, refused = generator.propose(clip)
-            found.reasons.update(refused.reasons)
-            ranked = _ranked(made, kind)
+    for first in range(0, len(captioned), _PART):
+        for clip in _read_clips(captioned[first : first + _PART], parser, cache):
+            proposed.captions += len(clip.readings)
+            proposed.orders += sum(any(act.step for act in reading.actions) for reading in clip.readings)
+            proposals, refused = generator.propose(clip)
+            proposed.reasons.update(refused.reasons)
+            ranked = _ranked(proposals, kind)
             good = kept(ranked, kind, quality)
             if good:
-                found.proposals[clip.id] = good
+                proposed.proposals[clip.id] = good
             else:
-                found.missing[clip.id] = _why(clip, ranked, refused, quality)
+                proposed.missing[clip.id] = _why(clip, ranked, refused, quality)
     note = version_note(parser)
-    found.notes = [*([note] if note else []), *found.advice()]
-    found.record = {
+    proposed.notes = [*([note] if note else []), *proposed.advice()]
+    proposed.record = {
         "generator": "frames",
         "kind": kind,
         "quality": quality,
@@ -197,43 +208,42 @@ def propose(
         "counts": list(counts.sources),
         "counted_videos": counts.videos,
     }
-    return found
+    return proposed
 
 
-def choose_balanced(found: Found) -> dict[str, Proposal]:
+def choose_balanced(proposed: ProposedContrasts) -> dict[str, Proposal]:
     """One proposal of each clip that has any, chosen so that texts alone do not tell (`choose.choose`).
 
-    Steps of recipes leave too few choices for that: of them, some are left out (`choose.even`), which `found.missing`
-    tells.
+    Steps of recipes leave too few choices for that: of them, some are left out (`choose.even`), which
+    `proposed.missing` tells.
     """
-    chosen = choose(
-        found.proposals, seed=found.seed, words=found.words or None, purpose=found.kind, quality=found.quality
+    by_clip = choose(
+        proposed.proposals,
+        seed=proposed.seed,
+        words=proposed.words or None,
+        purpose=proposed.kind,
+        quality=proposed.quality,
     )
-    kept = even(chosen)
-    found.missing |= dict.fromkeys(chosen.keys() - kept.keys(), _UNEVEN)
-    return kept
+    evened = even(by_clip)
+    proposed.missing |= dict.fromkeys(by_clip.keys() - evened.keys(), _UNEVEN)
+    return evened
 
 
-def _read_clips(
-    clips: Sequence[ClipCaptions],
-    siblings: Mapping[str, Sequence[str]],
-    parser: str,
-    cache: str | os.PathLike[str] | None,
-) -> list[ReadClip]:
-    texts = [text for name, _, captions in clips for text in (*captions, *siblings.get(name, ()))]
+def _read_clips(clips: Sequence[ClipCaptions], parser: str, cache: str | os.PathLike[str] | None) -> list[ReadClip]:
+    texts = [text for clip in clips for text in (*clip.captions, *clip.siblings)]
     known: dict[str, Reading] = {reading.caption: reading for reading in read(texts, parser=parser, cache=cache)}
     return [
         ReadClip.of(
-            name,
-            category or "",
-            tuple(known[text] for text in captions),
-            tuple(known[text] for text in siblings.get(name, ())),
+            clip.id,
+            clip.category or "",
+            tuple(known[text] for text in clip.captions),
+            tuple(known[text] for text in clip.siblings),
         )
-        for name, category, captions in clips
+        for clip in clips
     ]
 
 
-def _ranked(made: Sequence[Proposal], kind: Kind) -> list[Proposal]:
+def _ranked(proposals: Sequence[Proposal], kind: Kind) -> list[Proposal]:
     """Scored, best first; each contrast of a caption once, and none that says what a caption of the clip says."""
     scored = [
         replace(
@@ -241,7 +251,7 @@ def _ranked(made: Sequence[Proposal], kind: Kind) -> list[Proposal]:
             score=round(score(proposal.parts, kind), 4),
             parts={name: round(value, 4) for name, value in proposal.parts.items()},
         )
-        for proposal in made
+        for proposal in proposals
     ]
     return sorted(scored, key=lambda proposal: (-proposal.score, proposal.index, proposal.text))
 
