@@ -4,6 +4,7 @@ A caption is turned only where all of it fits a pattern that the rules know; eve
 half a passive ("added by in a kitchen someone") is no natural rewriting. The checkpoint form is in `style`.
 """
 
+from video_contrast.perturbations.contrast.generators.frames.words import Parse
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.imperative import imperatives, participle, passive_imperative
@@ -15,6 +16,7 @@ from video_contrast.perturbations.text.passive_object import (
     object_of,
     prepositions_of,
 )
+from video_contrast.perturbations.text.passive_parsed import parsed_passive
 from video_contrast.perturbations.text.passive_rest import places_end, rest_is_safe
 from video_contrast.perturbations.text.passive_second import agent_clause, planned, second_verb
 from video_contrast.perturbations.text.passive_subject import turned_object
@@ -30,11 +32,17 @@ from video_contrast.perturbations.text.verb_group import (
 )
 
 _DEFINITE = frozenset("the this that these those".split())  # noqa: SIM905
+_OPENS_PHRASE = frozenset("a an the some this that these those one two three".split())  # noqa: SIM905
 _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 
 
-def passive(caption: str, tokens: list[Token]) -> str:
+def passive(caption: str, tokens: list[Token], words: Parse | None = None) -> str:
     """The caption in the passive; unchanged where the rules are not sure of its subject, verb, object and rest.
+
+    Args:
+        caption: the text.
+        tokens: its tags.
+        words: its parse; with one the parse decides, but for captions whose verb the parser reads as a noun.
 
     >>> from video_contrast.perturbations.language import tag
     >>> passive("a little girl does gymnastics", tag(["a little girl does gymnastics"], tagger="hanta")[0])
@@ -43,6 +51,26 @@ def passive(caption: str, tokens: list[Token]) -> str:
     orders = imperatives(tokens)
     if orders:
         return passive_imperative(caption, tokens, orders)
+    if words is not None:
+        parsed = parsed_passive(caption, words, tokens)
+        if parsed != caption or not _misread(words, tokens):
+            return parsed
+        tagged = _tagged_passive(caption, tokens)
+        sure = tagged.split()[0].lower() in _OPENS_PHRASE or " are " in tagged
+        return tagged if sure else caption  # not "vine is dunked by michael jordan"
+    return _tagged_passive(caption, tokens)
+
+
+def _misread(words: Parse, tokens: list[Token]) -> bool:
+    """Whether the first verb of the tags is no verb in the parse: "a blonde sings a song" as "a blonde sings"."""
+    first = next((token for token in tokens if token.tag in ("VBZ", "VBP")), None)
+    if first is None or any(token.lemma in POSTURES for token in tokens):
+        return False
+    return any(word.start == first.start and word.tag[:2] in ("NN", "JJ") for word in words)
+
+
+def _tagged_passive(caption: str, tokens: list[Token]) -> str:
+    """The caption in the passive by its tags alone."""
     tokens = mended(tokens)
     if tokens and tokens[0].tag == "VBG":
         return _without_agent(caption, tokens)

@@ -16,6 +16,11 @@ from video_contrast.perturbations.text.passive_rest import tells_of_object
 from video_contrast.perturbations.text.passive_words import SPEECHES, TELLING
 from video_contrast.perturbations.text.verb_group import VerbGroup
 
+BOUND = frozenset(
+    """he she it they him her them his hers its their theirs himself herself itself themselves eachother other another
+    others else""".split()  # noqa: SIM905
+)
+
 
 class Turned(NamedTuple):
     """The object of a clause: its words, its place, what moves up to the verb, and where the rest begins."""
@@ -71,6 +76,9 @@ def turned_object(caption: str, tokens: list[Token], verb: VerbGroup, clause: tu
     for_whom = rest < len(tokens) and tokens[rest].text.lower() == "for"
     if for_whom and head.lemma not in TELLING and tokens[thing.head].text.lower() in PEOPLE:
         return None
+    named = {token.text.lower() for token in tokens[at:end]}
+    if BOUND & named and (thing.end > at + 1 or named & {"others", "another"}):
+        return None  # "his hands" or "another man" would come before whom they mean
     words = caption[tokens[at].start : tokens[end - 1].end]
     subject = OBJECT_FORMS.get(words.lower(), words)
     return Turned(subject, thing, particle, moved, gift=gift, rest=rest, topic=topic)

@@ -15,7 +15,7 @@ from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.passive import passive
-from video_contrast.perturbations.text.passive_parses import parses
+from video_contrast.perturbations.text.passive_parsed import parses
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Model, Tensor, Tokenizer
@@ -84,7 +84,9 @@ def active_to_passive(
                 source=error,
             )
     parsed = parses(captions) or [None] * len(captions)
-    return [passive(caption, tokens, words) for caption, tokens, words in zip(captions, tag(captions), parsed, strict=True)]
+    return [
+        passive(caption, tokens, words) for caption, tokens, words in zip(captions, tag(captions), parsed, strict=True)
+    ]
 
 
 def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Given) -> list[str]:

@@ -1,0 +1,323 @@
+"""What stands behind a verb in a parsed caption: what belongs to its object, to the verb, to the agent.
+
+An "early" tail goes with the verb and stays beside it ("is cut with a knife by a man"); a "late" one goes with the
+agent or the whole clause and stays behind them ("by a man wearing a hat", "by a man while music plays"). What may go
+with either of two words makes no passive.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.text.noun_phrases import COLOURS
+from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
+from video_contrast.perturbations.text.passive_parsed.words import (
+    CLOTHES,
+    EXPLAINING,
+    LEADS_TO,
+    MANNERS,
+    MIXING,
+    PLANS,
+    REGARDING,
+    SHOWN,
+    SPEECHES,
+    STAGES,
+)
+from video_contrast.perturbations.text.passive_words import (
+    AGENT_ACTS,
+    ALONE,
+    CLAUSES,
+    LANGUAGES,
+    PERCEIVING,
+    POSTURES,
+    ROUTES,
+    TELLING,
+    TELLS_ITSELF,
+    TOOLS,
+)
+
+_OF_VERB = frozenset(
+    """into onto to toward towards through across along against over off out up down around near behind beside next
+    inside outside during after before under underneath beneath above between among upon without via using as past
+    until throughout besides""".split()  # noqa: SIM905
+)
+
+
+_BESIDE = frozenset("in on at with about to during while for inside outside as using over near after before".split())  # noqa: SIM905
+
+
+_OF_PLACE = frozenset("in on at".split())  # noqa: SIM905
+
+
+_THINKING = EXPLAINING | REGARDING | PERCEIVING | {"look", "read", "listen", "comment", "argue"}
+
+
+_MOST_EARLY = 8  # words between a verb and its agent
+
+
+_ANIMALS = frozenset(
+    "dog dogs cat cats horse horses animal animals monkey bird elephant puppy kitten pig cow tiger lion bear".split()  # noqa: SIM905
+)
+
+
+class Tail(NamedTuple):
+    """Words `start` to `end` (past the last) behind a verb, and whether they stay behind the agent."""
+
+    start: int
+    end: int
+    late: bool
+
+
+class Object(NamedTuple):
+    """The words of an object, its head noun, and what the parser hung on it that goes with the verb or the agent."""
+
+    start: int
+    end: int
+    head: int
+    tails: tuple[Tail, ...]
+
+
+def object_parts(tree: Sentence, verb: int, head: int) -> Object | None:
+    """The object whose head noun is `head`; None where it cannot be told what belongs to it.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        head: the place of the noun.
+    """
+    first, last = tree.descend(head)
+    end, node = last + 1, head
+    tails: list[Tail] = []
+    if first <= verb:
+        return None
+    if tree.words[head].tag[:2] == "VB":
+        return Object(first, end, head, ())
+    while True:
+        right = [n for n in tree.children[node] if node < n < end]
+        if not right:
+            break
+        child = tree.words[right[-1]]
+        if child.dep == "conj" and child.tag in (*NOUNS, "CD"):
+            node = right[-1]
+            continue
+        inner = tree.child(right[-1], "pobj") if child.dep == "prep" and child.text == "of" else None
+        if inner is not None:
+            node = inner
+            continue
+        goes = _goes_with(tree, verb, node, right[-1])
+        if goes == "verb" and node != head and child.text in ("for", "from", "with", "to"):
+            goes = "object"  # "a video of a logo for a cafe"
+        if goes is None:
+            return None
+        if goes == "object":
+            break
+        start = tree.descend(right[-1])[0]
+        if _joins(tree, start, end - 1):
+            return None
+        tails.insert(0, Tail(start, end, goes == "agent" or _has_clause(tree, right[-1])))
+        end = start
+    return Object(first, end, head, tuple(tails))
+
+
+def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
+    """A dependent of the verb behind its object as a tail; None where the rules do not know it.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        child: the place of the dependent.
+    """
+    word = tree.words[child]
+    first, last = tree.descend(child)
+    if tree.words[first].text in ("how", "what", "why", "where") and tree.words[verb].lemma not in TELLING | {"show"}:
+        return None
+    if word.text == "as" and word.dep == "prep" and last > first + 2:
+        return None  # "as the music plays"
+    if (word.dep == "prep" and _joins(tree, first, last)) or tree.words[last].tag == "CC":
+        return None
+    if word.dep in ("prep", "dative") and word.tag in ("IN", "TO", "RP", "RB", "VBG"):
+        if word.text in ("by", "like", "than", "of", "because", "about") and not (
+            word.text == "about" and tree.words[verb].lemma in TELLING | EXPLAINING | {"sing", "write"}
+        ):
+            return Tail(first, last + 1, True) if word.text in ("like", "because") else None
+        if any(
+            tree.words[n].tag in ("VBZ", "VBP", "VBD", "MD") and tree.words[n].dep == "conj"
+            for n in range(first, last + 1)
+        ):
+            return None  # "onto her eyebrows and talks"
+        if tree.child(verb, "dobj") is None and tree.words[verb].lemma not in ROUTES and word.text not in _BESIDE:
+            return None  # "searches for an entry into a roof"
+        its = tree.words[verb].lemma in _THINKING and word.text in _OF_PLACE and is_bound(tree, first, last + 1)
+        if its or (word.text == "with" and _has_clause(tree, child)):
+            return None  # "describes the console in their car", "fills a cup with something to eat"
+        if word.text == "with" and not _is_means(tree, verb, child):
+            if tree.child(verb, "dobj") is not None:
+                return None  # "handles a phone with a sticker"
+            return Tail(first, last + 1, True)
+        return Tail(first, last + 1, word.text == "while" or _has_clause(tree, child))
+    if word.dep in ("advmod", "npadvmod"):
+        return (
+            Tail(first, last + 1, _has_clause(tree, child)) if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") else None
+        )
+    if word.dep in ("oprd", "acomp") and word.tag in ("JJ", "VBN", "NN"):
+        return Tail(first, last + 1, False)
+    if word.dep == "xcomp" and tree.child(child, "aux") is not None:
+        return Tail(first, last + 1, tree.words[verb].lemma not in TELLING)
+    if word.dep == "advcl":
+        thing = tree.child(verb, "dobj")
+        unsure = thing is None or tree.words[verb].lemma in _THINKING or is_person(tree, thing)
+        if word.tag == "VBG" and tree.child(child, "mark") is None and unsure:
+            return None  # "talks about a creature sitting outside"
+        marks = {tree.words[n].text for n in tree.children[child] if n < child}
+        if word.tag == "VBG":
+            return None if marks & {"when", "as", "how"} else Tail(first, last + 1, True)
+        opened = marks & ({"to"} if word.tag == "VB" else CLAUSES | {"so", "if", "since", "where", "that"})
+        return Tail(first, last + 1, True) if opened else None
+    return None
+
+
+def tells_of(tree: Sentence, verb: int, noun: int, child: int) -> bool:
+    """Whether a phrase that the parser hung on the verb tells of its object: "gives a lesson | on cooking".
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        noun: the head noun of the object, right in front of the phrase.
+        child: the preposition.
+    """
+    word = tree.words[child]
+    if word.dep in ("xcomp", "advcl") and tree.words[tree.descend(child)[0]].text == "to":
+        return tree.words[noun].lemma in PLANS  # "the way | to hold a glass"
+    thinks = tree.words[verb].lemma in _THINKING
+    if word.dep == "prep" and word.text == "with":
+        its = tree.words[noun].dep == "dobj" and not thinks and not _has_clause(tree, child)
+        return its and not _is_means(tree, verb, child) and not is_bound(tree, *_span(tree, child))
+    if word.dep != "prep" or (word.text not in ("about", "on", "from", "of", "for") and not thinks):
+        return False
+    return _phrase_goes_with(tree, verb, noun, child) == "object" and not is_bound(tree, *_span(tree, child))
+
+
+def split(tails: Iterable[Tail], tree: Sentence, head: int) -> tuple[list[Tail], list[Tail]]:
+    """The tails beside the verb and those behind the agent, in their order.
+
+    Args:
+        tails: behind the object, in order.
+        tree: of the caption.
+        head: the chief noun of the object: "his" in a tail is the agent's, who comes first.
+    """
+    early: list[Tail] = []
+    rest = list(tails)
+    while rest and not rest[0].late and not is_bound(tree, rest[0].start, rest[0].end):
+        early.append(rest.pop(0))
+    if sum(tail.end - tail.start for tail in early) > _MOST_EARLY or any(not tail.late for tail in rest):
+        return [], [*early, *rest]
+    return early, rest
+
+
+def _goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
+    """With what a dependent of the object goes: "object", "verb" or "agent"; None if that is not known."""
+    word = tree.words[child]
+    if word.dep == "prep":
+        return _phrase_goes_with(tree, verb, noun, child)
+    if word.dep == "relcl":
+        wh = tree.child(child, "nsubj", "nsubjpass", "dobj")
+        return "object" if wh is not None and tree.words[wh].text in ("who", "that", "which") else None
+    if word.dep == "acl" and word.tag == "VBN":
+        return None if word.lemma in ("follow", "accompany") else "object"
+    if word.dep == "acl" and word.tag == "VB":
+        return "object" if tree.words[noun].lemma in PLANS else "agent"
+    if word.dep == "acl" and word.tag == "VBG":
+        return _participle_goes_with(tree, verb, noun, child)
+    if word.dep in ("appos", "nummod", "poss", "case", "compound", "amod", "cc", "det"):
+        return "object" if word.dep != "appos" else None
+    return None
+
+
+def _participle_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
+    word, doer = tree.words[child], tree.words[noun]
+    head = tree.words[verb]
+    if head.lemma in PERCEIVING | TELLING or (
+        head.lemma in ("talk", "speak", "look", "listen") and is_person(tree, noun)
+    ):
+        return "object"
+    if doer.text in _ANIMALS:
+        return None
+    if is_person(tree, noun):
+        return "object" if word.lemma in POSTURES | {"wear", "dress"} else None
+    if word.lemma in TELLS_ITSELF | {"call", "name", "feature"} or tree.child(child, "auxpass") is not None:
+        return "object"
+    doing = (
+        tree.child(child, "dobj") is not None or word.lemma in ALONE | TELLING | EXPLAINING or word.text in AGENT_ACTS
+    )
+    return "agent" if doing else None
+
+
+def _phrase_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
+    low, head = tree.words[child].text, tree.words[verb]
+    place = tree.child(child, "pobj")
+    speech = tree.words[noun].lemma in SPEECHES and tree.words[noun].dep == "dobj"
+    if low in ("of", "between") or (
+        speech and low in ("on", "about", "for") and (place is None or tree.words[place].lemma not in STAGES)
+    ):
+        return "object"  # "a lesson on how to cook"
+    if low in ("by", "like", "than", "because") or place is None:
+        return None
+    where = tree.words[place]
+    thinks = head.lemma in _THINKING
+    said_of = tree.words[noun].dep == "pobj" and tree.words[tree.words[noun].head].head == verb
+    if low in ("about", "for") and said_of:
+        return None if tree.words[tree.words[noun].head].text == low else "verb"  # "talks to the camera about a car"
+    if low == "about":
+        return "verb" if is_person(tree, noun) or tree.words[noun].tag == "NNP" else "object"
+    if low == "with" and ({where.text, where.lemma} & (TOOLS | MANNERS) or is_person(tree, place)):
+        return "verb"
+    if low == "with" and said_of and not thinks:
+        return "agent" if head.lemma in ROUTES else None  # "walks down a runway with a bag"
+    if low == "with":
+        return None if is_bound(tree, *_span(tree, child)) else "object"
+    if low in _OF_PLACE and is_person(tree, noun) and {where.text, where.lemma} & (COLOURS | CLOTHES):
+        return "object"
+    if low == "to":
+        return "object" if tree.words[noun].lemma in LEADS_TO else "verb"
+    if thinks:
+        of_verb = low in _OF_PLACE and (where.lemma in STAGES or where.text in LANGUAGES)
+        of_verb = of_verb or (low == "for" and is_person(tree, place))
+        return "verb" if of_verb or low in ("during", "before", "after", "while", "using") else "object"
+    if low == "from":
+        return "object" if tree.words[noun].lemma in SHOWN else "verb"
+    if low == "without":
+        return "object"
+    return "verb" if low in _OF_VERB | _OF_PLACE | {"for"} else None
+
+
+def _span(tree: Sentence, place: int) -> tuple[int, int]:
+    first, last = tree.descend(place)
+    return first, last + 1
+
+
+def _has_clause(tree: Sentence, place: int) -> bool:
+    first, last = tree.descend(place)
+    return any(tree.words[n].dep in ("relcl", "acl", "advcl", "ccomp", "pcomp") for n in range(first, last + 1))
+
+
+def _joins(tree: Sentence, first: int, last: int) -> bool:
+    """Whether "and" with an article stands in a tail: "bowls in her kitchen and the sink" may be bowls and the sink."""
+    return any(
+        tree.words[n].dep == "cc"
+        and (tree.words[n + 1].tag in ("DT", "PRP$") or tree.words[n + 1].text.endswith("ing"))
+        for n in range(first, last)
+        if n + 1 <= last
+    )
+
+
+def _is_means(tree: Sentence, verb: int, child: int) -> bool:
+    """Whether "with" opens a tool, company, or what is mixed in: "cuts with a knife", "plays with friends"."""
+    place = tree.child(child, "pobj")
+    if place is None:
+        return False
+    where = tree.words[place]
+    return (
+        bool({where.text, where.lemma} & (TOOLS | MANNERS))
+        or is_person(tree, place)
+        or tree.words[verb].lemma in MIXING
+    )
