@@ -30,7 +30,6 @@ from video_contrast.version import __version__
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MAX_FAILURES = 200
 _RECORD_LENGTH = 1500  # characters of an entry of the record
 # The order of the page. Each gives a section, which is left out where it has nothing to show.
 SECTIONS = (summary, training, kinds, robustness, controls, behaviour, similarities, audits)

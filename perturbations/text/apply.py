@@ -9,6 +9,7 @@ from video_contrast.seeds import Streams, stream
 
 PROFILES = ("paper", "released")
 Models = Mapping[str, str | Sequence[str]]
+_Stream = tuple[int, str, str, str, int]  # seed, name and version of the perturbation, id, number of the caption
 
 
 def perturb_captions(
@@ -58,13 +59,16 @@ def perturb_captions(
     for row, caption in enumerate(captions):
         if not isinstance(caption, str):
             raise VideoContrastError(f"caption {row} (id {ids[row]}) is {type(caption).__name__}, not text")
-    options: dict[str, object] = {"profile": profile}
+    streams = [(seed, name, spec.version, str(item), index) for item, index in zip(ids, indices, strict=True)]
     if spec.batched:
-        options["models"] = (models or {}).get(name)
-        return _batched(spec, captions, ids=ids, indices=indices, seed=seed, options=options)
+        return _batched(spec, captions, streams, {"profile": profile, "models": (models or {}).get(name)})
     if models and name in models:
         raise UsageError(f"{name} needs no model, so none can be given for it")
-    return _one_by_one(spec, captions, ids=ids, indices=indices, seed=seed, options=options, tokens=tokens)
+    if tokens is None and "tags" in spec.requirements:
+        from video_contrast.perturbations.language import tag
+
+        tokens = tag(captions)
+    return _one_by_one(spec, captions, streams, tokens if "tags" in spec.requirements else None, profile=profile)
 
 
 def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float]:
@@ -82,42 +86,27 @@ def shift(originals: Sequence[str], perturbed: Sequence[str]) -> dict[str, float
 def _one_by_one(
     spec: TextSpec,
     captions: Sequence[str],
-    ids: Sequence[str | int],
-    indices: Sequence[int],
-    seed: int,
-    options: dict[str, object],
+    streams: Sequence[_Stream],
     tokens: Sequence[list[Token]] | None,
+    profile: str,
 ) -> list[str]:
-    function, name, version, at = spec.function, spec.name, spec.version, Streams().at
-    tagged = "tags" in spec.requirements
-    if tagged and tokens is None:
-        from video_contrast.perturbations.language import tag
-
-        tokens = tag(captions)
+    function, at = spec.function, Streams().at
     done = []
     for row, caption in enumerate(captions):
         if not caption or caption.isspace():
             done.append(caption)
-            continue
-        rng = at(seed, name, version, str(ids[row]), indices[row])
-        if not tagged or tokens is None:
-            done.append(function(caption, rng, **options))
+        elif tokens is None:
+            done.append(function(caption, at(*streams[row]), profile=profile))
         else:
-            done.append(function(caption, rng, tokens=tokens[row], **options))
+            done.append(function(caption, at(*streams[row]), tokens=tokens[row], profile=profile))
     return done
 
 
 def _batched(
-    spec: TextSpec,
-    captions: Sequence[str],
-    ids: Sequence[str | int],
-    indices: Sequence[int],
-    seed: int,
-    options: dict[str, object],
+    spec: TextSpec, captions: Sequence[str], streams: Sequence[_Stream], options: Mapping[str, object]
 ) -> list[str]:
     rows = [row for row, caption in enumerate(captions) if caption.strip()]
-    named = (seed, spec.name, spec.version)
-    rngs = [stream(*named, str(ids[row]), indices[row]) for row in rows]
+    rngs = [stream(*streams[row]) for row in rows]
     done = list(captions)
     texts = spec.function([captions[row] for row in rows], rngs, **options) if rows else []
     for row, text in zip(rows, texts, strict=True):

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from video_contrast.perturbations.registry import video_perturbation
 
 Frame = npt.NDArray[np.uint8]
-Wide = npt.NDArray[np.uint16]
 
 STREAK = ((10, 3), (15, 5), (15, 8), (15, 12), (20, 15))  # radius, sigma; robustness paper, appendix A.1
 DISK = ((3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5))  # radius, softening of its edge; appendix A.1

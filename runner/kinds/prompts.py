@@ -23,7 +23,6 @@ LETTERS = string.ascii_uppercase
 MIN_MASS = 0.01
 
 Rotations = Literal["none", "rotate", "latin"]
-ROTATIONS = ("none", "rotate", "latin")
 
 
 def single_tokens(tokenizer: Tokenizer, forms: Sequence[str]) -> list[int]:

@@ -2,7 +2,6 @@
 # ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -99,22 +98,10 @@ def test_a_page_serves_its_clips_and_not_the_tables_that_hold_the_truth(made: Pa
     assert codes[0] == 200 and set(codes[1:]) <= {403, 404}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    pytest.importorskip("gradio", reason="Gradio is not installed")
-    chromium = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if Path(p).exists()), None)
-    if chromium is None:
-        pytest.skip("no Chromium in /usr/bin")
-    with api.sync_playwright() as play:
-        opened = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("task", ["judge", "write"])
 def test_a_whole_session_in_a_browser(browser: Any, made: Path, tmp_path: Path, task: Any) -> None:
+    pytest.importorskip("gradio", reason="Gradio is not installed")
     from playwright.sync_api import expect
 
     from video_contrast.reports.annotate.pages import app, launch_options

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,26 +130,10 @@ def test_votes_of_a_merged_file_survive_writing(tmp_path: Path) -> None:
     assert read_votes(write_votes(rows, tmp_path / "again.tsv")) == rows
 
 
-@pytest.fixture
-def browser_page() -> Iterator[Any]:
-    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    import shutil
-
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("no chromium on this machine")
-    with sync.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 844})
-        page.set_default_timeout(60_000)
-        yield page
-        browser.close()
-
-
-def test_a_reader_votes_by_keys_closes_the_page_goes_on_and_saves(
-    reading: Path, tmp_path: Path, browser_page: Any
-) -> None:
-    page = browser_page
+@pytest.mark.browser
+def test_a_reader_votes_by_keys_closes_the_page_goes_on_and_saves(reading: Path, tmp_path: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
 

@@ -1,10 +1,10 @@
 """Served models: likelihoods and embeddings of servers that are tested first, a measured pace, a known price."""
+# ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
 import base64
 import json
 import threading
 import time
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import runner_set
-from endpoint import Endpoint
+from endpoint import Endpoint, endpoint  # noqa: F401  fixture
 from PIL import Image
 
 import video_contrast
@@ -26,15 +26,6 @@ from video_contrast.runner.kinds.served_embeddings import ServedEmbedder
 
 CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
 CAPTIONS = ["a man sits", "a woman runs away"]
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    served = Endpoint()
-    yield served
-    served.server.shutdown()
-    served.server.server_close()
 
 
 @pytest.fixture(scope="module")

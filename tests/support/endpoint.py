@@ -2,8 +2,11 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import pytest
 
 
 class Endpoint:
@@ -141,3 +144,13 @@ class Endpoint:
         usage = {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8}
         body = {"id": "x", "created": 0, "model": request["model"], "choices": [choice], "usage": usage}
         return 200, json.dumps(body | {"object": "chat.completion", "system_fingerprint": ""}).encode()
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    # The tests run with HF_HUB_OFFLINE=1, which also keeps the client from this machine's own addresses.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    served = Endpoint()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()

@@ -1,27 +1,17 @@
 """Asking a served model: failing servers are asked again, every answer is kept, nothing is asked twice."""
+# ruff: noqa: F811  (fixtures are imported and then named as arguments)
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from endpoint import Endpoint
+from endpoint import Endpoint, endpoint  # noqa: F401  fixture
 
 from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, Question
 from video_contrast.runner.kinds.served import ServedScorer
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    # The tests run with HF_HUB_OFFLINE=1, which also keeps the client from this machine's own addresses.
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    served = Endpoint()
-    yield served
-    served.server.shutdown()
-    served.server.server_close()
 
 
 def chat(endpoint: Endpoint, path: Path | None = None, **more: Any) -> ChatModel:

@@ -68,7 +68,6 @@ class PlainTable:
     rows: list[MultipleChoiceRow] = field(default_factory=list)
     guesses: list[str] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    has_videos: bool = False
     has_kinds: bool = False
 
 
@@ -98,7 +97,7 @@ def plain_table(
     """
     columns = columns or TableColumns()
     reader = _Reader(rows, where, columns)
-    table = PlainTable(guesses=reader.guesses, has_videos=reader.video is not None)
+    table = PlainTable(guesses=reader.guesses)
     table.has_kinds = all(isinstance(row.get("kinds"), list | tuple) for row in rows)
     seen: dict[str, str] = {}
     lists = [reader.candidates(row, f"{where}: row {number + first}") for number, row in enumerate(rows)]

@@ -12,11 +12,6 @@ QUANTITIES = frozenset(
     group number kind type sort variety set series part half stack pile pack packet bag box can jar amount handful dozen
     sheet row line collection team crowd herd flock load bucket stick clove drop dash pinch layer chunk""".split()  # noqa: SIM905
 )
-PERSON = frozenset(
-    """man woman boy girl guy lady person someone somebody child kid he she who male female one gentleman dude baby
-    toddler teenager host reporter anchor player singer chef cook actor actress teacher student dancer musician
-    performer model driver i you""".split()  # noqa: SIM905
-)
 PEOPLE = frozenset("people they we men women boys girls group band crowd audience family".split())  # noqa: SIM905
 # Words for grown or growing persons, which may be anything that a person is: counted as one subject.
 ANYONE = frozenset(
