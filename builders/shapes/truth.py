@@ -32,7 +32,6 @@ _ARGUABLE: dict[str, set[str]] = {
 }
 # An intransitive verb for what the subject of a transitive one does: it runs towards or away from the other's side.
 _TOWARDS = ("approaches", "pushes")
-_AWAY = ("leaves", "pulls")
 _SLIDE = {"left": "slides_left", "right": "slides_right"}
 _OPPOSITE = {"left": "right", "right": "left"}
 

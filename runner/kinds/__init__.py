@@ -21,6 +21,7 @@ from video_contrast.runner.kinds.base import (
     TextScorer,
     kind,
 )
+from video_contrast.runner.kinds.recipes.coverage import coverage_of
 from video_contrast.runner.kinds.source import KindOptions
 
 __all__ = [
@@ -120,8 +121,11 @@ def choose(source: ModelSource, override: str | None = None) -> Kind:
             f"{source.name}: its config.json names neither architectures nor model_type, so it is unknown how to run "
             f"it; give --kind ({', '.join(known)})"
         )
+    coverage = coverage_of(source.model_type)
+    why = f" ({coverage.why})" if coverage is not None and coverage.state == "cannot" else ""
     raise UsageError(
-        f"{source.name}: no kind takes a model of class {what}; give --kind if one of these does: {', '.join(known)}"
+        f"{source.name}: no kind takes a model of class {what}{why}; give --kind if one of these does: "
+        f"{', '.join(known)}"
     )
 
 

@@ -1,5 +1,7 @@
 """Every generative class that the installed transformers maps is classified: tested, expected, or not and why."""
 
+import re
+
 import pytest
 
 from video_contrast.errors import UsageError
@@ -42,7 +44,7 @@ def test_what_cannot_be_scored_is_not_chosen() -> None:
     for name in mapped():
         coverage = coverage_of(name)
         if coverage and coverage.state == "cannot":
-            with pytest.raises(UsageError, match="no kind takes"):
+            with pytest.raises(UsageError, match=rf"no kind takes a model of class \S+ \({re.escape(coverage.why)}\)"):
                 choose(ModelSource("model", config={"model_type": name}))
 
 
