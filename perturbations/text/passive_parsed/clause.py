@@ -46,8 +46,10 @@ def parsed_passive(caption: str, words: Parse, tokens: Sequence[Token] = ()) -> 
         turned = _clause(tree, verb)
         if turned is None or _hides_verb(tree, verb, tokens=tokens):
             continue
-        if turned.end < len(words) and words[turned.end].tag in _GOES_ON:
-            continue
+        after = words[turned.end].tag if turned.end < len(words) else ""
+        finite = words[verb].tag != "VBG" or tree.child(verb, "aux") is not None
+        if after in _GOES_ON or (finite and after in ("VBZ", "VBP", "MD")):
+            continue  # "a woman is wearing a dress is making a dish"
         turned = _there(tree, turned)
         if turned is None:
             continue

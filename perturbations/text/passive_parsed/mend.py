@@ -31,8 +31,11 @@ def _mended(tree: Sentence, place: int) -> Word:
         dep = "pobj" if word.dep == "pcomp" else word.dep
         return word._replace(tag=tag, lemma=lemma(word.text, tag), dep=dep)
     over = tree.words[word.head]
-    if word.tag == "UH" and is_person(tree, place) and over.tag == "VBZ":  # "boy plays" is read as an exclamation
+    opens = word.tag == "UH" or (word.dep == "npadvmod" and place == word.head - 1 == 0)
+    if opens and is_person(tree, place) and over.tag in ("VBZ", "VBG"):  # "boy plays" is read as an exclamation
         return word._replace(tag="NN", dep="nsubj")
+    if word.tag == "VBG" and word.dep == "xcomp" and over.tag in NOUNS and place == word.head + 1:
+        return word._replace(dep="acl")
     told = tree.child(word.head, "ccomp") if word.dep == "attr" else None  # "there is a man is talking"
     if told is not None and tree.child(word.head, "expl") is not None and tree.child(told, "nsubj") is None:
         return word._replace(dep="nsubj", head=told)

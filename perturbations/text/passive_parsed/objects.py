@@ -52,12 +52,13 @@ def done_by(tree: Sentence, verb: int) -> Done | None:
     ):
         return None
     right = [n for n in tree.children[verb] if n > verb]
-    if any(tree.words[n].dep in ("dep", "parataxis", "auxpass", "attr", "agent", "ccomp") for n in tree.children[verb]):
-        return None
     found = _object(tree, verb, right)
     if found is None:
         return None
     head, particles, gift, used = found
+    unknown = ("dep", "parataxis", "auxpass", "attr", "agent", "ccomp")
+    if any(tree.words[n].dep in unknown for n in tree.children[verb] if n not in used):
+        return None
     if not _agrees(tree, verb, head):
         return None
     thing = object_parts(tree, verb, head)
@@ -260,6 +261,8 @@ def can_be_subject(tree: Sentence, thing: Object) -> bool:
     acts = ALONE | EXPLAINING
     if any(word.dep == "conj" and word.tag == "NNS" and lemma(word.text, "VBZ") in acts for word in inside):
         return False  # "wears glasses and talks about movies"
+    if any(tree.words[n].tag == "VBG" and tree.words[n - 1].tag in NOUNS and tree.words[n].dep == "amod" for n in ing):
+        return False  # "flies through the air collecting coins"
     if any(tree.words[n - 1].dep == "cc" and "VBG" in verb_tags(tree.words[n].text) for n in ing if n > thing.start):
         return False  # "driving a car and speaking spanish"
     return not any(word.tag in ("PRP", "PRP$") and word.text not in ("you", "your") for word in inside)

@@ -143,7 +143,7 @@ def _checked(tree: Sentence, subject: Subject) -> Subject | None:
     inside = [tree.words[n] for n in range(subject.start, subject.end)]
     if head.lemma in CLOTHES:
         return None  # "a man wears a white dress explaining something"
-    if inside[-1].tag == "CC" or inside[-1].text == "test":
+    if inside[-1].tag == "CC" or inside[-1].text in ("test", "then"):
         return None  # "writing a letter and | adds", "a man test | driving"
     front = tree.words[: subject.start]
     if len(front) > 1 and front[-1].text == "as" and front[-2].tag == "VBN":

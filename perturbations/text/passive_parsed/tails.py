@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.noun_phrases import COLOURS
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
 from video_contrast.perturbations.text.passive_parsed.words import (
@@ -43,7 +44,7 @@ _OF_VERB = frozenset(
 )
 
 
-_BESIDE = frozenset("in on at with about to during while for inside outside as using over near after before".split())  # noqa: SIM905
+_BESIDE = frozenset("in on at with about to during while inside outside as using over near after before".split())  # noqa: SIM905
 
 
 _OF_PLACE = frozenset("in on at".split())  # noqa: SIM905
@@ -129,6 +130,8 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
     """
     word = tree.words[child]
     first, last = tree.descend(child)
+    if tree.words[first].text in ("such", "then") or (_is_about(tree, verb) and word.text == "for"):
+        return None
     if tree.words[first].text in ("how", "what", "why", "where") and tree.words[verb].lemma not in TELLING | {"show"}:
         return None
     if word.text == "as" and word.dep == "prep" and last > first + 2:
@@ -148,7 +151,7 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         if tree.child(verb, "dobj") is None and tree.words[verb].lemma not in ROUTES and word.text not in _BESIDE:
             return None  # "searches for an entry into a roof"
         its = tree.words[verb].lemma in _THINKING and word.text in _OF_PLACE and is_bound(tree, first, last + 1)
-        if its or (word.text == "with" and _has_clause(tree, child)):
+        if its or (word.text == "with" and (_has_clause(tree, child) or tree.words[last].text in ("it", "them"))):
             return None  # "describes the console in their car", "fills a cup with something to eat"
         if word.text == "with" and not _is_means(tree, verb, child):
             if tree.child(verb, "dobj") is not None:
@@ -169,6 +172,8 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         if word.tag == "VBG" and tree.child(child, "mark") is None and unsure:
             return None  # "talks about a creature sitting outside"
         marks = {tree.words[n].text for n in tree.children[child] if n < child}
+        if any(tree.words[n].dep == "conj" and tree.words[n].tag in ("VBZ", "VBD") for n in range(first, last + 1)):
+            return None  # "while holding a pot and chooses"
         if word.tag == "VBG":
             return None if marks & {"when", "as", "how"} else Tail(first, last + 1, True)
         opened = marks & ({"to"} if word.tag == "VB" else CLAUSES | {"so", "if", "since", "where", "that"})
@@ -260,19 +265,24 @@ def _phrase_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str |
         speech and low in ("on", "about", "for") and (place is None or tree.words[place].lemma not in STAGES)
     ):
         return "object"  # "a lesson on how to cook"
-    if low in ("by", "like", "than", "because") or place is None:
+    if low in ("by", "like", "than", "because") or place is None or tree.words[child - 1].text == "such":
         return None
     where = tree.words[place]
     thinks = head.lemma in _THINKING
     said_of = tree.words[noun].dep == "pobj" and tree.words[tree.words[noun].head].head == verb
     if low in ("about", "for") and said_of:
-        return None if tree.words[tree.words[noun].head].text == low else "verb"  # "talks to the camera about a car"
+        told = tree.words[tree.words[noun].head].text == "about"  # "about a need for writers"
+        return None if told or tree.words[tree.words[noun].head].text == low else "verb"
     if low == "about":
         return "verb" if is_person(tree, noun) or tree.words[noun].tag == "NNP" else "object"
+    if low == "with" and any(tree.words[n].text == "background" for n in range(*_span(tree, child))):
+        return None
     if low == "with" and ({where.text, where.lemma} & (TOOLS | MANNERS) or is_person(tree, place)):
         return "verb"
     if low == "with" and said_of and not thinks:
-        return "agent" if head.lemma in ROUTES else None  # "walks down a runway with a bag"
+        if head.lemma in ROUTES:
+            return "agent"  # "walks down a runway with a bag"
+        return None if is_bound(tree, *_span(tree, child)) else "object"
     if low == "with":
         return None if is_bound(tree, *_span(tree, child)) else "object"
     if low in _OF_PLACE and is_person(tree, noun) and {where.text, where.lemma} & (COLOURS | CLOTHES):
@@ -282,7 +292,11 @@ def _phrase_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str |
     if thinks:
         of_verb = low in _OF_PLACE and (where.lemma in STAGES or where.text in LANGUAGES)
         of_verb = of_verb or (low == "for" and is_person(tree, place))
-        return "verb" if of_verb or low in ("during", "before", "after", "while", "using") else "object"
+        return (
+            "verb"
+            if of_verb or low in ("during", "before", "after", "while", "using", "through", "over", "via")
+            else "object"
+        )
     if low == "from":
         return "object" if tree.words[noun].lemma in SHOWN else "verb"
     if low == "without":
@@ -301,7 +315,9 @@ def _has_clause(tree: Sentence, place: int) -> bool:
 
 
 def _joins(tree: Sentence, first: int, last: int) -> bool:
-    """Whether "and" with an article stands in a tail: "bowls in her kitchen and the sink" may be bowls and the sink."""
+    """Whether what "and" joins in a tail may be joined to something else: "to a friend and scores", "and the sink"."""
+    if tree.words[last].tag == "NNS" and tree.words[last - 1].dep == "cc" and "VBZ" in verb_tags(tree.words[last].text):
+        return True
     return any(
         tree.words[n].dep == "cc"
         and (tree.words[n + 1].tag in ("DT", "PRP$") or tree.words[n + 1].text.endswith("ing"))
@@ -321,3 +337,8 @@ def _is_means(tree: Sentence, verb: int, child: int) -> bool:
         or is_person(tree, place)
         or tree.words[verb].lemma in MIXING
     )
+
+
+def _is_about(tree: Sentence, verb: int) -> bool:
+    """Whether "about" stands right behind a verb: in "talks about a need for money" no phrase goes with the verb."""
+    return verb + 1 < len(tree.words) and tree.words[verb + 1].text == "about"

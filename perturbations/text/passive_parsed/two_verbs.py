@@ -120,7 +120,11 @@ def shared(tree: Sentence, verb: int, subject: Subject | None) -> Turned | None:
         if late
         else False
     )
-    if not right and {one.lemma, two.lemma} <= SHARING and _form(one.tag) == _form(two.tag):
+    if (
+        not right
+        and {one.lemma, two.lemma} <= SHARING | {"serve", "eat", "cook", "film"}
+        and _form(one.tag) == _form(two.tag)
+    ):
         group = verb_words(tree, own, plural)
         if group is None or done.group.particles:
             return None

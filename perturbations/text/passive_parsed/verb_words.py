@@ -86,6 +86,8 @@ def who_of(tree: Sentence, subject: Subject, group: Group) -> str | None:
     if head.tag not in ("NN", "NNS") or group.adverbs:
         return None
     who = "who" if people(tree, subject) else "that"
+    if who == "that" and tree.words[subject.start].tag in ("NN", "NNP"):
+        return None  # a name: "sheryl crow sings and plays guitar"
     finite = [tree.words[n].text for n in group.auxiliaries]
     if not finite:
         if tree.words[group.verb].tag != "VBG":

@@ -66,7 +66,7 @@ SHOWING = frozenset(
     commercial advertisement ad trailer movie film documentary view recording episode demonstration tutorial vine show
     shot screenshot screenshots series group bunch example""".split()  # noqa: SIM905
 )
-CROWDS = frozenset("group bunch couple lot number pair crowd team band class family gang".split())  # noqa: SIM905
+CROWDS = frozenset("variety group bunch couple lot number pair crowd team band class family gang".split())  # noqa: SIM905
 # What shows or tells by what is in it: "a man is shown in a video".
 HOLDING = (SHOWING - CROWDS) | frozenset(
     """event slideshow program presentation graph chart interview broadcast segment preview promo graphic montage news
@@ -95,7 +95,7 @@ PERSONS = frozenset(
     cowboy monk priest pastor""".split()  # noqa: SIM905
 )
 MANNERS = frozenset(
-    """style passion excitement energy enthusiasm care ease speed skill language gesture gestures joy music fun
+    """style humor passion excitement energy enthusiasm care ease speed skill language gesture gestures joy music fun
     accent voice smile""".split()  # noqa: SIM905
 )
 MIXING = frozenset(
@@ -103,7 +103,7 @@ MIXING = frozenset(
     garnish share top coat stuff spray rub prepare fry brush dip eat boil marinate mash grill spread decorate dress
     connect compare replace attach tie provide clean wipe dry treat""".split()  # noqa: SIM905
 )
-STATES = frozenset("need want mean fit suit hate prefer deserve equal".split())  # noqa: SIM905
+STATES = frozenset("keep need want mean fit suit hate prefer deserve equal".split())  # noqa: SIM905
 TELLING_THAT = frozenset(
     """say tell show think believe explain claim state report note see watch film feature reveal mean hope know hear
     announce predict imagine mention depict""".split()  # noqa: SIM905
