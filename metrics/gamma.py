@@ -1,7 +1,5 @@
 """Robustness of a score to a perturbation: absolute, relative and chance-corrected gamma."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,7 +127,7 @@ def gamma_interval(
     return interval if np.isfinite(interval.estimate) else no_interval(interval.estimate, interval.n_clusters)
 
 
-def _in_range(highest: float, **scores: Any) -> list[NDArray[np.float64]]:
+def _in_range(highest: float, **scores: Values) -> list[NDArray[np.float64]]:
     """Arrays of finite numbers from 0 to `highest`; the names of the arguments stand in messages."""
     arrays = []
     for name, values in scores.items():

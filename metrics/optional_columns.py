@@ -36,7 +36,7 @@ def module_info(kind: str, description: str, *, citation: str, usage: str, colum
     )
 
 
-def where_clusters(options: dict[str, Any]) -> dict[str, Any]:
+def where_clusters(options: Mapping[str, object]) -> dict[str, Any]:  # arguments of a metric, each of its own type
     """The options of a metric with intervals where there are clusters, unless `interval` is given."""
     interval = options.get("interval")
     return {**options, "interval": options.get("clusters") is not None if interval is None else interval}

@@ -1,7 +1,7 @@
 """Retrieval from counterfactually augmented data: a video's true caption among its own counterfactual ones."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def rcad(
     return result
 
 
-def _own(similarity: Values, columns: Values, normalise: str | None, scale: float) -> Any:
+def _own(similarity: Values, columns: Values, normalise: str | None, scale: float) -> Values:
     """The similarities of every video with its own captions."""
     if normalise is None and columns is None:
         return similarity

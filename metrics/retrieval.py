@@ -1,7 +1,6 @@
 """Retrieval both ways, with several captions a video: R@K, mean and median rank."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ def retrieval(
     similarity: Values,
     caption_to_video: Values = None,
     *,
-    video_ids: Sequence[Any] | None = None,
+    video_ids: Sequence[object] | None = None,
     ks: Sequence[int] | None = None,
     clusters: Values = None,
     interval: bool = False,
@@ -85,7 +84,7 @@ def retrieval_from_embeddings(
     captions: Values,
     caption_to_video: Values = None,
     *,
-    video_ids: Sequence[Any] | None = None,
+    video_ids: Sequence[object] | None = None,
     normalise: bool = True,
     ks: Sequence[int] | None = None,
     clusters: Values = None,
@@ -160,7 +159,7 @@ def _matrix(values: Values, name: str = "similarity") -> Array:
 
 
 def _video_rows(
-    caption_to_video: Values, video_ids: Sequence[Any] | None, n_videos: int, n_captions: int
+    caption_to_video: Values, video_ids: Sequence[object] | None, n_videos: int, n_captions: int
 ) -> NDArray[np.int64]:
     if caption_to_video is None and video_ids is None:
         if n_videos != n_captions:
@@ -174,7 +173,7 @@ def _video_rows(
         video_ids, caption_to_video = listed(video_ids), listed(caption_to_video)
         if len(video_ids) != n_videos:
             raise ValueError(f"{n_videos} videos need {n_videos} ids, not {len(video_ids)}")
-        row_of: dict[Any, int] = {}
+        row_of: dict[object, int] = {}
         for row, name in enumerate(video_ids):
             if row_of.setdefault(name, row) != row:
                 raise ValueError(f"video_ids: {name!r} stands at rows {row_of[name]} and {row}")

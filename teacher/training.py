@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 import torch
 from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
-from transformers.trainer_callback import PrinterCallback, TrainerState
+from transformers.trainer_callback import PrinterCallback, TrainerControl, TrainerState
 
 from video_contrast.errors import UsageError
 from video_contrast.seeds import digest
@@ -115,13 +115,17 @@ def train(
 class _LastStep(TrainerCallback):
     """The last step is validated and saved, and a learned logit scale stays in its bounds."""
 
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        scale = getattr(others["model"].model, "logit_scale", None)
+    def on_optimizer_step(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, *, model: Pairs, **others: object
+    ) -> None:
+        scale = getattr(model.model, "logit_scale", None)
         if scale is not None and scale.requires_grad:
             with torch.no_grad():
                 scale.clamp_(0.0, LARGEST_SCALE)
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> Any:
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> TrainerControl:
         if state.global_step >= state.max_steps:
             control.should_log = control.should_evaluate = control.should_save = True
         return control
@@ -131,7 +135,9 @@ class _StopAfter(TrainerCallback):
     def __init__(self, steps: int) -> None:
         self.steps = steps
 
-    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> Any:
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> TrainerControl:
         control.should_training_stop |= state.global_step >= self.steps
         return control
 

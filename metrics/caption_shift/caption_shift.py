@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, caption_shift, module_info, where_clusters
+from ._core import Figures, OptionalColumns, Values, caption_shift, module_info, where_clusters
 
 _DESCRIPTION = """
 What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
@@ -48,9 +48,9 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
         "references": ["a little girl does gymnastics", "a dog runs after a ball"],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MeasurementInfo:
         columns = {"data": "string", "references": "string", "clusters": "string"}
         return module_info("measurement", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, data: Any, references: Any, **options: Any) -> Any:
+    def _compute(self, data: Values, references: Values, **options: Any) -> Figures:
         return caption_shift(data, references, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, compare_choices, module_info
+from ._core import Figures, OptionalColumns, Values, compare_choices, module_info
 
 _DESCRIPTION = """
 Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with
@@ -50,7 +50,7 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         "clusters": ["video1", "video1", "video2", "video3"],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.ComparisonInfo:
         columns = {
             "predictions1": ["float64"],
             "predictions2": ["float64"],
@@ -59,5 +59,5 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         }
         return module_info("comparison", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions1: Any, predictions2: Any, references: Any, **options: Any) -> Any:
+    def _compute(self, predictions1: Values, predictions2: Values, references: Values, **options: Any) -> Figures:
         return compare_choices(predictions1, predictions2, references, **options)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, multiple_choice, where_clusters
+from ._core import Figures, OptionalColumns, Values, module_info, multiple_choice, where_clusters
 
 _DESCRIPTION = """
 Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that
@@ -51,9 +51,9 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         "clusters": ["video1", "video2", "video3"],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MetricInfo:
         columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
         return multiple_choice(predictions, references, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, group_score, module_info, where_clusters
+from ._core import Figures, OptionalColumns, Values, group_score, module_info, where_clusters
 
 _DESCRIPTION = """
 Pairs of videos and captions, each caption true for one video (or n of each): does each video prefer its caption, each
@@ -46,9 +46,9 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
         "clusters": ["video1", "video2", "video3"],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MetricInfo:
         columns = {"predictions": [["float64"]], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, **options: Any) -> Any:
+    def _compute(self, predictions: Values, **options: Any) -> Figures:
         return group_score(predictions, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, rcad, where_clusters
+from ._core import Figures, OptionalColumns, Values, module_info, rcad, where_clusters
 
 _DESCRIPTION = """
 Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median
@@ -54,9 +54,9 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         "references": [0, 0],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MetricInfo:
         columns = {"predictions": ["float64"], "references": "int64", "columns": ["int64"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
         return rcad(predictions, references, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, retrieval, videos_of_captions, where_clusters
+from ._core import Figures, OptionalColumns, Values, module_info, retrieval, videos_of_captions, where_clusters
 
 _DESCRIPTION = """
 Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
@@ -49,10 +49,10 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
         "ks": [1],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MetricInfo:
         columns = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
+    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
         videos = videos_of_captions(references, len(predictions[0]) if len(predictions) else 0)
         return retrieval(predictions, videos, **where_clusters(options))

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import OptionalColumns, module_info, robustness
+from ._core import Figures, OptionalColumns, Values, module_info, robustness
 
 _DESCRIPTION = """
 Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the clean
@@ -56,7 +56,7 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         "modalities": ["text", "video", "video"],
     }
 
-    def _info(self) -> Any:
+    def _info(self) -> evaluate.MetricInfo:
         columns = {
             "predictions": "float64",
             "references": "float64",
@@ -69,5 +69,5 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
         }
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Any, references: Any, perturbations: Any, **options: Any) -> Any:
+    def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Any) -> Figures:
         return robustness(references, predictions, perturbations, **options)

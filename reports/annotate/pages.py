@@ -4,6 +4,7 @@ import hmac
 import html
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -14,6 +15,8 @@ from video_contrast.reports.annotate.tasks import Desk, Task
 from video_contrast.reports.annotate.votes import UNCLEAR
 from video_contrast.reports.annotate.writing import BAD, GOOD, RULES
 from video_contrast.video import Clip
+
+Component = Any  # of gradio, which is imported only where a page is served
 
 JUDGE_RULES = (
     "Watch the video and choose the sentence that describes it best.",
@@ -69,7 +72,7 @@ class ShownTask(TypedDict):
     since: float  # when it was shown, seconds of a monotonic clock
 
 
-def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Any:
+def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", reviewer: str | None = "") -> Component:
     """The page of a desk as `gradio.Blocks`; launch it with `launch_options(...)`.
 
     Args:
@@ -89,7 +92,7 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
     judging = desk.votes.task == "judge"
     clips = ClipsAhead(Path(video_root).resolve())
 
-    def show(name: str, message: str = "") -> list[Any]:
+    def show(name: str, message: str = "") -> list[Component]:
         task = desk.next(name)
         own, n_answers, n_needed = desk.progress(name)
         status = f"{html.escape(name)}: {own} by you · {n_answers} of {n_needed} answers in all"
@@ -123,15 +126,15 @@ def app(desk: Desk, video_root: str | Path, *, title: str = "video-contrast", re
             gr.update(visible=False),  # the name is given: on a phone its place is for the options
         ]
 
-    def nameless() -> list[Any]:
+    def nameless() -> list[Component]:
         gr.Warning("Please write your name first.")
         return [None, "", *_hidden(gr), "Please write your name first.", gr.update(visible=True)]
 
-    def start(name: str) -> list[Any]:
+    def start(name: str) -> list[Component]:
         name = " ".join(name.split())[:60]
         return show(name) if name else nameless()
 
-    def submit(state: ShownTask | None, choice_value: Any, sentence: str) -> list[Any]:
+    def submit(state: ShownTask | None, choice_value: Component, sentence: str) -> list[Component]:
         if not state:
             return nameless()
         answer = choice_value if judging else " ".join((sentence or "").split())
@@ -193,12 +196,12 @@ def launch_options(desk: Desk, video_root: str | Path) -> dict[str, object]:
     }
 
 
-def _hidden(gr: Any) -> list[Any]:
+def _hidden(gr: ModuleType) -> list[Component]:
     return [gr.update(value=None, visible=False), *[gr.update(visible=False)] * 5]
 
 
-def _choices(gr: Any, task: Task) -> Any:
-    options: list[tuple[str, Any]] = [
+def _choices(gr: ModuleType, task: Task) -> Component:
+    options: list[tuple[str, object]] = [
         (f"{n}. {text}", number) for n, (text, number) in enumerate(zip(task.options, task.shown, strict=True), 1)
     ]
     return gr.update(choices=[*options, (f"0. {UNCLEAR}", UNCLEAR)], value=task.former, visible=True)
@@ -223,7 +226,7 @@ def _rules(judging: bool) -> str:
     return f"<ol>{rules}</ol><ul class='examples'>{good}{bad}</ul><p><kbd>Enter</kbd> submits.</p>"
 
 
-def _review(gr: Any, desk: Desk, reviewer: str) -> None:
+def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     """All answers as a table, and a form that sends one back with a note; for those who know the reviewer's word."""
 
     def refused(text: str | None) -> str:
@@ -233,7 +236,7 @@ def _review(gr: Any, desk: Desk, reviewer: str) -> None:
             else "This is not the reviewer's word."
         )
 
-    def table() -> list[list[Any]]:
+    def table() -> list[list[object]]:
         desk.votes.refresh()
         lines = []
         for vote in reversed(desk.votes.latest()):
@@ -245,11 +248,11 @@ def _review(gr: Any, desk: Desk, reviewer: str) -> None:
             lines.append([vote.item, vote.annotator, true, answer_text, round(vote.seconds, 1), vote.status])
         return lines
 
-    def look(word: str | None) -> tuple[str, list[list[Any]]]:
+    def look(word: str | None) -> tuple[str, list[list[object]]]:
         problem = refused(word)
         return problem, [] if problem else table()
 
-    def send_back(word: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[Any]]]:
+    def send_back(word: str | None, item: str, annotator: str, note: str) -> tuple[str, list[list[object]]]:
         if refused(word):
             return look(word)
         try:
