@@ -15,7 +15,7 @@ from video_contrast.perturbations.text.passive_parsed.tails import split
 from video_contrast.perturbations.text.passive_parsed.two_verbs import behind_be, behind_places, joined, shared
 from video_contrast.perturbations.text.passive_parsed.verb_words import (
     _AFTER,
-    Turned,
+    NewClause,
     agent_of,
     covers,
     people,
@@ -61,7 +61,7 @@ def parsed_passive(caption: str, words: Parse, tokens: Sequence[Token] = ()) -> 
     return caption
 
 
-def _clause(tree: Sentence, verb: int) -> Turned | None:
+def _clause(tree: Sentence, verb: int) -> NewClause | None:
     if verb == 0 or (verb == 2 and [word.text for word in tree.words[:2]] == ["how", "to"]):
         return _without_agent(tree, verb)
     subject = subject_of(tree, verb)
@@ -100,7 +100,7 @@ def _hides_verb(tree: Sentence, verb: int, *, tokens: Sequence[Token]) -> bool:
     return False
 
 
-def _there(tree: Sentence, turned: Turned) -> Turned | None:
+def _there(tree: Sentence, turned: NewClause) -> NewClause | None:
     """Behind "there is": "there is a song being sung", "there are songs being sung"; "the song is being sung"."""
     start = turned.start
     if (
@@ -118,10 +118,10 @@ def _there(tree: Sentence, turned: Turned) -> Turned | None:
         return None
     text = turned.text if bare else turned.text.replace(str(finite), " being ", 1)
     many = turned.plural
-    return Turned(start - 1, turned.end, f"{'are' if many else 'is'} {text}", many)
+    return NewClause(start - 1, turned.end, f"{'are' if many else 'is'} {text}", many)
 
 
-def _without_agent(tree: Sentence, verb: int) -> Turned | None:
+def _without_agent(tree: Sentence, verb: int) -> NewClause | None:
     """ "chopping onion and celery": onion and celery being chopped; "how to use a tool": how a tool is used."""
     done = done_by(tree, verb) if verb or tree.words[0].tag == "VBG" else None
     if done is None or done.further is not None or done.gift is not None or any(tail.late for tail in done.tails):
@@ -133,10 +133,10 @@ def _without_agent(tree: Sentence, verb: int) -> Turned | None:
     if group is None or done.end < len(tree.words) - (tree.words[-1].tag == "."):
         return None
     thing = tree.text(done.thing.start, done.thing.end)
-    return Turned(max(verb - 1, 0), done.end, " ".join([thing, group, *texts(tree, list(done.tails))]))
+    return NewClause(max(verb - 1, 0), done.end, " ".join([thing, group, *texts(tree, list(done.tails))]))
 
 
-def _direct(tree: Sentence, subject: Subject, *, done: Done, group: str, agent: str) -> Turned | None:
+def _direct(tree: Sentence, subject: Subject, *, done: Done, group: str, agent: str) -> NewClause | None:
     early, late = split(done.tails, tree, done.thing.head)
     if late and any(tree.words[n].text in _AFTER for n in (subject.head,)) and tree.words[late[0].start].tag == "VBG":
         return None
@@ -152,5 +152,5 @@ def _direct(tree: Sentence, subject: Subject, *, done: Done, group: str, agent: 
     end = done.end
     if done.further is None:
         said += [agent, *texts(tree, late)]
-        return Turned(subject.start, end, " ".join(said))
+        return NewClause(subject.start, end, " ".join(said))
     return joined(tree, subject, done=done, said=said, late=late, agent=agent)

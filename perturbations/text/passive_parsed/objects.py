@@ -16,7 +16,7 @@ from video_contrast.perturbations.text.passive_words import ALONE, HAD, NO_PASSI
 _ACTS = frozenset(("play", "read", "drive", "lecture"))
 
 
-class Group(NamedTuple):
+class Predicate(NamedTuple):
     """The words of a verb: auxiliaries, adverbs in front of it, the verb, and what stays directly behind it."""
 
     auxiliaries: tuple[int, ...]
@@ -29,7 +29,7 @@ class Group(NamedTuple):
 class Done(NamedTuple):
     """A verb with an object that can be a subject. `gift` is what else is given: "is given | a ring"."""
 
-    group: Group
+    group: Predicate
     thing: Object
     gift: tuple[int, int] | None
     tails: tuple[Tail, ...]
@@ -108,11 +108,17 @@ def done_by(tree: Sentence, verb: int) -> Done | None:
     known |= {n for tail in tails for n in range(tail.start, tail.end)}
     last = tree.descend(further)[0] - 1 if further is not None else tree.descend(verb)[1] + 1
     whole = [n for n in range(verb + 1, max(last, end)) if tree.words[n].dep != "punct"]
-    return Done(group, thing, gift, tuple(tails), further, end) if known.issuperset(whole) else None
+    return Done(group, thing, gift, tuple(tails), further=further, end=end) if known.issuperset(whole) else None
 
 
-def group_of(tree: Sentence, verb: int, particles: tuple[int, ...]) -> Group:
-    """The words of a verb in front of its object."""
+def group_of(tree: Sentence, verb: int, particles: tuple[int, ...]) -> Predicate:
+    """The words of a verb in front of its object.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        particles: the places of what stays directly behind the verb.
+    """
     if planned(tree, verb):
         outer = group_of(tree, tree.words[verb].head, ())
         return outer._replace(verb=verb, particles=tuple(sorted(particles)), plan=("going", "to"))
@@ -120,7 +126,7 @@ def group_of(tree: Sentence, verb: int, particles: tuple[int, ...]) -> Group:
     before = [n for n in tree.children[verb] if (-1 if subject is None else subject) < n < verb]
     auxiliaries = [n for n in before if tree.words[n].dep == "aux"]
     adverbs = [n for n in before if tree.words[n].dep in ("neg", "advmod") and tree.words[n].text != "how"]
-    return Group(tuple(auxiliaries), tuple(adverbs), verb, tuple(sorted(particles)))
+    return Predicate(tuple(auxiliaries), tuple(adverbs), verb, tuple(sorted(particles)))
 
 
 def said_of(verb: str) -> tuple[str, ...]:

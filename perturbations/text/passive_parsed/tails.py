@@ -9,56 +9,32 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
-from video_contrast.perturbations.language import verb_tags
-from video_contrast.perturbations.text.noun_phrases import COLOURS
+from video_contrast.perturbations.text.passive_parsed.belongs import (
+    OF_PLACE,
+    THINKING,
+    goes_with,
+    has_clause,
+    is_about,
+    is_means,
+    joins,
+    phrase_goes_with,
+    span,
+)
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
 from video_contrast.perturbations.text.passive_parsed.words import (
-    CLOTHES,
     EXPLAINING,
-    LEADS_TO,
-    MANNERS,
-    MIXING,
     PLANS,
-    REGARDING,
-    SHOWN,
-    SPEECHES,
-    STAGES,
 )
 from video_contrast.perturbations.text.passive_words import (
-    AGENT_ACTS,
-    ALONE,
     CLAUSES,
-    LANGUAGES,
-    PERCEIVING,
-    POSTURES,
     ROUTES,
     TELLING,
-    TELLS_ITSELF,
-    TOOLS,
 )
-
-_OF_VERB = frozenset(
-    """into onto to toward towards through across along against over off out up down around near behind beside next
-    inside outside during after before under underneath beneath above between among upon without via using as past
-    until throughout besides""".split()  # noqa: SIM905
-)
-
 
 _BESIDE = frozenset("in on at with about to during while inside outside as using over near after before".split())  # noqa: SIM905
 
 
-_OF_PLACE = frozenset("in on at".split())  # noqa: SIM905
-
-
-_THINKING = EXPLAINING | REGARDING | PERCEIVING | {"look", "read", "listen", "comment", "argue"}
-
-
 _MOST_EARLY = 8  # words between a verb and its agent
-
-
-_ANIMALS = frozenset(
-    "dog dogs cat cats horse horses animal animals monkey bird elephant puppy kitten pig cow tiger lion bear".split()  # noqa: SIM905
-)
 
 
 class Tail(NamedTuple):
@@ -105,7 +81,7 @@ def object_parts(tree: Sentence, verb: int, head: int) -> Object | None:
         if inner is not None:
             node = inner
             continue
-        goes = _goes_with(tree, verb, node, right[-1])
+        goes = goes_with(tree, verb, node, right[-1])
         if goes == "verb" and node != head and child.text in ("for", "from", "with", "to"):
             goes = "object"  # "a video of a logo for a cafe"
         if goes is None:
@@ -113,9 +89,9 @@ def object_parts(tree: Sentence, verb: int, head: int) -> Object | None:
         if goes == "object":
             break
         start = tree.descend(right[-1])[0]
-        if _joins(tree, start, end - 1):
+        if joins(tree, start, end - 1):
             return None
-        tails.insert(0, Tail(start, end, goes == "agent" or _has_clause(tree, right[-1])))
+        tails.insert(0, Tail(start, end, goes == "agent" or has_clause(tree, right[-1])))
         end = start
     return Object(first, end, head, tuple(tails))
 
@@ -130,13 +106,13 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
     """
     word = tree.words[child]
     first, last = tree.descend(child)
-    if tree.words[first].text in ("such", "then") or (_is_about(tree, verb) and word.text == "for"):
+    if tree.words[first].text in ("such", "then") or (is_about(tree, verb) and word.text == "for"):
         return None
     if tree.words[first].text in ("how", "what", "why", "where") and tree.words[verb].lemma not in TELLING | {"show"}:
         return None
     if word.text == "as" and word.dep == "prep" and last > first + 2:
         return None  # "as the music plays"
-    if (word.dep == "prep" and _joins(tree, first, last)) or tree.words[last].tag == "CC":
+    if (word.dep == "prep" and joins(tree, first, last)) or tree.words[last].tag == "CC":
         return None
     if word.dep in ("prep", "dative") and word.tag in ("IN", "TO", "RP", "RB", "VBG"):
         if word.text in ("by", "like", "than", "of", "because", "about") and not (
@@ -150,17 +126,17 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
             return None  # "onto her eyebrows and talks"
         if tree.child(verb, "dobj") is None and tree.words[verb].lemma not in ROUTES and word.text not in _BESIDE:
             return None  # "searches for an entry into a roof"
-        its = tree.words[verb].lemma in _THINKING and word.text in _OF_PLACE and is_bound(tree, first, last + 1)
-        if its or (word.text == "with" and (_has_clause(tree, child) or tree.words[last].text in ("it", "them"))):
+        its = tree.words[verb].lemma in THINKING and word.text in OF_PLACE and is_bound(tree, first, last + 1)
+        if its or (word.text == "with" and (has_clause(tree, child) or tree.words[last].text in ("it", "them"))):
             return None  # "describes the console in their car", "fills a cup with something to eat"
-        if word.text == "with" and not _is_means(tree, verb, child):
+        if word.text == "with" and not is_means(tree, verb, child):
             if tree.child(verb, "dobj") is not None:
                 return None  # "handles a phone with a sticker"
             return Tail(first, last + 1, True)
-        return Tail(first, last + 1, word.text == "while" or _has_clause(tree, child))
+        return Tail(first, last + 1, word.text == "while" or has_clause(tree, child))
     if word.dep in ("advmod", "npadvmod"):
         return (
-            Tail(first, last + 1, _has_clause(tree, child)) if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") else None
+            Tail(first, last + 1, has_clause(tree, child)) if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") else None
         )
     if word.dep in ("oprd", "acomp") and word.tag in ("JJ", "VBN", "NN"):
         return Tail(first, last + 1, False)
@@ -168,7 +144,7 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         return Tail(first, last + 1, tree.words[verb].lemma not in TELLING)
     if word.dep == "advcl":
         thing = tree.child(verb, "dobj")
-        unsure = thing is None or tree.words[verb].lemma in _THINKING or is_person(tree, thing)
+        unsure = thing is None or tree.words[verb].lemma in THINKING or is_person(tree, thing)
         if word.tag == "VBG" and tree.child(child, "mark") is None and unsure:
             return None  # "talks about a creature sitting outside"
         marks = {tree.words[n].text for n in tree.children[child] if n < child}
@@ -193,13 +169,13 @@ def tells_of(tree: Sentence, verb: int, noun: int, child: int) -> bool:
     word = tree.words[child]
     if word.dep in ("xcomp", "advcl") and tree.words[tree.descend(child)[0]].text == "to":
         return tree.words[noun].lemma in PLANS  # "the way | to hold a glass"
-    thinks = tree.words[verb].lemma in _THINKING
+    thinks = tree.words[verb].lemma in THINKING
     if word.dep == "prep" and word.text == "with":
-        its = tree.words[noun].dep == "dobj" and not thinks and not _has_clause(tree, child)
-        return its and not _is_means(tree, verb, child) and not is_bound(tree, *_span(tree, child))
+        its = tree.words[noun].dep == "dobj" and not thinks and not has_clause(tree, child)
+        return its and not is_means(tree, verb, child) and not is_bound(tree, *span(tree, child))
     if word.dep != "prep" or (word.text not in ("about", "on", "from", "of", "for") and not thinks):
         return False
-    return _phrase_goes_with(tree, verb, noun, child) == "object" and not is_bound(tree, *_span(tree, child))
+    return phrase_goes_with(tree, verb, noun, child) == "object" and not is_bound(tree, *span(tree, child))
 
 
 def split(tails: Iterable[Tail], tree: Sentence, head: int) -> tuple[list[Tail], list[Tail]]:
@@ -217,128 +193,3 @@ def split(tails: Iterable[Tail], tree: Sentence, head: int) -> tuple[list[Tail],
     if sum(tail.end - tail.start for tail in early) > _MOST_EARLY or any(not tail.late for tail in rest):
         return [], [*early, *rest]
     return early, rest
-
-
-def _goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
-    """With what a dependent of the object goes: "object", "verb" or "agent"; None if that is not known."""
-    word = tree.words[child]
-    if word.dep == "prep":
-        return _phrase_goes_with(tree, verb, noun, child)
-    if word.dep == "relcl":
-        wh = tree.child(child, "nsubj", "nsubjpass", "dobj")
-        return "object" if wh is not None and tree.words[wh].text in ("who", "that", "which") else None
-    if word.dep == "acl" and word.tag == "VBN":
-        return None if word.lemma in ("follow", "accompany") else "object"
-    if word.dep == "acl" and word.tag == "VB":
-        return "object" if tree.words[noun].lemma in PLANS else "agent"
-    if word.dep == "acl" and word.tag == "VBG":
-        return _participle_goes_with(tree, verb, noun, child)
-    if word.dep in ("appos", "nummod", "poss", "case", "compound", "amod", "cc", "det"):
-        return "object" if word.dep != "appos" else None
-    return None
-
-
-def _participle_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
-    word, doer = tree.words[child], tree.words[noun]
-    head = tree.words[verb]
-    if head.lemma in PERCEIVING | TELLING or (
-        head.lemma in ("talk", "speak", "look", "listen") and is_person(tree, noun)
-    ):
-        return "object"
-    if doer.text in _ANIMALS:
-        return None
-    if is_person(tree, noun):
-        return "object" if word.lemma in POSTURES | {"wear", "dress"} else None
-    if word.lemma in TELLS_ITSELF | {"call", "name", "feature"} or tree.child(child, "auxpass") is not None:
-        return "object"
-    doing = (
-        tree.child(child, "dobj") is not None or word.lemma in ALONE | TELLING | EXPLAINING or word.text in AGENT_ACTS
-    )
-    return "agent" if doing else None
-
-
-def _phrase_goes_with(tree: Sentence, verb: int, noun: int, child: int) -> str | None:
-    low, head = tree.words[child].text, tree.words[verb]
-    place = tree.child(child, "pobj")
-    speech = tree.words[noun].lemma in SPEECHES and tree.words[noun].dep == "dobj"
-    if low in ("of", "between") or (
-        speech and low in ("on", "about", "for") and (place is None or tree.words[place].lemma not in STAGES)
-    ):
-        return "object"  # "a lesson on how to cook"
-    if low in ("by", "like", "than", "because") or place is None or tree.words[child - 1].text == "such":
-        return None
-    where = tree.words[place]
-    thinks = head.lemma in _THINKING
-    said_of = tree.words[noun].dep == "pobj" and tree.words[tree.words[noun].head].head == verb
-    if low in ("about", "for") and said_of:
-        told = tree.words[tree.words[noun].head].text == "about"  # "about a need for writers"
-        return None if told or tree.words[tree.words[noun].head].text == low else "verb"
-    if low == "about":
-        return "verb" if is_person(tree, noun) or tree.words[noun].tag == "NNP" else "object"
-    if low == "with" and any(tree.words[n].text == "background" for n in range(*_span(tree, child))):
-        return None
-    if low == "with" and ({where.text, where.lemma} & (TOOLS | MANNERS) or is_person(tree, place)):
-        return "verb"
-    if low == "with" and said_of and not thinks:
-        if head.lemma in ROUTES:
-            return "agent"  # "walks down a runway with a bag"
-        return None if is_bound(tree, *_span(tree, child)) else "object"
-    if low == "with":
-        return None if is_bound(tree, *_span(tree, child)) else "object"
-    if low in _OF_PLACE and is_person(tree, noun) and {where.text, where.lemma} & (COLOURS | CLOTHES):
-        return "object"
-    if low == "to":
-        return "object" if tree.words[noun].lemma in LEADS_TO else "verb"
-    if thinks:
-        of_verb = low in _OF_PLACE and (where.lemma in STAGES or where.text in LANGUAGES)
-        of_verb = of_verb or (low == "for" and is_person(tree, place))
-        return (
-            "verb"
-            if of_verb or low in ("during", "before", "after", "while", "using", "through", "over", "via")
-            else "object"
-        )
-    if low == "from":
-        return "object" if tree.words[noun].lemma in SHOWN else "verb"
-    if low == "without":
-        return "object"
-    return "verb" if low in _OF_VERB | _OF_PLACE | {"for"} else None
-
-
-def _span(tree: Sentence, place: int) -> tuple[int, int]:
-    first, last = tree.descend(place)
-    return first, last + 1
-
-
-def _has_clause(tree: Sentence, place: int) -> bool:
-    first, last = tree.descend(place)
-    return any(tree.words[n].dep in ("relcl", "acl", "advcl", "ccomp", "pcomp") for n in range(first, last + 1))
-
-
-def _joins(tree: Sentence, first: int, last: int) -> bool:
-    """Whether what "and" joins in a tail may be joined to something else: "to a friend and scores", "and the sink"."""
-    if tree.words[last].tag == "NNS" and tree.words[last - 1].dep == "cc" and "VBZ" in verb_tags(tree.words[last].text):
-        return True
-    return any(
-        tree.words[n].dep == "cc"
-        and (tree.words[n + 1].tag in ("DT", "PRP$") or tree.words[n + 1].text.endswith("ing"))
-        for n in range(first, last)
-        if n + 1 <= last
-    )
-
-
-def _is_means(tree: Sentence, verb: int, child: int) -> bool:
-    """Whether "with" opens a tool, company, or what is mixed in: "cuts with a knife", "plays with friends"."""
-    place = tree.child(child, "pobj")
-    if place is None:
-        return False
-    where = tree.words[place]
-    return (
-        bool({where.text, where.lemma} & (TOOLS | MANNERS))
-        or is_person(tree, place)
-        or tree.words[verb].lemma in MIXING
-    )
-
-
-def _is_about(tree: Sentence, verb: int) -> bool:
-    """Whether "about" stands right behind a verb: in "talks about a need for money" no phrase goes with the verb."""
-    return verb + 1 < len(tree.words) and tree.words[verb + 1].text == "about"

@@ -3,12 +3,12 @@
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import inflect
 from video_contrast.perturbations.text.imperative import participle
-from video_contrast.perturbations.text.passive_parsed.objects import Done, Group, done_by, group_of
+from video_contrast.perturbations.text.passive_parsed.objects import Done, Predicate, done_by, group_of
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
 from video_contrast.perturbations.text.passive_parsed.subjects import Subject, subject_of
 from video_contrast.perturbations.text.passive_parsed.tails import Tail, split, verb_tail
 from video_contrast.perturbations.text.passive_parsed.verb_words import (
-    Turned,
+    NewClause,
     agent_of,
     be,
     covers,
@@ -22,8 +22,17 @@ from video_contrast.perturbations.text.passive_words import ALONE, POSTURES, SHA
 
 def joined(
     tree: Sentence, subject: Subject, *, done: Done, said: list[str], late: list[Tail], agent: str
-) -> Turned | None:
-    """A clause whose verb has another joined to it by "and"."""
+) -> NewClause | None:
+    """A clause whose verb has another joined to it by "and".
+
+    Args:
+        tree: of the caption.
+        subject: whose words stand in front of the verb.
+        done: the first verb and its object.
+        said: the words of the new clause so far.
+        late: the tails behind the agent.
+        agent: "by" and the subject.
+    """
     second = done.further
     if second is None:
         return None
@@ -35,7 +44,7 @@ def joined(
     if tree.child(second, "nsubj", "nsubjpass", "expl") is not None:  # a clause of its own
         comma = "" if tree.words[joint].text != "and" else ","
         said += [agent, *texts(tree, late)]
-        return Turned(subject.start, last + 1, " ".join(said) + f"{comma} {tree.text(joint, last + 1)}")
+        return NewClause(subject.start, last + 1, " ".join(said) + f"{comma} {tree.text(joint, last + 1)}")
     shown = verb.tag == "VBG" and word.tag == "VBZ"
     if late or tree.words[joint].text not in ("and", "then", "&") or not (shown or _form(word.tag) == _form(verb.tag)):
         return None
@@ -45,21 +54,21 @@ def joined(
     simple = other is not None and other.further is None and not other.group.auxiliaries and other.gift is None
     if other is not None and simple and not any(tree.words[tail.start].tag in ("IN", "TO") for tail in tail_late):
         words = verb_words(
-            tree, Group(done.group.auxiliaries, (), second, other.group.particles), plural_of(tree, other)
+            tree, Predicate(done.group.auxiliaries, (), second, other.group.particles), plural_of(tree, other)
         )
         if words is None or other.thing.start < second:
             return None
         said += [between, tree.text(other.thing.start, other.thing.end), words]
         said += [*texts(tree, tail_early), agent, *texts(tree, tail_late)]
-        return Turned(subject.start, last + 1, " ".join(said))
+        return NewClause(subject.start, last + 1, " ".join(said))
     merged = _same_object(tree, done, second=second) if not shown else None
     if merged is not None:
-        return Turned(subject.start, last + 1, " ".join([*said, between, merged, agent]))
-    who = who_of(tree, subject, done.group if not shown else Group((), (), second, ()))
+        return NewClause(subject.start, last + 1, " ".join([*said, between, merged, agent]))
+    who = who_of(tree, subject, done.group if not shown else Predicate((), (), second, ()))
     if who is None:
         return None
     relative = tree.text(joint + 1, last + 1)
-    return Turned(subject.start, last + 1, " ".join([*said, agent, f"{who} {relative}"]))
+    return NewClause(subject.start, last + 1, " ".join([*said, agent, f"{who} {relative}"]))
 
 
 def _same_object(tree: Sentence, done: Done, *, second: int) -> str | None:
@@ -81,7 +90,7 @@ def _same_object(tree: Sentence, done: Done, *, second: int) -> str | None:
     return " ".join(w for w in (participle(tree.words[second].lemma), particle, rest) if w)
 
 
-def behind_be(tree: Sentence, verb: int) -> Turned | None:
+def behind_be(tree: Sentence, verb: int) -> NewClause | None:
     """ "is in his house and recording the rooms", "gets up and opens a door": the first verb goes to the agent."""
     word = tree.words[verb]
     if word.dep != "conj" or tree.child(verb, "nsubj", "nsubjpass", "expl", "aux") is not None:
@@ -90,8 +99,14 @@ def behind_be(tree: Sentence, verb: int) -> Turned | None:
     return shared(tree, first, subject_of(tree, first)) if tree.words[first].lemma == "be" else None
 
 
-def shared(tree: Sentence, verb: int, subject: Subject | None) -> Turned | None:
-    """The first of two verbs has no object: "plays and discusses a game", "is singing and playing a guitar"."""
+def shared(tree: Sentence, verb: int, subject: Subject | None) -> NewClause | None:
+    """The first of two verbs has no object: "plays and discusses a game", "is singing and playing a guitar".
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        subject: whose words stand in front of the verb.
+    """
     second, joint = tree.child(verb, "conj"), tree.child(verb, "cc")
     if second is None or joint is None or subject is None or tree.words[joint].text != "and":
         return None
@@ -148,14 +163,14 @@ def shared(tree: Sentence, verb: int, subject: Subject | None) -> Turned | None:
     if done.gift is not None:
         said.append(tree.text(*done.gift))
     said += [*texts(tree, early), f"{agent}{who}", *texts(tree, late)]
-    return Turned(subject.start, last + 1, " ".join(said))
+    return NewClause(subject.start, last + 1, " ".join(said))
 
 
 def _form(tag: str) -> str:
     return "VB" if tag == "VBP" else tag
 
 
-def behind_places(tree: Sentence, verb: int) -> Turned | None:
+def behind_places(tree: Sentence, verb: int) -> NewClause | None:
     """A participle behind a first verb and its places: "sits on a bed playing a guitar", "is shown cutting wood"."""
     word = tree.words[verb]
     if word.tag != "VBG" or word.dep not in ("advcl", "xcomp", "conj", "acl"):
@@ -202,7 +217,7 @@ def behind_places(tree: Sentence, verb: int) -> Turned | None:
     if done.gift is not None:
         said.append(tree.text(*done.gift))
     said += [*texts(tree, early), f"{agent}{doing}", *texts(tree, late)]
-    return Turned(start, done.end, " ".join(said))
+    return NewClause(start, done.end, " ".join(said))
 
 
 def _doing(tree: Sentence, first: int, *, verb: int, subject: Subject) -> tuple[str, str, str] | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.imperative import participle
 from video_contrast.perturbations.text.passive_parsed.number import is_plural
-from video_contrast.perturbations.text.passive_parsed.objects import Done, Group
+from video_contrast.perturbations.text.passive_parsed.objects import Done, Predicate
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_person
 from video_contrast.perturbations.text.passive_parsed.subjects import Subject
 from video_contrast.perturbations.text.passive_parsed.tails import Tail
@@ -16,7 +16,7 @@ _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you
 _BEFORE_BE = frozenset("not n't also still always never now just then".split())  # noqa: SIM905
 
 
-class Turned(NamedTuple):
+class NewClause(NamedTuple):
     """Words `start` to `end` of a caption and what takes their place."""
 
     start: int
@@ -25,8 +25,14 @@ class Turned(NamedTuple):
     plural: bool | None = False
 
 
-def verb_words(tree: Sentence, group: Group, plural: bool | None) -> str | None:
-    """The passive words of a verb: "is done", "was being done", "can be done", "has been done", "being done"."""
+def verb_words(tree: Sentence, group: Predicate, plural: bool | None) -> str | None:
+    """The passive words of a verb: "is done", "was being done", "can be done", "has been done", "being done".
+
+    Args:
+        tree: of the caption.
+        group: the words of the verb as they are.
+        plural: whether its new subject is; None if that is not known.
+    """
     if plural is None:
         return None
     verb = tree.words[group.verb]
@@ -80,8 +86,14 @@ def agent_of(tree: Sentence, subject: Subject) -> str | None:
     return f"by {within(text, tree.words[subject.start].tag)}"
 
 
-def who_of(tree: Sentence, subject: Subject, group: Group) -> str | None:
-    """What joins a relative clause to the agent: "who is", "that"; None for pronouns and names."""
+def who_of(tree: Sentence, subject: Subject, group: Predicate) -> str | None:
+    """What joins a relative clause to the agent: "who is", "that"; None for pronouns and names.
+
+    Args:
+        tree: of the caption.
+        subject: whose words stand in front of the verb.
+        group: the words of the verb as they are.
+    """
     head = tree.words[subject.head]
     if head.tag not in ("NN", "NNS") or group.adverbs:
         return None
@@ -101,8 +113,14 @@ def people(tree: Sentence, subject: Subject) -> bool:
     return any(is_person(tree, n) for n in range(subject.start, subject.end))
 
 
-def covers(tree: Sentence, subject: Subject, group: Group) -> bool:
-    """Whether nothing but auxiliaries and adverbs stands between subject and verb."""
+def covers(tree: Sentence, subject: Subject, group: Predicate) -> bool:
+    """Whether nothing but auxiliaries and adverbs stands between subject and verb.
+
+    Args:
+        tree: of the caption.
+        subject: whose words stand in front of the verb.
+        group: the words of the verb as they are.
+    """
     between = set(range(subject.end, group.verb))
     return between == {n for n in (*group.auxiliaries, *group.adverbs) if n >= subject.end}
 
