@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.options import bind, with_options
 from video_contrast.rows import Row
+from video_contrast.storage.set_draft import FileWriter
 from video_contrast.storage.set_records import Facts
 
 FOLDERS = ("sources", "robustness", "shapes", "clip_edits")
@@ -73,7 +73,7 @@ class BuiltSet:
     name: str
     tables: dict[str, dict[str, list[Row]]]
     facts: Facts = field(default_factory=dict)
-    files: dict[str, Callable[[Any], None]] = field(default_factory=dict)
+    files: dict[str, FileWriter] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from video_contrast.console import counted
 from video_contrast.errors import VideoContrastError, unknown_name
+from video_contrast.metrics.checks import Values
 from video_contrast.metrics.power import ALPHA, PairedPower
 from video_contrast.rows import Layout
 from video_contrast.storage import RunFolder
@@ -255,7 +256,7 @@ def _retrieval(runs: tuple[_ScoredRun, _ScoredRun], test: PairedTest) -> list[Co
 
 
 def paired_row(
-    test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Any, *, left_out: int
+    test: PairedTest, figure: str, hits: Sequence[np.ndarray], clusters: Values, *, left_out: int
 ) -> Comparison:
     """The row of a figure of both models.
 

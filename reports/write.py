@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
@@ -195,7 +195,7 @@ def _numbers(text: str) -> Json:
     )
 
 
-def _embedded(value: object) -> Any:
+def _embedded(value: object) -> Json:
     """JSON that may stand inside of a script element: no `<` in it, so no caption can end the element."""
     import markupsafe
 

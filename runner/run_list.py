@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from video_contrast.errors import UsageError, unknown_name
+from video_contrast.files import Json
 from video_contrast.options import GivenOptions, Option, bind, options_of
 from video_contrast.runner.kinds import all_kinds
 from video_contrast.runner.options import ScoreOptions
@@ -138,7 +139,7 @@ def _checked(option: Option, value: Any, place: str) -> Any:
     raise UsageError(f"{place}: {option.name} {value!r} is not {expected.__name__}")
 
 
-def _configs(config: Any, place: str) -> tuple[str, ...] | None:
+def _configs(config: Json, place: str) -> tuple[str, ...] | None:
     if config is None:
         return None
     words = config.split(",") if isinstance(config, str) else config

@@ -36,7 +36,7 @@ class StoredFrames:
     scale: torch.Tensor
     offset: torch.Tensor
 
-    def pixels(self, clips: Sequence[int], device: Any = "cpu") -> torch.Tensor:
+    def pixels(self, clips: Sequence[int], device: str | torch.device = "cpu") -> torch.Tensor:
         """float32[B, T, 3, H, W], scaled and normalised as the processor does it."""
         raw = torch.from_numpy(np.ascontiguousarray(self.frames[list(clips)])).to(device)
         return raw.float() * self.scale.to(device) + self.offset.to(device)

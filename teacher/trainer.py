@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.utils.data import DataLoader
-from transformers import Trainer, TrainingArguments
+from transformers import Trainer, TrainerControl, TrainingArguments
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.teacher import saving
@@ -50,7 +50,7 @@ class TeachTrainer(Trainer):
         epoch: the first one that is gone through.
     """
 
-    control: Any
+    control: TrainerControl
     _logged: int = 0  # the step of the last losses that were logged
 
     def __init__(

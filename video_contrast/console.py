@@ -58,7 +58,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Prints JSON with sorted keys. NaN is refused, as everywhere."""
     print(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str))
 

@@ -94,8 +94,8 @@ class Option:
     """
 
     name: str
-    type: Any
-    default: Any
+    type: Any  # an annotation: a class, a union, a `Literal`
+    default: Any  # of that type, or `REQUIRED`
     help: str
     flag: Flag = Flag()
     panel: str = ""

@@ -3,7 +3,8 @@
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+
+from video_contrast.files import Json
 
 
 def text(name: str) -> str:
@@ -17,6 +18,6 @@ def lines(name: str) -> tuple[str, ...]:
     return tuple(line for raw in text(name).splitlines() if (line := raw.strip()) and not line.startswith("#"))
 
 
-def parsed(name: str) -> Any:
+def parsed(name: str) -> Json:
     """A JSON table."""
     return json.loads(text(name))

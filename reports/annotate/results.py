@@ -1,10 +1,9 @@
 """From a file of answers to figures, to the card of the judged set, and to a set of its own."""
 
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -15,6 +14,7 @@ from video_contrast.reports.annotate.votes import Votes
 from video_contrast.reports.annotate.writing import written_rows
 from video_contrast.rows import Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
+from video_contrast.storage.set_draft import FileWriter
 
 Task = Literal["judge", "write"]
 
@@ -95,7 +95,7 @@ def export_set(
     former = SetFolder(root).record.get("facts", {}) if SetFolder(root).is_built else {}
     facts = {**former, "configs": {name: {**how, **result_of(root, votes, config=config, split=split, task=task)}}}
     present = sorted({r["video_path"] for r in rows_left if resolve_under(root, r["video_path"]).is_file()})
-    files: dict[str, Callable[[Any], None]] = {path: partial(_copied, resolve_under(root, path)) for path in present}
+    files: dict[str, FileWriter] = {path: partial(_copied, resolve_under(root, path)) for path in present}
     return write_set(BuiltSet(f"{task}_by_people", {name: {split: rows_left}}, facts, files), output)
 
 
@@ -114,7 +114,7 @@ def record_in_card(folder: str | Path, config: str, figures: JudgedFigures) -> N
     write_card(draft.save())
 
 
-def _copied(source: Path, target: Any) -> None:
+def _copied(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
 
 

@@ -32,6 +32,8 @@ from video_contrast.runner.kinds.registry import KINDS, Family, Kind, KindOption
 from video_contrast.runner.kinds.source import LoadOptions, ModelSource
 from video_contrast.video import Clip
 
+Prepared = Any  # a clip as `encode_prepared` of the class that prepared it takes it
+
 __all__ = [
     "KINDS", "ClipFrames", "DualEncoder", "Encoder", "Family", "Kind", "KindOption", "LabelledItem", "LateJoinEncoder",
     "LoadOptions", "Model", "ModelSource", "PairScorer", "ScoreResult", "TextScorer", "kind", "product", "unit_rows",
@@ -159,12 +161,12 @@ class Encoder(Model):
 
     vector_length: int | None = None
 
-    def prepare(self, clip: ClipFrames) -> Any:
+    def prepare(self, clip: ClipFrames) -> Prepared:
         """Pixels made ready for the model. Called in decoding threads, several at once; no device work here."""
         return clip.frames
 
     @abstractmethod
-    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[Prepared]) -> np.ndarray:
         """Rows for a batch of what `prepare` returned: float32[N, D], D the same for every clip."""
 
     @abstractmethod

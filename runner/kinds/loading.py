@@ -177,7 +177,7 @@ def pixels_of(image_processor: Processor, frames: np.ndarray) -> Arrays:
     return {name: np.asarray(value) for name, value in batch.items() if name.startswith(("pixel", "spatial"))}
 
 
-def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: Any) -> Tensors:
+def pixels_on_device(image_processor: Processor, frames: np.ndarray, device: object) -> Tensors:
     """One clip through an image processor of torchvision's backend, resized on a device.
 
     Args:
@@ -249,7 +249,7 @@ class Tokens:
         if not self.padded:
             self.names += ("token_type_ids",)
 
-    def __call__(self, texts: Sequence[str], device: Any) -> Tensors:
+    def __call__(self, texts: Sequence[str], device: object) -> Tensors:
         """Tensors for a batch of texts."""
         tokens = self.tokenizer(
             self._cleaned(texts),

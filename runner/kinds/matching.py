@@ -8,7 +8,7 @@ goes through it once, whatever the number of captions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -198,7 +198,7 @@ class _BlipCoarse(DualEncoder):
         self.model = model
         self.processor = processor
 
-    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
         """float32[N, D], rows of length 1."""
         import torch
 
@@ -226,7 +226,7 @@ class _Blip2Coarse(DualEncoder):
         self.model = model
         self.processor = processor
 
-    def encode_prepared(self, prepared: Sequence[Any]) -> np.ndarray:
+    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
         """float32[N, Q*D]: the queries of the clip's frames, averaged over frames."""
         import torch
 

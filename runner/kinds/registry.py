@@ -10,6 +10,7 @@ from video_contrast.files import Json
 from video_contrast.runner.kinds.source import KindOptions, LoadOptions, ModelSource
 
 Family = Literal["encoder", "pair", "text"]
+Loader = Callable[[ModelSource, LoadOptions], Any]  # the family of its kind says what it returns
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Kind:
 
     name: str
     family: Family
-    load: Callable[[ModelSource, LoadOptions], Any]
+    load: Loader
     summary: str
     requirements: str = "nothing"
     architectures: tuple[str, ...] = ()
@@ -97,9 +98,7 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
-def kind(
-    name: str, *, family: Family, summary: str, **facts: Any
-) -> Callable[[Callable[[ModelSource, LoadOptions], Any]], Callable[[ModelSource, LoadOptions], Any]]:
+def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:
     """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`.
 
     Args:
@@ -109,7 +108,7 @@ def kind(
         facts: the other fields of `Kind`.
     """
 
-    def register(load: Callable[[ModelSource, LoadOptions], Any]) -> Callable[[ModelSource, LoadOptions], Any]:
+    def register(load: Loader) -> Loader:
         KINDS[name] = Kind(name=name, family=family, load=load, summary=summary, **facts)
         return load
 

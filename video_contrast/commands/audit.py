@@ -1,13 +1,14 @@
 """`video-contrast audit DATASET [--config CONFIG ...] [--refine]`: the audit of a set, written into its card."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, names_in
 from video_contrast.console import AsJson, Quiet, counted, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
 if TYPE_CHECKING:
+    from video_contrast.audit.blind_audit import PerplexityModel
     from video_contrast.audit.records import ConfigAudit
 
 
@@ -51,7 +52,13 @@ def audit(
 
 
 def _audit_table(
-    dataset: Path, configs: list[str] | None, *, split: str | None, refine: bool, language_model: Any, seed: int
+    dataset: Path,
+    configs: list[str] | None,
+    *,
+    split: str | None,
+    refine: bool,
+    language_model: "PerplexityModel | None",
+    seed: int,
 ) -> "dict[str, ConfigAudit]":
     """The audit of a table, or of a folder without a record: nothing is written."""
     from video_contrast.audit.xray import certificate, xray
@@ -73,7 +80,7 @@ def _audit_table(
     return results
 
 
-def loaded_language_model(name: str | None, device: str) -> Any:
+def loaded_language_model(name: str | None, device: str) -> "PerplexityModel | None":
     """The causal language model of `--language-model`; None where none is named."""
     if name is None:
         return None

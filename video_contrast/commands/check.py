@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from video_contrast.commands.command import Command
 from video_contrast.console import AsJson, Quiet, bar, counted, print_json
 from video_contrast.options import VideoRoot
 
+if TYPE_CHECKING:
+    from video_contrast.audit.check import Checked
+
+Item = TypeVar("Item")
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
 
@@ -68,7 +72,7 @@ def check(
         raise VideoContrastError(f"{dataset}: " + ", ".join(text for n, text in counts if n))
 
 
-def _print(checked: Any, folder: Path, manifest: Path | None) -> None:
+def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
     for config, splits in checked.rows.items():
         print(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
     for problem in checked.problems:
@@ -101,5 +105,5 @@ def _names(what: str, names: list[str]) -> None:
         print(f"{what}: and {len(names) - SHOWN} more, see the manifest")
 
 
-def _bar(items: Iterable[Any], total: int) -> Iterable[Any]:
+def _bar(items: Iterable[Item], total: int) -> Iterable[Item]:
     return bar(items, total=total, desc="videos", unit="file")

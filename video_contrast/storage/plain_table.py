@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, cast
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import Json
 from video_contrast.options import Flag
 from video_contrast.rows import MultipleChoiceRow, Row, layout_of, multiple_choice_row, table_columns
 from video_contrast.seeds import stream
@@ -332,7 +333,7 @@ def _is_number(value: object) -> bool:
     )
 
 
-def _list_of_text(text: str) -> Any:
+def _list_of_text(text: str) -> Json:
     """A list that was written as text: JSON, or Python's form."""
     import ast
     import json

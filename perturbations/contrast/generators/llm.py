@@ -4,13 +4,12 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from numpy.random import Generator as Random
 
 from video_contrast.chat_model import AnswerStore, ChatModel, Cost, Message
 from video_contrast.errors import UsageError
-from video_contrast.files import cache_dir
+from video_contrast.files import Json, cache_dir
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.contrast.generators.local_chat import Chat, LocalChat
 from video_contrast.seeds import digest
@@ -126,7 +125,7 @@ def parse(answer: str) -> list[str] | None:
     if not match:
         return None
     try:
-        value: Any = json.loads(match.group())
+        value: Json = json.loads(match.group())
     except ValueError:
         return None
     items = value.get("replacements") if isinstance(value, dict) else None
