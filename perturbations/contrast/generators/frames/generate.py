@@ -103,8 +103,8 @@ class ProposedContrasts:
         if clips >= _ENOUGH and len(self.proposals) < _FEW[self.quality] * clips:
             return [
                 f"less than {_FEW[self.quality]:.0%} of the clips have a contrast of the kind {self.kind}: the "
-                "captions may be of another domain than the counts (give training captions of their own, --training), or "
-                "hold few plain statements (--explain says which rule left none); --quality all asks less of a contrast"
+                "captions may be of another domain than the counts (give training captions of their own, --training), "
+                "or hold few plain statements (--explain says which rule left none); --quality all asks less"
             ]
         return []
 
