@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import read_json, write_json
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 if TYPE_CHECKING:
     from video_contrast.runner.kinds.base import ModelSource
@@ -79,7 +79,7 @@ def check_base(folder: Path, base: ModelSource, digest: str) -> None:
         )
 
 
-def merged(model: Model, folder: Path) -> Model:
+def merged(model: TorchModel, folder: Path) -> TorchModel:
     """The model with the adapters added to its weights: of its own class again.
 
     Raises:
@@ -105,5 +105,5 @@ def merged(model: Model, folder: Path) -> Model:
         raise UsageError(f"{folder} adapts another base than this {name}, which has no place for {foreign[0]}")
     if absent := sorted(key for key in own - read if ".lora_" in key):
         raise UsageError(f"{folder} adapts another base than this {name}: it holds nothing for {absent[0]}")
-    plain: Model = adapted.merge_and_unload()
+    plain: TorchModel = adapted.merge_and_unload()
     return plain

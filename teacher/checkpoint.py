@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.locate import locate
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Processor, TorchModel
 
 DEFAULT_FRAMES = 8
 
@@ -19,7 +19,7 @@ class LoadedCheckpoint(NamedTuple):
         revision: digest of its files.
     """
 
-    net: Model
+    net: TorchModel
     processor: Processor
     revision: str
 
@@ -52,7 +52,7 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     return LoadedCheckpoint(net, load_processor(source, loading), source.revision)
 
 
-def save_checkpoint(net: Model, processor: Processor, folder: Path) -> None:
+def save_checkpoint(net: TorchModel, processor: Processor, folder: Path) -> None:
     """Writes a plain `save_pretrained` folder.
 
     Args:
@@ -64,7 +64,7 @@ def save_checkpoint(net: Model, processor: Processor, folder: Path) -> None:
     processor.save_pretrained(folder)
 
 
-def frames_of(net: Model, requested: int | None) -> int:
+def frames_of(net: TorchModel, requested: int | None) -> int:
     """Frames a clip: as many as the model needs, or as requested.
 
     Raises:

@@ -8,10 +8,10 @@ from video_contrast.errors import UsageError
 from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.teacher.options import LoraOptions
 from video_contrast.teacher.pairs import FREEZE
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 
-def adapted(net: Model, base: str, options: LoraOptions, freeze: str) -> Model:
+def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> TorchModel:
     """Puts adapters into the model's layers; nothing else learns.
 
     Args:
@@ -53,7 +53,7 @@ def adapted(net: Model, base: str, options: LoraOptions, freeze: str) -> Model:
     return model
 
 
-def save_adapters(model: Model, folder: Path, digest: str) -> None:
+def save_adapters(model: TorchModel, folder: Path, digest: str) -> None:
     """Writes the adapter folder: `adapter_config.json`, `adapter_model.safetensors`, and what their base was.
 
     Args:

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher.options import TEMPERATURE
-from video_contrast.untyped import Model, Tensor
+from video_contrast.untyped import Tensor, TorchModel
 
 FREEZE = {"none": (), "vision": ("vision",), "text": ("text",), "both": ("vision", "text")}
 HEADS = {"vision": "visual_projection", "text": "text_projection"}
@@ -31,7 +31,7 @@ class Pairs(nn.Module):
         UsageError: with these towers frozen nothing is left to learn.
     """
 
-    def __init__(self, model: Model, freeze: str = "none") -> None:
+    def __init__(self, model: TorchModel, freeze: str = "none") -> None:
         super().__init__()
         self.model = model
         self.xclip = type(model).__name__ == "XCLIPModel"

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 
 def parameter_groups(
-    model: Model, weight_decay: float, rates: dict[str, float] | None = None
+    model: TorchModel, weight_decay: float, rates: dict[str, float] | None = None
 ) -> list[dict[str, object]]:
     """The parameters that learn, for an optimizer: matrices with weight decay, the others without.
 

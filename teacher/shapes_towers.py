@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 
-def embed_clips(model: Model, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:
+def embed_clips(model: TorchModel, clips: np.ndarray, *, unit: bool = True) -> torch.Tensor:
     """float32[B, D] of uint8[B, T, H, W, 3]; a CLIP's frames are encoded one by one and averaged.
 
     Args:
@@ -23,7 +23,7 @@ def embed_clips(model: Model, clips: np.ndarray, *, unit: bool = True) -> torch.
     return frames.view(*clips.shape[:2], -1).mean(1)
 
 
-def embed_texts(model: Model, words: Tokenizer, texts: list[str]) -> torch.Tensor:
+def embed_texts(model: TorchModel, words: Tokenizer, texts: list[str]) -> torch.Tensor:
     """Returns float32[M, D]; equal texts are encoded once.
 
     Args:

@@ -39,7 +39,7 @@ from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.run import teach
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
 from video_contrast.teacher.shapes_warm_up import warm_up
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 from video_contrast.video import frame_indices
 
 SEED = 1000
@@ -136,7 +136,9 @@ def vocabulary(seed: int = SEED) -> Tokenizer:
     )
 
 
-def train(name: str, start: Model, words: Tokenizer, *, seed: int = SEED, log: Callable[..., None] = print) -> Model:
+def train(
+    name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED, log: Callable[..., None] = print
+) -> TorchModel:
     """Trains a checkpoint by contrast in the batch from the weights of `start`, and returns the model.
 
     Args:
@@ -176,7 +178,7 @@ def train(name: str, start: Model, words: Tokenizer, *, seed: int = SEED, log: C
     return model
 
 
-def taught(plain: Path, work: Path, *, seed: int = SEED) -> Model:
+def taught(plain: Path, work: Path, *, seed: int = SEED) -> TorchModel:
     """Trains `temporal` from the folder of `temporal-plain` with `teach`, and returns the model.
 
     Args:
@@ -196,7 +198,7 @@ def taught(plain: Path, work: Path, *, seed: int = SEED) -> Model:
     return load_checkpoint(model)[0]
 
 
-def losses(model: Model, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
+def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str, torch.Tensor]:
     """Returns the in-batch contrast both ways, and the label loss of the caption against its hard negatives.
 
     Args:
@@ -221,7 +223,7 @@ def losses(model: Model, words: Tokenizer, batch: ShapesBatch) -> dict[str, torc
     return terms
 
 
-def _optimizer(model: Model, peak: float) -> torch.optim.Optimizer:
+def _optimizer(model: TorchModel, peak: float) -> torch.optim.Optimizer:
     return torch.optim.AdamW(parameter_groups(model, 0.05), lr=peak, betas=(0.9, 0.98), eps=1e-6)
 
 
@@ -252,7 +254,7 @@ def main() -> None:
             print(f"written to {arguments.output / name}", flush=True)
 
 
-def _start(words: Tokenizer, seed: int, stored: Path) -> Model:
+def _start(words: Tokenizer, seed: int, stored: Path) -> TorchModel:
     """The warmed-up start, made once."""
     model = tiny_models.clip(words, seed)
     if stored.exists():

@@ -31,7 +31,7 @@ from video_contrast.builders.shapes.world import (
 from video_contrast.seeds import stream
 from video_contrast.teacher import tiny_models
 from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 STEPS = 1100
 BATCH = 96
@@ -49,7 +49,7 @@ CLASSES = {
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
 
 
-def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..., None] = print) -> Model:
+def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..., None] = print) -> TorchModel:
     """Returns a CLIP with warmed-up towers.
 
     Args:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.teacher.caption_rows import CaptionNegatives
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 DIMENSIONS = 64
 
@@ -71,7 +71,7 @@ class LatentSemantics:
 class SentenceTeacher:
     """A sentence-transformers model."""
 
-    model: Model  # a `SentenceTransformer`, imported only where one is loaded
+    model: TorchModel  # a `SentenceTransformer`, imported only where one is loaded
     name: str
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from video_contrast.untyped import Model, Processor, Tokenizer
+from video_contrast.untyped import Processor, Tokenizer, TorchModel
 
 IMAGE = 64
 PATCH = 16
@@ -58,7 +58,7 @@ def tokenizer(captions: Iterable[str], vocabulary: int = 640) -> Tokenizer:
     return words
 
 
-def xclip(words: Tokenizer, seed: int) -> Model:
+def xclip(words: Tokenizer, seed: int) -> TorchModel:
     """A tiny X-CLIP whose prompt generator adds nothing, so that similarity is a plain product."""
     from transformers import XCLIPConfig, XCLIPModel
 
@@ -84,7 +84,7 @@ def xclip(words: Tokenizer, seed: int) -> Model:
     return _started(model)
 
 
-def clip(words: Tokenizer, seed: int) -> Model:
+def clip(words: Tokenizer, seed: int) -> TorchModel:
     """A tiny CLIP: frames one by one, so a clip is a bag of frames."""
     from transformers import CLIPConfig, CLIPModel
 
@@ -92,7 +92,7 @@ def clip(words: Tokenizer, seed: int) -> Model:
     return _started(CLIPModel(CLIPConfig(text_config=_text(words), vision_config=_vision(), projection_dim=PROJECTED)))
 
 
-def with_towers_of(model: Model, other: Model) -> Model:
+def with_towers_of(model: TorchModel, other: TorchModel) -> TorchModel:
     """The model with every weight of another tiny model that has the same name and shape."""
     own, weights = model.state_dict(), other.state_dict()
     shared = {name: value for name, value in weights.items() if name in own and own[name].shape == value.shape}
@@ -100,7 +100,7 @@ def with_towers_of(model: Model, other: Model) -> Model:
     return model
 
 
-def processor(model: Model, words: Tokenizer) -> Processor:
+def processor(model: TorchModel, words: Tokenizer) -> Processor:
     """The processor that goes with a model, so that `AutoProcessor` finds it beside the weights."""
     from transformers import CLIPImageProcessorPil, CLIPProcessor, VideoMAEImageProcessorPil, XCLIPProcessor
 
@@ -114,7 +114,7 @@ def processor(model: Model, words: Tokenizer) -> Processor:
     return joint
 
 
-def save(model: Model, words: Tokenizer, folder: Path) -> None:
+def save(model: TorchModel, words: Tokenizer, folder: Path) -> None:
     """Writes a plain `save_pretrained` folder: weights in half precision, config, tokenizer, processor.
 
     Args:
@@ -155,7 +155,7 @@ def _vision() -> dict[str, float]:
     }
 
 
-def start_from_pictures(model: Model, frames: np.ndarray) -> None:
+def start_from_pictures(model: TorchModel, frames: np.ndarray) -> None:
     """Starts the patch embedding as the whitened principal components of real patches, and positions as a map.
 
     Small transformers otherwise spend most of a short training on finding out that patches have edges and places.
@@ -184,7 +184,7 @@ def start_from_pictures(model: Model, frames: np.ndarray) -> None:
         where[1:] = _sinusoids(grid, HIDDEN) - torch.from_numpy(weight @ mean).float()
 
 
-def _started(model: Model) -> Model:
+def _started(model: TorchModel) -> TorchModel:
     # Words that differ and attention that looks somewhere from the start: the library's small numbers are for huge
     # runs. In a hundred batches the vision tower names twice as many colours so (.65 against .29).
     with torch.no_grad():

@@ -33,7 +33,7 @@ from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.terms import losses
-from video_contrast.untyped import Model, Tensor
+from video_contrast.untyped import Tensor, TorchModel
 
 WEIGHTS = "model.safetensors"
 
@@ -89,7 +89,7 @@ class TeachTrainer(Trainer):
         return DataLoader(_Numbers(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
-        self, model: Model, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
+        self, model: TorchModel, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The sum of the losses of a batch, checked.
 
@@ -109,7 +109,9 @@ class TeachTrainer(Trainer):
             self.sums[name] = self.sums.get(name, 0.0) + value.detach() / self.current_gradient_accumulation_steps
         return (loss, cosines) if return_outputs else loss
 
-    def training_step(self, model: Model, inputs: dict[str, Batch], num_items_in_batch: Any = None) -> torch.Tensor:
+    def training_step(
+        self, model: TorchModel, inputs: dict[str, Batch], num_items_in_batch: Any = None
+    ) -> torch.Tensor:
         """The library's, and a check of the gradients before they are used.
 
         Args:
@@ -190,7 +192,7 @@ class TeachTrainer(Trainer):
             tensors = {name: value.detach().contiguous() for name, value in _saved_tensors(self.model)}
             save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
-    def _save_checkpoint(self, model: Model, trial: Any) -> None:
+    def _save_checkpoint(self, model: TorchModel, trial: Any) -> None:
         super()._save_checkpoint(model, trial)
         self.accelerator.wait_for_everyone()
         if self.args.should_save:
@@ -199,7 +201,7 @@ class TeachTrainer(Trainer):
             saving.mark_whole(folder)
         self.accelerator.wait_for_everyone()
 
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Model | None = None) -> None:
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: TorchModel | None = None) -> None:
         self.restore(Path(resume_from_checkpoint))
 
     def _load_best_model(self) -> None:

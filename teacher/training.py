@@ -16,7 +16,7 @@ from video_contrast.teacher.feed import TrainingData
 from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.trainer import TeachTrainer
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 LARGEST_SCALE = float(np.log(100))  # CLIP (arXiv:2103.00020, 2.5): logits are scaled by at most 100
 
@@ -41,7 +41,7 @@ class TrainResult(TrainedSteps):
 
 
 def train(
-    model: Model,
+    model: TorchModel,
     data: TrainingData,
     *,
     options: TrainingOptions,

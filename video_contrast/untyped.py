@@ -13,7 +13,7 @@ Sense = Any  # a synset of NLTK's WordNet
 
 
 # To the checker these have any attribute, but a tokenizer is no model.
-class Model(Any):
+class TorchModel(Any):
     """A torch module of transformers, peft or sentence-transformers."""
 
 

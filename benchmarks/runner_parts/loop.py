@@ -25,7 +25,7 @@ from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import ClipFrames, LoadOptions, choose
 from video_contrast.runner.locate import locate
 from video_contrast.storage import open_set
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 from video_contrast.video import decode, frame_indices, index_of
 
 CLIPS_A_BATCH = 32  # as the runner's
@@ -57,7 +57,7 @@ def load(model: str, frames: int | None = None, device: str = "cpu", dtype: str 
     return loaded, frames
 
 
-def run_condition(model: Model, frames: int, folder: Path, condition: Condition, clock: Clock) -> np.ndarray:
+def run_condition(model: TorchModel, frames: int, folder: Path, condition: Condition, clock: Clock) -> np.ndarray:
     """float32[clips, captions]: the scores under one condition, from nothing."""
     rows = open_set(folder).retrieval_rows("retrieval", "test")
     captions, ids = [row["captions"][0] for row in rows], [row["id"] for row in rows]

@@ -23,13 +23,13 @@ from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.sets import load_set
 from video_contrast.runner.store import Store
 from video_contrast.runner.views import Sampling
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 ROUNDS = 3
 
 
 def throughput(
-    model: Model, folder: Path, *, frames: int, batch: int, workers: int, rounds: int = ROUNDS
+    model: TorchModel, folder: Path, *, frames: int, batch: int, workers: int, rounds: int = ROUNDS
 ) -> dict[str, list[float]]:
     """Clips a second, one figure a round: `decode` (and preparing), `model` (on prepared clips), `together`.
 

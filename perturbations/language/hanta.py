@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 # BNC C5 -> Penn. Base forms (VVB, VBB ...) become VB or VBP by the words around them.
 C5_TO_PENN = {
@@ -26,7 +26,7 @@ class HantaTagger:
     def __init__(self) -> None:
         from HanTa import HanoverTagger
 
-        self._model: Model = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
+        self._model: TorchModel = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
         self._model.analyze_forward = lru_cache(_CACHED_WORDS)(self._model.analyze_forward)
 
     @property

@@ -9,7 +9,7 @@ from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, put, sample
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
 _COARSE = ("NN", "VB", "JJ", "RB")
@@ -42,7 +42,7 @@ def _targets(tokens: list[Token], rng: Generator) -> list[Token]:
 
 
 def _propose(
-    captions: list[str], targets: list[list[Token]], tokenizer: Tokenizer, model: Model
+    captions: list[str], targets: list[list[Token]], tokenizer: Tokenizer, model: TorchModel
 ) -> list[list[list[str]]]:
     """For each masked word the model's best whole words, best first."""
     import torch

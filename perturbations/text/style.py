@@ -18,7 +18,7 @@ from video_contrast.perturbations.text.passive import passive
 from video_contrast.perturbations.text.passive_parsed import parses
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
-from video_contrast.untyped import Model, Tensor, Tokenizer
+from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 
 SAMPLES = 5
 TOP_K, TOP_P = 50, 0.95
@@ -97,7 +97,9 @@ def _transfer(name: str, captions: list[str], rngs: list[Generator], models: _Gi
     return choose(captions, rewritten, *judge)
 
 
-def sample_rewritings(texts: list[str], rngs: list[Generator], tokenizer: Tokenizer, model: Model) -> list[list[str]]:
+def sample_rewritings(
+    texts: list[str], rngs: list[Generator], tokenizer: Tokenizer, model: TorchModel
+) -> list[list[str]]:
     """Returns `SAMPLES` sampled outputs a text.
 
     Args:
@@ -153,7 +155,7 @@ class _Draw:
         return out.scatter(1, places.gather(1, chosen), 0.0)
 
 
-def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer, model: Model) -> list[str]:
+def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
     """Returns of each caption's rewritings the one that follows from it best; the first of equals.
 
     Args:

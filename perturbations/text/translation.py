@@ -6,7 +6,7 @@ from numpy.random import Generator
 
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 _BEAMS = 5
 _LONGEST = 128  # tokens
@@ -29,7 +29,7 @@ def back_trans(
     return [text or caption for text, caption in zip(texts, captions, strict=True)]
 
 
-def translate(texts: list[str], tokenizer: Tokenizer, model: Model) -> list[str]:
+def translate(texts: list[str], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
     """The best translation of each text by beam search.
 
     Args:

@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.loading import Tensors, tokenizer_of
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Processor, TorchModel
 
 SWITCH = "enable_thinking"  # the name that templates give it
 THINK = "<think>"
@@ -89,7 +89,7 @@ class ChatPrompts:
         UsageError: the model is to think, and its template knows no thinking.
     """
 
-    def __init__(self, model: Model, processor: Processor, *, thinking: int = 0) -> None:
+    def __init__(self, model: TorchModel, processor: Processor, *, thinking: int = 0) -> None:
         self.model = model
         self.processor = processor
         self.tokenizer = tokenizer_of(processor)

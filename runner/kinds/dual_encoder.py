@@ -38,7 +38,7 @@ from video_contrast.runner.kinds.loading import (
     to_numpy,
     unit,
 )
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Processor, TorchModel
 
 ARCHITECTURES = (
     "CLIPModel",
@@ -69,7 +69,7 @@ class ImageTextEncoder(DualEncoder):
 
     def __init__(
         self,
-        model: Model,
+        model: TorchModel,
         processor: Processor,
         *,
         pooling: str = "mean",

@@ -26,7 +26,7 @@ from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
 from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
 from video_contrast.runner.kinds.thinking import think
 from video_contrast.runner.kinds.video_metadata import told_times
-from video_contrast.untyped import Model, Processor, Tensor
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 T = TypeVar("T")
 SHOWN = 64  # tokens before the end of the video that are shown decoded
@@ -64,7 +64,7 @@ class GenerativeScorer(PairScorer):
         VideoContrastError: the processor has no chat template, or Yes and No are no single tokens.
     """
 
-    def __init__(self, model: Model, processor: Processor, options: ScoringOptions | None = None) -> None:
+    def __init__(self, model: TorchModel, processor: Processor, options: ScoringOptions | None = None) -> None:
         self.model = model
         self.options = options or ScoringOptions()
         if self.options.thinking and self.options.scoring == "loglik":

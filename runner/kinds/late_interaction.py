@@ -27,7 +27,7 @@ from video_contrast.runner.kinds.sentence import (
     sampled,
 )
 from video_contrast.runner.kinds.video_metadata import metadata_of
-from video_contrast.untyped import Model, Processor, Tensor
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval")
 FRAMES_AT_ONCE = 8
@@ -42,7 +42,7 @@ class ColEncoder(LateJoinEncoder):
         prompt_text: before each caption, instead of the processor's `query_prefix`.
     """
 
-    def __init__(self, model: Model, processor: Processor, *, prompt_text: str | None = None) -> None:
+    def __init__(self, model: TorchModel, processor: Processor, *, prompt_text: str | None = None) -> None:
         self.model = model
         self.processor = processor
         if not hasattr(model.config, "embedding_dim"):

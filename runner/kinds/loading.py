@@ -14,7 +14,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.adapters import merged
 from video_contrast.runner.kinds.base import LoadOptions, ModelSource
-from video_contrast.untyped import Model, Processor, Tensor, Tokenizer
+from video_contrast.untyped import Processor, Tensor, Tokenizer, TorchModel
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +31,7 @@ LONGEST = 300  # letters of an error of the library
 RESIZE_THEN_CROP = ("CLIPImageProcessorPil", "SiglipImageProcessorPil", "VideoMAEImageProcessorPil")
 
 
-def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> Model:
+def load_model(source: ModelSource, settings: LoadOptions, class_name: str | None = None) -> TorchModel:
     """The model in evaluation mode, on its device, in its dtype.
 
     Args:
@@ -64,11 +64,11 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
         model = merged(model, source.adapter)
     if not settings.device_map:
         model = model.to(settings.device)
-    evaluated: Model = model.eval()
+    evaluated: TorchModel = model.eval()
     return evaluated
 
 
-def _refuse_random_weights(source: ModelSource, model: Model, absent: set[str]) -> None:
+def _refuse_random_weights(source: ModelSource, model: TorchModel, absent: set[str]) -> None:
     """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
     if absent:
         few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
@@ -200,7 +200,7 @@ def _fits(image_processor: Processor, shape: tuple[int, int]) -> bool:
     return shape == (height, width) and (not crop or shape == (crop["height"], crop["width"]))
 
 
-def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: Model) -> Tensors:
+def on_device(arrays: Mapping[str, np.ndarray | torch.Tensor], model: TorchModel) -> Tensors:
     """Arrays as tensors on the model's device, floats in its dtype; pinned on their way to a GPU, so none waits."""
     import torch
 

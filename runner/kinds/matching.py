@@ -26,7 +26,7 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, to_numpy, unit
-from video_contrast.untyped import Model, Processor, Tensor
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 Aggregate = Literal["mean", "max"]
 
@@ -45,7 +45,7 @@ class MatchingScorer(PairScorer):
 
     def __init__(
         self,
-        model: Model,
+        model: TorchModel,
         processor: Processor,
         aggregate: Aggregate = "mean",
         batch_size: int = 32,
@@ -92,18 +92,18 @@ class MatchingScorer(PairScorer):
         return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 
 
-def _pixels(model: Model, processor: Processor, frames: list[np.ndarray]) -> Tensor:
+def _pixels(model: TorchModel, processor: Processor, frames: list[np.ndarray]) -> Tensor:
     pixels = processor.image_processor(images=frames, return_tensors="pt")["pixel_values"]
     return pixels.to(model.device, dtype=model.dtype)
 
 
-def _tokens(model: Model, processor: Processor, captions: list[str]) -> Tensor:
+def _tokens(model: TorchModel, processor: Processor, captions: list[str]) -> Tensor:
     return processor.tokenizer(
         captions, padding=True, truncation=True, max_length=_limit(model), return_tensors="pt"
     ).to(model.device)
 
 
-def _limit(model: Model) -> int:
+def _limit(model: TorchModel) -> int:
     return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
 
 
@@ -115,7 +115,9 @@ def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Tensor
     return list(zip(frame.reshape(-1).split(batch_size), caption.reshape(-1).split(batch_size), strict=True))
 
 
-def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int) -> Tensor:
+def _blip(
+    model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
+) -> Tensor:
     """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
     import torch
 
@@ -135,7 +137,7 @@ def _blip(model: Model, processor: Processor, frames: list[np.ndarray], captions
 
 
 def _blip2(
-    model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
+    model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
 ) -> Tensor:
     """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
     import torch
@@ -164,7 +166,7 @@ def _single_stream(two_classes: bool) -> Callable[..., Tensor]:
     """BridgeTower (two classes) and ViLT (one ranking logit): frame and caption go through together."""
 
     def match(
-        model: Model, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
+        model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
     ) -> Tensor:
         import torch
 
@@ -194,7 +196,7 @@ HEADS: dict[str, Callable[..., Tensor]] = {
 class _BlipCoarse(DualEncoder):
     """BLIP's contrastive embeddings (ITC): frames averaged, cosine with the caption."""
 
-    def __init__(self, model: Model, processor: Processor) -> None:
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
         self.processor = processor
 
@@ -222,7 +224,7 @@ class _BlipCoarse(DualEncoder):
 class _Blip2Coarse(DualEncoder):
     """BLIP-2's contrastive embeddings: the cosine of the query that fits best, averaged over frames."""
 
-    def __init__(self, model: Model, processor: Processor) -> None:
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
         self.processor = processor
 
@@ -259,7 +261,7 @@ class _Blip2Coarse(DualEncoder):
         return np.stack([(clip @ texts.T).max(axis=0) for clip in queries])
 
 
-COARSE: dict[str, Callable[[Model, Processor], Encoder]] = {
+COARSE: dict[str, Callable[[TorchModel, Processor], Encoder]] = {
     "BlipForImageTextRetrieval": _BlipCoarse,
     "Blip2ForImageTextRetrieval": _Blip2Coarse,
 }

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from video_contrast.runner.kinds.loading import Tensors
-from video_contrast.untyped import Cache, Model, Tensor
+from video_contrast.untyped import Cache, Tensor, TorchModel
 
 if TYPE_CHECKING:
     import torch
@@ -56,7 +56,7 @@ class Prefix:
         CannotShare: the model's cache cannot be continued by several endings.
     """
 
-    def __init__(self, model: Model, inputs: Tensors, length: int) -> None:
+    def __init__(self, model: TorchModel, inputs: Tensors, length: int) -> None:
         import torch
 
         self.model = model
@@ -114,7 +114,7 @@ class Prefix:
         return [results[i] for i in range(len(endings))]
 
 
-def forward(model: Model, positions: int | torch.Tensor, **arguments: Any) -> Any:
+def forward(model: TorchModel, positions: int | torch.Tensor, **arguments: Any) -> Any:
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     Args:
@@ -138,7 +138,7 @@ def forward(model: Model, positions: int | torch.Tensor, **arguments: Any) -> An
         hook.remove()
 
 
-def _positions(model: Model, inputs: Tensors) -> Tensor:
+def _positions(model: TorchModel, inputs: Tensors) -> Tensor:
     """Positions of a whole prompt, int64[3 or 4, 1, P], of a model that computes its own; None for all others."""
     traits = _traits(model)
     for name in traits.remembering:
@@ -166,10 +166,10 @@ class _Traits:
     remembering: tuple[str, ...]
 
 
-_TRAITS: WeakKeyDictionary[Model, _Traits] = WeakKeyDictionary()
+_TRAITS: WeakKeyDictionary[TorchModel, _Traits] = WeakKeyDictionary()
 
 
-def _traits(model: Model) -> _Traits:
+def _traits(model: TorchModel) -> _Traits:
     if model not in _TRAITS:
         modules = dict(model.named_modules())
         owner = next((name for name, module in modules.items() if hasattr(module, "compute_3d_position_ids")), None)
@@ -229,7 +229,7 @@ def _state_size(cache: Cache) -> int:
 
 
 def score_unshared(
-    model: Model, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
+    model: TorchModel, inputs: Tensors, endings: Sequence[Sequence[int]], length: int, *, read: Read[T], only_last: bool
 ) -> list[T]:
     """The same as `Prefix(model, inputs, length).score(...)`, each ending with its whole prompt and video.
 

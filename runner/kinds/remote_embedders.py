@@ -20,7 +20,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, DualEncoder
 from video_contrast.runner.kinds.loading import Arrays, count_longer, on_device, pooled, to_numpy, tokenizer_of, unit
-from video_contrast.untyped import Model, Processor, Tensor
+from video_contrast.untyped import Processor, Tensor, TorchModel
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 OPENAI = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
@@ -87,7 +87,7 @@ INTERFACES = (
 )
 
 
-def interface_of(model: Model) -> Interface | None:
+def interface_of(model: TorchModel) -> Interface | None:
     """The interface that a model of remote code has; None where it has the library's own, or none that is known."""
     if hasattr(model, "get_video_features"):
         return None
@@ -110,7 +110,7 @@ class RemoteEncoder(DualEncoder):
         VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
     """
 
-    def __init__(self, model: Model, interface: Interface, processor: Processor | None) -> None:
+    def __init__(self, model: TorchModel, interface: Interface, processor: Processor | None) -> None:
         if interface.processor and interface.prepare is None and not hasattr(processor, "tokenizer"):
             raise VideoContrastError(
                 f"{type(model).__name__} comes without its processor (processor_config.json and its code), which makes "
@@ -184,7 +184,7 @@ def _projected(output: Tensor) -> Tensor:
     return rows.reshape(rows.shape[0], -1)
 
 
-def _tensor(value: Any, model: Model) -> Tensor:
+def _tensor(value: Any, model: TorchModel) -> Tensor:
     import torch
 
     tensor = torch.as_tensor(value).to(model.device)

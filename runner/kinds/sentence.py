@@ -28,7 +28,7 @@ from video_contrast.runner.kinds.base import (
 from video_contrast.runner.kinds.loading import count_longer, explained, reading, tokenizer_of
 from video_contrast.runner.kinds.prompts import prompt_hash
 from video_contrast.runner.kinds.video_metadata import metadata_of, takes_rate, told_times
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 NO_PROMPT = "none"
 PROMPT_TEXT = KindOption("prompt_text", str, "", "Prompt of captions; empty: the checkpoint's own; none: without one.")
@@ -48,7 +48,7 @@ class SentenceModel(Encoder):
         UsageError: it takes text only.
     """
 
-    def __init__(self, model: Model, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
+    def __init__(self, model: TorchModel, name: str, *, prompt_text: str = "", prompt_video: str = "") -> None:
         self.model = model
         self.modalities = [str(modality) for modality in getattr(model, "modalities", ["text"])]
         if "video" not in self.modalities and "image" not in self.modalities:
@@ -138,7 +138,7 @@ class SentenceEncoder(SentenceModel, DualEncoder):
         return np.asarray(rows, np.float32)
 
 
-def rendered(model: Model, content: Any, prompt: str, **more: Any) -> JsonObject:
+def rendered(model: TorchModel, content: Any, prompt: str, **more: Any) -> JsonObject:
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
 
     Args:
@@ -160,7 +160,7 @@ def rendered(model: Model, content: Any, prompt: str, **more: Any) -> JsonObject
     return shown
 
 
-def sampled(model: Model, clip: ClipFrames) -> JsonObject:
+def sampled(model: TorchModel, clip: ClipFrames) -> JsonObject:
     """What the video processor of a model is told besides the metadata: the frames are sampled already, at a rate."""
     inside = model[0] if hasattr(model, "__getitem__") else None
     processor = getattr(inside, "processor", None)
@@ -173,7 +173,7 @@ def prompt_of(option: str) -> str | None:
     return None if option == "" else "" if option == NO_PROMPT else option
 
 
-def saved_prompt(model: Model, names: Sequence[str]) -> str:
+def saved_prompt(model: TorchModel, names: Sequence[str]) -> str:
     """The prompt that a checkpoint saved under the first of some names, else its default one, else ""."""
     prompts = getattr(model, "prompts", None) or {}
     name = next((name for name in names if name in prompts), getattr(model, "default_prompt_name", None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from video_contrast.runner.kinds.chat_prompts import THINK, Prompt
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 END_OF_THINKING = "</think>"
 AFTER = "\n\n"  # what templates put between the block and the answer
@@ -26,7 +26,7 @@ class Thought:
     cut: bool
 
 
-def think(model: Model, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
+def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:
     """Lets a model think about one prompt, greedily.
 
     Args:

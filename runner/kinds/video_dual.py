@@ -26,7 +26,7 @@ from video_contrast.runner.kinds.loading import (
     unit,
 )
 from video_contrast.runner.kinds.remote_embedders import INTERFACES, RemoteEncoder, interface_of
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Processor, TorchModel
 
 ARCHITECTURES = ("VideoPrismClipModel", "PeVideoModel", "PeAudioVideoModel")
 PERCEPTION = ("PeVideoModel", "PeAudioVideoModel")
@@ -41,7 +41,7 @@ class VideoTextEncoder(DualEncoder):
         processor: its processor, with a tokenizer and a video processor, or an image processor that takes the frames.
     """
 
-    def __init__(self, model: Model, processor: Processor) -> None:
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
         self.name = type(model).__name__
         self.processor = processor
@@ -108,9 +108,9 @@ class VideoTextEncoder(DualEncoder):
                 rows = unit(pooled(self.model.get_text_features(**tokens)))
         return to_numpy(rows)
 
-    def _part(self) -> Model:
+    def _part(self) -> TorchModel:
         """The part of a Perception model that knows clips and texts, without sound."""
-        part: Model = self.model.video_model if hasattr(self.model, "video_model") else self.model
+        part: TorchModel = self.model.video_model if hasattr(self.model, "video_model") else self.model
         return part
 
 

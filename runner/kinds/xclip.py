@@ -13,7 +13,7 @@ import numpy as np
 from video_contrast.files import Json, JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind, product
 from video_contrast.runner.kinds.loading import Tokens, load_model, load_processor, on_device, pixels_of, to_numpy, unit
-from video_contrast.untyped import Model, Processor
+from video_contrast.untyped import Processor, TorchModel
 
 PAIRS_AT_A_TIME = 4096
 
@@ -24,7 +24,7 @@ class XCLIPEncoder(LateJoinEncoder):
     A video's row is its embedding followed by its averaged patch features (absent where the prompt adds nothing).
     """
 
-    def __init__(self, model: Model, processor: Processor) -> None:
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model
         self.images = getattr(processor, "image_processor", None) or processor.video_processor
         self.tokens = Tokens(processor.tokenizer, model.config)

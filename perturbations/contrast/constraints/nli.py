@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.batches import by_length, tokens_a_ba
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 
 @dataclass
@@ -41,7 +41,7 @@ class NotEntailed(Constraint):
         self._device = device_of(self.device)
         self._budget = tokens_a_batch(self.batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(self.nli_model, AutoTokenizer, "nli_model")
-        self._model: Model = (
+        self._model: TorchModel = (
             load(self.nli_model, AutoModelForSequenceClassification, "nli_model").to(self._device).eval()
         )
         labels = {str(name).lower(): int(number) for number, name in self._model.config.id2label.items()}

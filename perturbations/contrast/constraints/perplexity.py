@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.batches import by_length, tokens_a_ba
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tensor, Tokenizer
+from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory
 FORMS = ("rise", "printed")
@@ -29,7 +29,7 @@ class LanguageModel:
         self._device = device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "language_model")
-        self._model: Model = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
+        self._model: TorchModel = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> list[float]:

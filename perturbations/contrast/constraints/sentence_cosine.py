@@ -9,7 +9,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
 from video_contrast.perturbations.pretrained import device_of
-from video_contrast.untyped import Model
+from video_contrast.untyped import TorchModel
 
 _BATCH = 128
 
@@ -34,7 +34,7 @@ class SentenceCosine(Constraint):
         from sentence_transformers import SentenceTransformer
 
         try:
-            self._model: Model = SentenceTransformer(self.sentence_model, device=device_of(self.device))
+            self._model: TorchModel = SentenceTransformer(self.sentence_model, device=device_of(self.device))
         except (OSError, ValueError) as error:
             raise VideoContrastError(
                 f"sentence_model: the encoder {self.sentence_model!r} cannot be loaded. Download it on a machine "

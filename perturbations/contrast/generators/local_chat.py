@@ -9,7 +9,7 @@ from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 
 class Chat(Protocol):
@@ -53,7 +53,7 @@ class LocalChat:
             raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        self._network: Model = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
+        self._network: TorchModel = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
         self._network = self._network.to(self._device).eval()
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:

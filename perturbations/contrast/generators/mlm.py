@@ -8,7 +8,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 
 class MaskedGenerator:
@@ -44,7 +44,9 @@ class MaskedGenerator:
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator mlm")
         if self._tokenizer.mask_token is None:
             raise VideoContrastError(f"{model!r} has no mask token: the generator mlm needs a masked language model")
-        self._model: Model = load(model, AutoModelForMaskedLM, "model of the generator mlm").to(self._device).eval()
+        self._model: TorchModel = (
+            load(model, AutoModelForMaskedLM, "model of the generator mlm").to(self._device).eval()
+        )
         self._words = self._whole_words()
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:

@@ -9,7 +9,7 @@ from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
 from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Model, Tokenizer
+from video_contrast.untyped import Tokenizer, TorchModel
 
 SENTINEL, END = "<extra_id_0>", "<extra_id_1>"
 _WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*){0,2}")
@@ -48,7 +48,9 @@ class T5Generator:
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator t5")
         if self._tokenizer.convert_tokens_to_ids(SENTINEL) in (None, self._tokenizer.unk_token_id):
             raise VideoContrastError(f"the tokenizer of {model!r} has no {SENTINEL}: the generator t5 needs sentinels")
-        self._model: Model = load(model, AutoModelForSeq2SeqLM, "model of the generator t5").to(self._device).eval()
+        self._model: TorchModel = (
+            load(model, AutoModelForSeq2SeqLM, "model of the generator t5").to(self._device).eval()
+        )
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
         """Up to k different fillings an original, the likeliest first. Equal inputs are run once."""
