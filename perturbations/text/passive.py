@@ -18,10 +18,10 @@ from video_contrast.perturbations.text.passive_object import (
 )
 from video_contrast.perturbations.text.passive_parsed import parsed_passive
 from video_contrast.perturbations.text.passive_rest import places_end, rest_is_safe
-from video_contrast.perturbations.text.passive_second import agent_clause, planned, second_verb
+from video_contrast.perturbations.text.passive_second import agent_clause, planned
 from video_contrast.perturbations.text.passive_subject import turned_object
 from video_contrast.perturbations.text.passive_tags import mended
-from video_contrast.perturbations.text.passive_words import ALONE, CLAUSES, POSTURES, ROUTES, SHARING
+from video_contrast.perturbations.text.passive_words import ALONE, CLAUSES, POSTURES, SHARING
 from video_contrast.perturbations.text.verb_group import (
     FurtherVerb,
     VerbGroup,
@@ -153,48 +153,10 @@ def _there(caption: str, tokens: list[Token]) -> str | None:
 
 
 def _clause(caption: str, tokens: list[Token], lead: int) -> str | None:
-    """The caption with the clause that begins at `lead` and ends it in the passive; None where the rules do not fit."""
-    read = subject_and_verb(tokens, lead)
-    resting = read is not None and tokens[read[1].head].lemma in POSTURES | ROUTES  # better than "a kitchen is sat in"
-    first = None if resting else _of_first_verb(caption, tokens, lead)
-    return (
-        first or _of_second_verb(caption, tokens, lead) or (_of_first_verb(caption, tokens, lead) if resting else None)
-    )
+    """The caption with the clause that begins at `lead` and ends it in the passive; None where the rules do not fit.
 
-
-def _of_second_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
-    """ "a man is sitting on a bed playing a guitar": a guitar is being played by a man sitting on a bed."""
-    second = second_verb(caption, tokens, lead)
-    clause = None if second is None else object_of(tokens, second.verb)
-    part = None if second is None or clause is None else turned_object(caption, tokens, second.verb, clause)
-    if second is None or part is None:
-        return None
-    places = places_end(tokens, part.rest)  # they stay with the verb: "is being filmed in a garage by a man who ..."
-    if places < last_word(tokens) and not rest_is_safe(tokens, places, people=False, topic=part.topic):
-        return None
-    subject = caption[tokens[lead].start : tokens[second.subject_end - 1].end]
-    form = [] if not second.tense else [_be(second.tense == "VBD", tokens, part.thing)]
-    done = [
-        part.words,
-        *form,
-        f"{second.shown}being",
-        participle(tokens[second.verb.head].lemma),
-        part.particle,
-        part.moved,
-        part.gift,
-    ]
-    agent = within(subject, tokens[lead].tag)
-    where = caption[tokens[part.rest - 1].end : tokens[places - 1].end]
-    text = (
-        " ".join(word for word in done if word) + f"{where} by {agent}{second.tail}{caption[tokens[places - 1].end :]}"
-    )
-    if not lead and caption[:1].isupper():
-        text = text[:1].upper() + text[1:]
-    return caption[: tokens[lead].start] + text
-
-
-def _of_first_verb(caption: str, tokens: list[Token], lead: int) -> str | None:
-    """As `_clause`, where the verb right behind the subject has the object, or one that "and" joins to it."""
+    The verb right behind the subject has the object, or one that "and" joins to it.
+    """
     read = subject_and_verb(tokens, lead)
     if read is None:
         return None

@@ -16,7 +16,6 @@ WITH_PREPOSITION = {
         "stare": "at", "listen": "to", "work": "on with", "point": "at to", "laugh": "at", "deal": "with",
         "search": "for through", "wait": "for", "care": "for", "play": "with against", "fight": "with against",
         "flirt": "with", "argue": "about with", "think": "about", "sing": "about to into", "comment": "on",
-        "sit": "on at in", "stand": "on", "lay": "on in", "sleep": "in on", "swim": "in through",
         "step": "on over into", "jump": "on over into onto", "knock": "on against", "read": "from", "yell": "at",
         "scream": "at", "wave": "at", "smile": "at", "aim": "at", "type": "on", "write": "on", "draw": "on",
         "operate": "on", "focus": "on", "interact": "with", "wrestle": "with", "converse": "with",
