@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.contrast.generators.frames.words import Parse
 from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
@@ -83,7 +84,7 @@ def active_to_passive(
                 stacklevel=2,
                 source=error,
             )
-    parsed = parses(captions) or [None] * len(captions)
+    parsed: Sequence[Parse | None] = parses(captions) or [None] * len(captions)
     return [
         passive(caption, tokens, words) for caption, tokens, words in zip(captions, tag(captions), parsed, strict=True)
     ]

@@ -145,12 +145,12 @@ def _direct(tree: Sentence, subject: Subject, *, done: Done, group: str, agent: 
         is_bound(tree, tail.start, tail.end) and tree.words[tail.start].tag in ("IN", "TO") for tail in late
     ):
         return None  # "stares at a woman in the crowd before him"
-    said = [tree.text(done.thing.start, done.thing.end), group]
+    parts = [tree.text(done.thing.start, done.thing.end), group]
     if done.gift is not None:
-        said.append(tree.text(*done.gift))
-    said += texts(tree, early)
+        parts.append(tree.text(*done.gift))
+    parts += texts(tree, early)
     end = done.end
     if done.further is None:
-        said += [agent, *texts(tree, late)]
-        return NewClause(subject.start, end, " ".join(said))
-    return joined(tree, subject, done=done, said=said, late=late, agent=agent)
+        parts += [agent, *texts(tree, late)]
+        return NewClause(subject.start, end, " ".join(parts))
+    return joined(tree, subject, done=done, parts=parts, late=late, agent=agent)

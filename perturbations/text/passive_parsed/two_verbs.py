@@ -21,7 +21,7 @@ from video_contrast.perturbations.text.passive_words import ALONE, POSTURES, SHA
 
 
 def joined(
-    tree: Sentence, subject: Subject, *, done: Done, said: list[str], late: list[Tail], agent: str
+    tree: Sentence, subject: Subject, *, done: Done, parts: list[str], late: list[Tail], agent: str
 ) -> NewClause | None:
     """A clause whose verb has another joined to it by "and".
 
@@ -29,7 +29,7 @@ def joined(
         tree: of the caption.
         subject: whose words stand in front of the verb.
         done: the first verb and its object.
-        said: the words of the new clause so far.
+        parts: the words of the new clause so far.
         late: the tails behind the agent.
         agent: "by" and the subject.
     """
@@ -43,8 +43,8 @@ def joined(
         return None
     if tree.child(second, "nsubj", "nsubjpass", "expl") is not None:  # a clause of its own
         comma = "" if tree.words[joint].text != "and" else ","
-        said += [agent, *texts(tree, late)]
-        return NewClause(subject.start, last + 1, " ".join(said) + f"{comma} {tree.text(joint, last + 1)}")
+        parts += [agent, *texts(tree, late)]
+        return NewClause(subject.start, last + 1, " ".join(parts) + f"{comma} {tree.text(joint, last + 1)}")
     shown = verb.tag == "VBG" and word.tag == "VBZ"
     if late or tree.words[joint].text not in ("and", "then", "&") or not (shown or _form(word.tag) == _form(verb.tag)):
         return None
@@ -58,17 +58,17 @@ def joined(
         )
         if words is None or other.thing.start < second:
             return None
-        said += [between, tree.text(other.thing.start, other.thing.end), words]
-        said += [*texts(tree, tail_early), agent, *texts(tree, tail_late)]
-        return NewClause(subject.start, last + 1, " ".join(said))
+        parts += [between, tree.text(other.thing.start, other.thing.end), words]
+        parts += [*texts(tree, tail_early), agent, *texts(tree, tail_late)]
+        return NewClause(subject.start, last + 1, " ".join(parts))
     merged = _same_object(tree, done, second=second) if not shown else None
     if merged is not None:
-        return NewClause(subject.start, last + 1, " ".join([*said, between, merged, agent]))
+        return NewClause(subject.start, last + 1, " ".join([*parts, between, merged, agent]))
     who = who_of(tree, subject, done.group if not shown else Predicate((), (), second, ()))
     if who is None:
         return None
     relative = tree.text(joint + 1, last + 1)
-    return NewClause(subject.start, last + 1, " ".join([*said, agent, f"{who} {relative}"]))
+    return NewClause(subject.start, last + 1, " ".join([*parts, agent, f"{who} {relative}"]))
 
 
 def _same_object(tree: Sentence, done: Done, *, second: int) -> str | None:
@@ -130,40 +130,34 @@ def shared(tree: Sentence, verb: int, subject: Subject | None) -> NewClause | No
     moved = any(tree.words[tail.start].tag in ("IN", "TO") and tree.words[tail.start].dep == "prep" for tail in late)
     if None in tails or last != tree.descend(verb)[1] or moved:
         return None
-    late_own = (
-        any(tree.child(n, "nsubj") is None for n in range(late[0].start, late[0].end) if tree.words[n].dep == "advcl")
-        if late
-        else False
+    late_own = any(
+        tree.child(n, "nsubj") is None
+        for tail in late[:1]
+        for n in range(tail.start, tail.end)
+        if tree.words[n].dep == "advcl"
     )
-    if (
-        not right
-        and {one.lemma, two.lemma} <= SHARING | {"serve", "eat", "cook", "film"}
-        and _form(one.tag) == _form(two.tag)
-    ):
-        group = verb_words(tree, own, plural)
-        if group is None or done.group.particles:
+    pronoun = who_of(tree, subject, own)
+    clause = None if pronoun is None else f" {pronoun} {tree.text(verb, joint)}"
+    alike = _form(one.tag) == _form(two.tag)
+    what, who = verb_words(tree, done.group, plural), clause
+    if not right and alike and {one.lemma, two.lemma} <= SHARING | {"serve", "eat", "cook", "film"}:
+        what, who = verb_words(tree, own, plural), ""
+        if what is None or done.group.particles:
             return None
-        group += f" {tree.text(joint, second)} {participle(two.lemma)}"
-        who = ""
-    elif (one.lemma in ALONE or right) and not late_own and _form(one.tag) == _form(two.tag):
-        group, who = (
-            verb_words(tree, done.group._replace(auxiliaries=own.auxiliaries), plural),
-            who_of(tree, subject, own),
-        )
-        who = f" {who} {tree.text(verb, joint)}"
-    elif one.lemma == "be" and one.tag in ("VBZ", "VBP") and right and not late and two.tag in ("VBG", "VBZ"):
-        group, who = verb_words(tree, done.group, plural), who_of(tree, subject, own)
-        group = f"{be(False, plural)} {group}" if group and two.tag == "VBG" else group
-        who = f" {who} {tree.text(verb, joint)}"
-    else:
+        what += f" {tree.text(joint, second)} {participle(two.lemma)}"
+    elif alike and (one.lemma in ALONE or right) and not late_own:
+        what = verb_words(tree, done.group._replace(auxiliaries=own.auxiliaries), plural)
+    elif one.lemma != "be" or one.tag not in ("VBZ", "VBP") or not right or late or two.tag not in ("VBG", "VBZ"):
         return None
-    if group is None or who.startswith(" None"):
+    elif what is not None and two.tag == "VBG":
+        what = f"{be(False, plural)} {what}"
+    if what is None or who is None:
         return None
-    said = [tree.text(done.thing.start, done.thing.end), group]
+    parts = [tree.text(done.thing.start, done.thing.end), what]
     if done.gift is not None:
-        said.append(tree.text(*done.gift))
-    said += [*texts(tree, early), f"{agent}{who}", *texts(tree, late)]
-    return NewClause(subject.start, last + 1, " ".join(said))
+        parts.append(tree.text(*done.gift))
+    parts += [*texts(tree, early), f"{agent}{who}", *texts(tree, late)]
+    return NewClause(subject.start, last + 1, " ".join(parts))
 
 
 def _form(tag: str) -> str:
@@ -213,15 +207,15 @@ def behind_places(tree: Sentence, verb: int) -> NewClause | None:
         tree.words[tail.start].tag in ("IN", "TO") and tree.words[tail.start].dep == "prep" for tail in late
     ):
         return None
-    said = [tree.text(done.thing.start, done.thing.end), group]
+    parts = [tree.text(done.thing.start, done.thing.end), group]
     if done.gift is not None:
-        said.append(tree.text(*done.gift))
-    said += [*texts(tree, early), f"{agent}{doing}", *texts(tree, late)]
-    return NewClause(start, done.end, " ".join(said))
+        parts.append(tree.text(*done.gift))
+    parts += [*texts(tree, early), f"{agent}{doing}", *texts(tree, late)]
+    return NewClause(start, done.end, " ".join(parts))
 
 
 def _doing(tree: Sentence, first: int, *, verb: int, subject: Subject) -> tuple[str, str, str] | None:
-    """Of a first verb: what stands before "being" ("shown"), its tense, and what the agent is said to do."""
+    """Of a first verb: what stands before "being" ("shown"), its tense, and what the agent is parts to do."""
     head = tree.words[first]
     auxiliaries = [n for n in tree.children[first] if tree.words[n].dep in ("aux", "auxpass")]
     if auxiliaries and [tree.words[n].text for n in auxiliaries] not in (["is"], ["are"], ["was"], ["were"]):
