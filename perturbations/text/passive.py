@@ -21,7 +21,7 @@ from video_contrast.perturbations.text.passive_rest import places_end, rest_is_s
 from video_contrast.perturbations.text.passive_second import agent_clause, planned
 from video_contrast.perturbations.text.passive_subject import turned_object
 from video_contrast.perturbations.text.passive_tags import mended
-from video_contrast.perturbations.text.passive_words import ALONE, CLAUSES, POSTURES, SHARING
+from video_contrast.perturbations.text.passive_words import ALONE, CLAUSES, SHARING
 from video_contrast.perturbations.text.verb_group import (
     FurtherVerb,
     VerbGroup,
@@ -32,7 +32,6 @@ from video_contrast.perturbations.text.verb_group import (
 )
 
 _DEFINITE = frozenset("the this that these those".split())  # noqa: SIM905
-_OPENS_PHRASE = frozenset("a an the some this that these those one two three".split())  # noqa: SIM905
 _AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 
 
@@ -42,7 +41,7 @@ def passive(caption: str, tokens: list[Token], words: Parse | None = None) -> st
     Args:
         caption: the text.
         tokens: its tags.
-        words: its parse; with one the parse decides, but for captions whose verb the parser reads as a noun.
+        words: its parse, which decides where there is one.
 
     >>> from video_contrast.perturbations.language import tag
     >>> passive("a little girl does gymnastics", tag(["a little girl does gymnastics"], tagger="hanta")[0])
@@ -52,21 +51,8 @@ def passive(caption: str, tokens: list[Token], words: Parse | None = None) -> st
     if orders:
         return passive_imperative(caption, tokens, orders)
     if words is not None:
-        parsed = parsed_passive(caption, words, tokens)
-        if parsed != caption or not _misread(words, tokens):
-            return parsed
-        tagged = _tagged_passive(caption, tokens)
-        sure = tagged.split()[0].lower() in _OPENS_PHRASE or " are " in tagged
-        return tagged if sure else caption  # not "vine is dunked by michael jordan"
+        return parsed_passive(caption, words, tokens)
     return _tagged_passive(caption, tokens)
-
-
-def _misread(words: Parse, tokens: list[Token]) -> bool:
-    """Whether the first verb of the tags is no verb in the parse: "a blonde sings a song" as "a blonde sings"."""
-    first = next((token for token in tokens if token.tag in ("VBZ", "VBP")), None)
-    if first is None or any(token.lemma in POSTURES for token in tokens):
-        return False
-    return any(word.start == first.start and word.tag[:2] in ("NN", "JJ") for word in words)
 
 
 def _tagged_passive(caption: str, tokens: list[Token]) -> str:

@@ -26,7 +26,6 @@ from video_contrast.perturbations.text.passive_words import (
     PUTTING,
     RECIPROCAL,
     ROUTES,
-    ROUTES_THROUGH,
     SEPARABLE,
     TELLING,
     TELLING_OF,
@@ -163,8 +162,8 @@ def particle_of(tokens: list[Token], head: int) -> tuple[str, int]:
 
 
 def prepositions_of(verb: str) -> tuple[str, ...]:
-    """The prepositions with which a verb has a passive: "the stairs are walked down"."""
-    return WITH_PREPOSITION.get(verb, ()) + (ROUTES_THROUGH if verb in ROUTES else ())
+    """The prepositions with which a verb has a passive: "is talked about"; nobody says "a track is raced around"."""
+    return WITH_PREPOSITION.get(verb, ())
 
 
 def how_to(tokens: list[Token], at: int) -> NounPhrase | None:

@@ -25,20 +25,6 @@ WITH_PREPOSITION = {
         "scroll": "through", "react": "to", "respond": "to", "drink": "from",
     }.items()
 }  # fmt: skip
-ROUTES_THROUGH = (
-    "through",
-    "down",
-    "across",
-    "along",
-    "around",
-    "over",
-    "up",
-    "into",
-    "on",
-    "past",
-    "toward",
-    "towards",
-)
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
     """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie

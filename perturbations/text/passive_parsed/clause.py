@@ -90,6 +90,7 @@ def _clause(tree: Sentence, verb: int) -> NewClause | None:
 def _hides_verb(tree: Sentence, verb: int, *, tokens: Sequence[Token]) -> bool:
     """Whether the tagger sees a finite verb in subject or object where the parser reads a noun: "a cub looks in"."""
     phrases = [n for n in (tree.child(verb, "nsubj"), tree.child(verb, "dobj")) if n is not None]
+    phrases += [tree.words[verb].head] if tree.words[verb].dep == "acl" else []
     phrases += [n for prep in tree.children[verb] for n in tree.children[prep] if tree.words[n].dep == "pobj"]
     for phrase in phrases:
         first, last = tree.descend(phrase)

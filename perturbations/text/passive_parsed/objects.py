@@ -6,11 +6,12 @@ from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import lemma, verb_tags
 from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.text.imperative import participle
+from video_contrast.perturbations.text.passive_parsed.belongs import OF_PLACE
 from video_contrast.perturbations.text.passive_parsed.number import is_plural
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
 from video_contrast.perturbations.text.passive_parsed.subjects import planned
 from video_contrast.perturbations.text.passive_parsed.tails import Object, Tail, object_parts, tells_of, verb_tail
-from video_contrast.perturbations.text.passive_parsed.words import ALONG, EXPLAINING, LIGHT, REGARDING, SAID_OF, STATES
+from video_contrast.perturbations.text.passive_parsed.words import EXPLAINING, LIGHT, REGARDING, SAID_OF, STATES
 from video_contrast.perturbations.text.passive_words import ALONE, HAD, NO_PASSIVE, ROUTES, TWO_OBJECTS, WHERE_AND_HOW
 
 _ACTS = frozenset(("play", "read", "drive", "lecture"))
@@ -66,6 +67,9 @@ def done_by(tree: Sentence, verb: int) -> Done | None:
         return None
     further, end = None, thing.end
     tails: list[Tail] = list(thing.tails)
+    behind_preposition = bool(particles)
+    if behind_preposition and tails:
+        return None
     if tails:
         end = tails[-1].end
     if gift is not None:
@@ -99,10 +103,12 @@ def done_by(tree: Sentence, verb: int) -> Done | None:
         if child < thing.start:
             return None
         tail = verb_tail(tree, verb, child)
-        if tail is None or further is not None:
+        if tail is None or further is not None or (behind_preposition and not tail.late):
             return None
         tails.append(tail)
         end = max(end, tail.end)
+    if behind_preposition and _holds_place(tree, thing):
+        return None  # "talks about a story in a cartoon"
     group = group_of(tree, verb, particles)
     known = {*particles, *range(thing.start, thing.end), *(range(*gift) if gift else ())}
     known |= {n for tail in tails for n in range(tail.start, tail.end)}
@@ -129,9 +135,13 @@ def group_of(tree: Sentence, verb: int, particles: tuple[int, ...]) -> Predicate
     return Predicate(tuple(auxiliaries), tuple(adverbs), verb, tuple(sorted(particles)))
 
 
+def _holds_place(tree: Sentence, thing: Object) -> bool:
+    return any(word.dep == "prep" and word.text in OF_PLACE for word in tree.words[thing.start : thing.end])
+
+
 def said_of(verb: str) -> tuple[str, ...]:
-    """The prepositions with which a verb has a passive: "is talked about", "is walked down"."""
-    return SAID_OF.get(verb, ()) + (ALONG if verb in ROUTES else ())
+    """The prepositions with which a verb has a passive: "is talked about"; nobody says "a track is raced around"."""
+    return SAID_OF.get(verb, ())
 
 
 def _is_verb(text: str, tag: str) -> bool:
@@ -170,6 +180,9 @@ def _object(
         return None
     if not things and base in EXPLAINING:
         told = next((n for n in right if tree.words[n].dep in ("xcomp", "ccomp")), None)
+        finite = tree.words[verb].tag != "VBG" or tree.child(verb, "aux") is not None
+        if told is not None and not finite:
+            return None  # "how to use a toy being shown" is a toy being shown
         if told is not None:
             return (told, (), None, {told}) if _told(tree, verb, told) and tree.descend(told)[0] == verb + 1 else None
     if things and tree.words[things[0]].tag[:2] == "VB":

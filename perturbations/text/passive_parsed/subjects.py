@@ -43,6 +43,8 @@ def subject_of(tree: Sentence, verb: int) -> Subject | None:
         first, last = tree.descend(own)
         if last >= verb or tree.words[own].text in _NO_SUBJECT:
             return None
+        if any(word.text in ("whom", "whose", "which") for word in tree.words[first : last + 1]):
+            return None  # "one of whom"
         before = tree.words[first - 1] if first else None
         if before is not None and (
             (before.tag == "IN" and before.dep == "prep") or before.tag in ("DT", "JJ", "PRP$", "CD")
@@ -136,6 +138,8 @@ def _may_change(tree: Sentence, noun: int) -> bool:
 
 def _checked(tree: Sentence, subject: Subject) -> Subject | None:
     head = tree.words[subject.head]
+    if tree.words[subject.start].tag == "IN":
+        return None  # "in the kitchen someone"
     if head.text == "you" or tree.words[subject.start].text in ("its", "it"):
         return None
     if head.tag not in (*NOUNS, "PRP", "DT", "CD", "JJ") or head.text in _NO_SUBJECT:

@@ -89,8 +89,8 @@ def object_parts(tree: Sentence, verb: int, head: int) -> Object | None:
         if goes == "object":
             break
         start = tree.descend(right[-1])[0]
-        if joins(tree, start, end - 1):
-            return None
+        if joins(tree, start, end - 1) or is_bound(tree, start, end):
+            return None  # "attacks a goat walking towards him"
         tails.insert(0, Tail(start, end, goes == "agent" or has_clause(tree, right[-1])))
         end = start
     return Object(first, end, head, tuple(tails))
@@ -129,6 +129,8 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         its = tree.words[verb].lemma in THINKING and word.text in OF_PLACE and is_bound(tree, first, last + 1)
         if its or (word.text == "with" and (has_clause(tree, child) or tree.words[last].text in ("it", "them"))):
             return None  # "describes the console in their car", "fills a cup with something to eat"
+        if not has_clause(tree, child) and is_bound(tree, first, last + 1):
+            return None  # "kisses a man on his cheek": whose?
         if word.text == "with" and not is_means(tree, verb, child):
             if tree.child(verb, "dobj") is not None:
                 return None  # "handles a phone with a sticker"
@@ -138,13 +140,14 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         return (
             Tail(first, last + 1, has_clause(tree, child)) if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") else None
         )
-    if word.dep in ("oprd", "acomp") and word.tag in ("JJ", "VBN", "NN"):
+    if word.dep in ("oprd", "acomp") and word.tag in ("JJ", "VBN"):
         return Tail(first, last + 1, False)
     if word.dep == "xcomp" and tree.child(child, "aux") is not None:
         return Tail(first, last + 1, tree.words[verb].lemma not in TELLING)
     if word.dep == "advcl":
         thing = tree.child(verb, "dobj")
         unsure = thing is None or tree.words[verb].lemma in THINKING or is_person(tree, thing)
+        unsure = unsure or is_bound(tree, first, last + 1)
         if word.tag == "VBG" and tree.child(child, "mark") is None and unsure:
             return None  # "talks about a creature sitting outside"
         marks = {tree.words[n].text for n in tree.children[child] if n < child}

@@ -17,7 +17,7 @@ from video_contrast.perturbations.text.passive_parsed.verb_words import (
     verb_words,
     who_of,
 )
-from video_contrast.perturbations.text.passive_words import ALONE, POSTURES, SHARING, TELLS_ITSELF
+from video_contrast.perturbations.text.passive_words import ALONE, POSTURES, SHARING
 
 
 def joined(
@@ -67,6 +67,8 @@ def joined(
     who = who_of(tree, subject, done.group if not shown else Predicate((), (), second, ()))
     if who is None:
         return None
+    if tree.words[joint + 1].tag[:2] not in ("VB", "MD", "RB"):
+        return None  # "gives a lecture and the crowd is clapping"
     relative = tree.text(joint + 1, last + 1)
     return NewClause(subject.start, last + 1, " ".join([*parts, agent, f"{who} {relative}"]))
 
@@ -119,6 +121,8 @@ def shared(tree: Sentence, verb: int, subject: Subject | None) -> NewClause | No
         return None
     own = group_of(tree, verb, ())
     right = [n for n in tree.children[verb] if n > verb and n not in (second, joint)]
+    if any(tree.words[n].dep == "prep" and not tree.children[n] for n in right):
+        return None  # "talk about and eat hot dogs"
     agent, plural = agent_of(tree, subject), plural_of(tree, done)
     known = all(tree.words[n].dep in ("prep", "advmod", "prt", "npadvmod") for n in right if n < second)
     if agent is None or not known or not covers(tree, subject, own) or own.adverbs:
@@ -167,15 +171,10 @@ def _form(tag: str) -> str:
 def behind_places(tree: Sentence, verb: int) -> NewClause | None:
     """A participle behind a first verb and its places: "sits on a bed playing a guitar", "is shown cutting wood"."""
     word = tree.words[verb]
-    if word.tag != "VBG" or word.dep not in ("advcl", "xcomp", "conj", "acl"):
-        return None
     first = word.head
-    if tree.words[first].tag[:2] == "NN" and word.dep == "acl":
-        over = tree.words[first]
-        first = tree.words[over.head].head if over.dep == "pobj" else first
-    if tree.words[first].tag[:2] != "VB" or word.lemma in POSTURES:
+    if word.tag != "VBG" or word.dep not in ("advcl", "xcomp", "conj"):
         return None
-    if word.lemma in TELLS_ITSELF and word.dep == "acl":
+    if tree.words[first].tag[:2] != "VB" or word.lemma in POSTURES:
         return None
     own = tree.child(first, "nsubj", "nsubjpass")
     done = done_by(tree, verb)
@@ -215,7 +214,7 @@ def behind_places(tree: Sentence, verb: int) -> NewClause | None:
 
 
 def _doing(tree: Sentence, first: int, *, verb: int, subject: Subject) -> tuple[str, str, str] | None:
-    """Of a first verb: what stands before "being" ("shown"), its tense, and what the agent is parts to do."""
+    """Of a first verb: what stands before "being" ("shown"), its tense, and what the agent is said to do."""
     head = tree.words[first]
     auxiliaries = [n for n in tree.children[first] if tree.words[n].dep in ("aux", "auxpass")]
     if auxiliaries and [tree.words[n].text for n in auxiliaries] not in (["is"], ["are"], ["was"], ["were"]):
