@@ -206,11 +206,9 @@ def _object(
         word = tree.words[child]
         if word.dep == "prep" and word.text in said_of(base):
             thing = tree.child(child, "pobj", "pcomp")
-            if (
-                thing is not None
-                and tree.words[thing].dep == "pcomp"
-                and not (word.text == "about" and _told(tree, verb, thing))
-            ):
+            if thing is not None and tree.words[thing].dep == "pcomp":
+                return None  # "talks about having a cold"
+            if word.text == "to" and thing is not None and tree.words[thing].lemma == "camera":
                 return None
             between = [n for n in right if n < child and tree.words[n].dep not in ("prt", "prep")]
             later = next((tree.words[n] for n in right if n > child), None)
@@ -244,6 +242,8 @@ def _told(tree: Sentence, verb: int, told: int) -> bool:
 def can_be_subject(tree: Sentence, thing: Object) -> bool:
     """Whether an object can open a clause: no pronoun of someone who comes later, number that its words agree on."""
     head = tree.words[thing.head]
+    if head.text in ("something", "someone", "somebody", "anything") and thing.end > thing.head + 1:
+        return False  # "explains something showing a board"
     first = next((n for n in tree.children[thing.head] if tree.words[n].dep == "conj"), thing.end)
     if any(
         tree.words[n].dep == "compound" and tree.words[n].tag == "NNS" and is_person(tree, n)

@@ -45,11 +45,9 @@ def joined(
         comma = "" if tree.words[joint].text != "and" else ","
         parts += [agent, *texts(tree, late)]
         return NewClause(subject.start, last + 1, " ".join(parts) + f"{comma} {tree.text(joint, last + 1)}")
-    shown = verb.tag == "VBG" and word.tag == "VBZ"
-    if late or tree.words[joint].text not in ("and", "then", "&") or not (shown or _form(word.tag) == _form(verb.tag)):
+    if late or tree.words[joint].text not in ("and", "then", "&") or _form(word.tag) != _form(verb.tag):
         return None
-    other = done_by(tree, second) if not shown else None
-    between = tree.text(joint, second)
+    other, between = done_by(tree, second), tree.text(joint, second)
     tail_early, tail_late = ([], []) if other is None else split(other.tails, tree, other.thing.head)
     simple = other is not None and other.further is None and not other.group.auxiliaries and other.gift is None
     if other is not None and simple and not any(tree.words[tail.start].tag in ("IN", "TO") for tail in tail_late):
@@ -61,16 +59,10 @@ def joined(
         parts += [between, tree.text(other.thing.start, other.thing.end), words]
         parts += [*texts(tree, tail_early), agent, *texts(tree, tail_late)]
         return NewClause(subject.start, last + 1, " ".join(parts))
-    merged = _same_object(tree, done, second=second) if not shown else None
+    merged = _same_object(tree, done, second=second)
     if merged is not None:
         return NewClause(subject.start, last + 1, " ".join([*parts, between, merged, agent]))
-    who = who_of(tree, subject, done.group if not shown else Predicate((), (), second, ()))
-    if who is None:
-        return None
-    if tree.words[joint + 1].tag[:2] not in ("VB", "MD", "RB"):
-        return None  # "gives a lecture and the crowd is clapping"
-    relative = tree.text(joint + 1, last + 1)
-    return NewClause(subject.start, last + 1, " ".join([*parts, agent, f"{who} {relative}"]))
+    return None  # "by a man who is then adding oil" tells of the man, not of what comes next
 
 
 def _same_object(tree: Sentence, done: Done, *, second: int) -> str | None:
@@ -149,7 +141,7 @@ def shared(tree: Sentence, verb: int, subject: Subject | None) -> NewClause | No
         if what is None or done.group.particles:
             return None
         what += f" {tree.text(joint, second)} {participle(two.lemma)}"
-    elif alike and (one.lemma in ALONE or right) and not late_own:
+    elif one.tag == two.tag == "VBG" and (one.lemma in ALONE or right) and not late_own:  # at the same time
         what = verb_words(tree, done.group._replace(auxiliaries=own.auxiliaries), plural)
     elif one.lemma != "be" or one.tag not in ("VBZ", "VBP") or not right or late or two.tag not in ("VBG", "VBZ"):
         return None

@@ -22,7 +22,7 @@ SAID_OF = {
     for verb, prepositions in {
         "talk": "about to with", "speak": "about to with", "look": "at for into through", "stare": "at", "listen": "to",
         "play": "with", "laugh": "at", "shoot": "at", "point": "at", "yell": "at", "scream": "at", "shout": "at",
-        "bark": "at", "work": "on", "care": "for", "comment": "on", "sing": "about to into", "argue": "about",
+        "bark": "at", "work": "on", "care": "for", "comment": "on", "sing": "about", "argue": "about",
         "rap": "about", "joke": "about", "cheer": "for", "fight": "over with against",
         "experiment": "with", "report": "on",
         "lecture": "about on", "chat": "about with", "flirt": "with", "reply": "to", "respond": "to", "react": "to",
