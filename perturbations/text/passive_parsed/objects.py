@@ -242,6 +242,8 @@ def _told(tree: Sentence, verb: int, told: int) -> bool:
 def can_be_subject(tree: Sentence, thing: Object) -> bool:
     """Whether an object can open a clause: no pronoun of someone who comes later, number that its words agree on."""
     head = tree.words[thing.head]
+    if any(word.dep == "prep" and word.text == "with" for word in tree.words[thing.head : thing.end]):
+        return False  # "leaves a house with a dog": who has the dog?
     if head.text in ("something", "someone", "somebody", "anything") and thing.end > thing.head + 1:
         return False  # "explains something showing a board"
     first = next((n for n in tree.children[thing.head] if tree.words[n].dep == "conj"), thing.end)

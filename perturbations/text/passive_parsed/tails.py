@@ -21,10 +21,7 @@ from video_contrast.perturbations.text.passive_parsed.belongs import (
     span,
 )
 from video_contrast.perturbations.text.passive_parsed.sentence import Sentence, is_bound, is_person
-from video_contrast.perturbations.text.passive_parsed.words import (
-    EXPLAINING,
-    PLANS,
-)
+from video_contrast.perturbations.text.passive_parsed.words import EXPLAINING, GIVING, PLANS
 from video_contrast.perturbations.text.passive_words import (
     CLAUSES,
     ROUTES,
@@ -129,6 +126,8 @@ def verb_tail(tree: Sentence, verb: int, child: int) -> Tail | None:
         its = tree.words[verb].lemma in THINKING and word.text in OF_PLACE and is_bound(tree, first, last + 1)
         if its or (word.text == "with" and (has_clause(tree, child) or tree.words[last].text in ("it", "them"))):
             return None  # "describes the console in their car", "fills a cup with something to eat"
+        if word.text == "to" and tree.child(verb, "dobj") is not None and tree.words[verb].lemma not in GIVING:
+            return None  # "is done to a song by a girl": the song is not hers
         if not has_clause(tree, child) and is_bound(tree, first, last + 1):
             return None  # "kisses a man on his cheek": whose?
         if word.text == "with" and not is_means(tree, verb, child):

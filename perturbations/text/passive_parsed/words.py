@@ -101,6 +101,11 @@ MIXING = frozenset(
     garnish share top coat stuff spray rub prepare fry brush dip eat boil marinate mash grill spread decorate dress
     connect compare replace attach tie provide clean wipe dry treat""".split()  # noqa: SIM905
 )
+# What they do has a goal: "is added to a pot by a man".
+GIVING = frozenset(
+    """add give show apply attach bring carry connect deliver direct explain feed hand introduce lead move offer pass
+    present pull push read return send serve speak take teach tell throw tie transfer write""".split()  # noqa: SIM905
+)
 STATES = frozenset("keep need want mean fit suit hate prefer deserve equal".split())  # noqa: SIM905
 TELLING_THAT = frozenset(
     """say tell show think believe explain claim state report note see watch film feature reveal mean hope know hear
