@@ -10,10 +10,10 @@ from video_contrast.perturbations.text.noun_phrases import (
     attached,
     noun_phrase,
 )
+from video_contrast.perturbations.text.passive_parsed.words import SAID_OF
 from video_contrast.perturbations.text.passive_words import (
     ALONE,
     CLAUSES,
-    DESCRIBED_BY,
     EXPLAINING,
     FRONTS,
     HAD,
@@ -27,16 +27,17 @@ from video_contrast.perturbations.text.passive_words import (
     RECIPROCAL,
     ROUTES,
     SEPARABLE,
-    TELLING,
-    TELLING_OF,
     TWO_OBJECTS,
     WHERE_AND_HOW,
-    WITH_PREPOSITION,
 )
-from video_contrast.perturbations.text.verb_group import VerbGroup, verb_group
+from video_contrast.perturbations.text.verb_group import VerbGroup
 
 FINITE = ("VBZ", "VBP", "VBD", "MD")
 _NO_GIFT = frozenset("s 's ’s and or of , in on".split())  # noqa: SIM905  behind a person to whom nothing is given
+BOUND = frozenset(  # what stands for someone who is named elsewhere
+    """he she it they him her them his hers its their theirs himself herself itself themselves eachother other another
+    others else""".split()  # noqa: SIM905
+)
 OBJECT_FORMS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 
 
@@ -60,8 +61,7 @@ def object_of(tokens: list[Token], verb: VerbGroup) -> tuple[str, NounPhrase] | 
         return None  # "driving fast"
     if first == "i" or (tokens[at].tag == "PRP" and verb.auxiliary is None and tokens[verb.head].tag == "VBG"):
         return None  # "she being watched"
-    bare = attached(tokens, thing.end) == thing.end and not moved_particle(tokens, tokens[verb.head], thing.end)
-    if tokens[verb.head].lemma == "put" and not particle and bare:
+    if tokens[verb.head].lemma == "put" and not particle:
         return None  # "puts an injection"
     if first in PREPOSITIONS or (particle and (first in FRONTS or tokens[thing.head].text.lower() in FRONTS)):
         return None  # "along" that is read as an adverb; "sits in front of a wall", "shoots at a distance"
@@ -85,63 +85,6 @@ def _phrase(tokens: list[Token], at: int, verb: VerbGroup) -> NounPhrase | None:
     return alone if own else whole
 
 
-def object_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
-    """Where what describes an object ends: "a doll | made of dough", "a man | dancing on a stage" that is watched.
-
-    Args:
-        tokens: of the caption.
-        verb: the verb whose object it is.
-        thing: the noun phrase of the object.
-
-    Returns:
-        The index one past the last token of the description; `thing.end` if there is none.
-    """
-    end = thing.end
-    if end >= len(tokens):
-        return end
-    then = tokens[end + 1].text.lower() if end + 1 < len(tokens) else ""
-    if tokens[end].text.lower() == "wearing" and tokens[thing.head].text.lower() in PEOPLE:
-        worn = noun_phrase(tokens, end + 1)
-        return end if worn is None else worn.end
-    if tokens[end].tag == "VBG" and tokens[end].lemma in TELLING_OF:
-        last = last_word(tokens)  # "a game involving a monkey"
-        return (
-            end if any(t.tag in FINITE or t.text.lower() in (*CLAUSES, "and", ",") for t in tokens[end:last]) else last
-        )
-    if tokens[end].text.lower() in ("named", "called", "titled"):
-        name = noun_phrase(tokens, end + 1)
-        return end if name is None else name.end
-    if tokens[end].tag == "VBN" and then in DESCRIBED_BY:
-        return max(end, attached(tokens, end + 1, DESCRIBED_BY))
-    if tokens[end].text.lower() == "being" and end + 1 < len(tokens) and tokens[end + 1].tag in ("VBN", "VBD"):
-        return attached(tokens, end + 2)  # "a game being played"
-    living = tokens[thing.head].text.lower() in PEOPLE or tokens[thing.end - 1].text.lower() in PEOPLE
-    if (tokens[verb.head].lemma in PERCEIVING or living) and tokens[end].tag == "VBG":
-        last = last_word(tokens)
-        more = any(t.tag in FINITE or t.text.lower() in (*CLAUSES, "and", ",") for t in tokens[end:last])
-        return end if more else last
-    return end
-
-
-def recipient_end(tokens: list[Token], verb: VerbGroup, thing: NounPhrase) -> int:
-    """The end of what a person is given or shown ("gives a girl | a ring"); the end of the object if nothing is.
-
-    Args:
-        tokens: of the caption.
-        verb: the verb of giving.
-        thing: the noun phrase behind it.
-    """
-    told = thing.end < len(tokens) and tokens[thing.end].text.lower() in ("how", "what")
-    taught = (
-        told and tokens[verb.head].lemma in TELLING | {"show"} and how_to(tokens, thing.end) is not None
-    )  # "teaches a horse how to bow"
-    person = taught or tokens[thing.head].text.lower() in PEOPLE or tokens[thing.start].tag == "PRP"
-    if tokens[verb.head].lemma not in TWO_OBJECTS or not person or thing.end >= len(tokens):
-        return thing.end
-    gift = how_to(tokens, thing.end) or noun_phrase(tokens, thing.end)
-    return thing.end if gift is None else gift.end
-
-
 def particle_of(tokens: list[Token], head: int) -> tuple[str, int]:
     """The particle or preposition that stays with the verb ("" if none), and where its object begins."""
     at = head + 1
@@ -163,7 +106,7 @@ def particle_of(tokens: list[Token], head: int) -> tuple[str, int]:
 
 def prepositions_of(verb: str) -> tuple[str, ...]:
     """The prepositions with which a verb has a passive: "is talked about"; nobody says "a track is raced around"."""
-    return WITH_PREPOSITION.get(verb, ())
+    return SAID_OF.get(verb, ())
 
 
 def how_to(tokens: list[Token], at: int) -> NounPhrase | None:
@@ -178,32 +121,6 @@ def how_to(tokens: list[Token], at: int) -> NounPhrase | None:
         most = 0
     other = verbs > most or any(t.text.lower() in (*CLAUSES, "and", ",", ".", "that", "who") for t in words)
     return NounPhrase(at, end, at, False) if (words or first.endswith("ing")) and not other else None
-
-
-def relative_end(tokens: list[Token], at: int) -> int:
-    """The end of a relative clause that ends the caption ("that looks red", "he is playing"); else `at` itself."""
-    if at + 1 >= len(tokens):
-        return at
-    end = last_word(tokens)
-    if tokens[at].tag in ("WDT", "WP") or tokens[at].text.lower() == "that":
-        one = sum(token.tag in ("VBZ", "VBP", "VBD", "MD") for token in tokens[at + 1 : end]) == 1
-        more = any(token.text.lower() in (*CLAUSES, "and", ",") for token in tokens[at + 1 : end])
-        thing = noun_phrase(tokens, at + 1, joined=False)
-        own = thing is not None and verb_group(tokens, thing.end) is not None  # "that nacho plates are made"
-        starts = (
-            own or tokens[at + 1].tag in (*FINITE, "RB") or (tokens[at + 1].tag == "PRP" and verb_group(tokens, at + 2))
-        )
-        return end if one and not more and starts else at
-    if tokens[at].tag == "PRP" and tokens[at].text.lower() != "it":
-        verb = verb_group(tokens, at + 1)
-        if verb is None:
-            return at
-        if not any(token.tag in (*NOUNS, "CC") or token.text == "," for token in tokens[at + 1 : end]):
-            return end  # "wings she has just finished cooking"
-        behind = tokens[verb.head + 1 : end]
-        plan = bool(behind) and behind[0].tag == "TO" and not any(t.tag in FINITE or t.tag == "CC" for t in behind)
-        return end if not behind or plan else at  # "a technique he is using to prepare crepes"
-    return at
 
 
 def last_word(tokens: list[Token]) -> int:
@@ -262,25 +179,3 @@ def _can(tokens: list[Token], verb: VerbGroup, thing: NounPhrase, particle: str)
     return not joined or (tokens[thing.head].text.lower() in PEOPLE) == any(
         word in PEOPLE for word in words[joined[0] :]
     )
-
-
-def moved_particle(tokens: list[Token], head: Token, at: int) -> str:
-    """The particle behind the object that moves up to the verb: "takes his hat off".
-
-    Args:
-        tokens: of the caption.
-        head: the verb.
-        at: the index behind the object.
-
-    Returns:
-        The particle, lower-cased; "" if none moves.
-    """
-    if at >= len(tokens) or head.lemma not in SEPARABLE or tokens[at].text.lower() not in PARTICLES:
-        return ""
-    following = tokens[at + 1] if at + 1 < len(tokens) else None
-    ends = (
-        following is None
-        or following.text in (".", "!")
-        or following.text.lower() in (*CLAUSES, "with", "in", "on", "at", "for", "and", "from", "into", "using")
-    )
-    return tokens[at].text.lower() if ends else ""

@@ -5,26 +5,6 @@ NO_PASSIVE = frozenset(
     """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie pose
     smile laugh talk come fall live say like appear happen pan zoom interest amaze s re m ve ll""".split()  # noqa: SIM905
 )
-# Verb and preposition that share a passive: "two cars are talked about".
-WITH_PREPOSITION = {
-    verb: tuple(prepositions.split())
-    for verb, prepositions in {
-        "talk": "about to with into of", "speak": "about to into with", "hiss": "at", "bark": "at", "growl": "at",
-        "chat": "with", "explain": "about", "describe": "about", "demonstrate": "about", "discuss": "about",
-        "perform": "for on", "cheer": "for", "shout": "at for", "gather": "around", "pose": "for",
-        "dance": "to with on around down across", "compete": "in against", "look": "at for into through",
-        "stare": "at", "listen": "to", "work": "on with", "point": "at to", "laugh": "at", "deal": "with",
-        "search": "for through", "wait": "for", "care": "for", "play": "with against", "fight": "with against",
-        "flirt": "with", "argue": "about with", "think": "about", "sing": "about to into", "comment": "on",
-        "step": "on over into", "jump": "on over into onto", "knock": "on against", "read": "from", "yell": "at",
-        "scream": "at", "wave": "at", "smile": "at", "aim": "at", "type": "on", "write": "on", "draw": "on",
-        "operate": "on", "focus": "on", "interact": "with", "wrestle": "with", "converse": "with",
-        "communicate": "with", "get": "into", "go": "through over", "crash": "into", "shoot": "at",
-        "rap": "about into", "joke": "about", "report": "on about", "narrate": "about", "tell": "about",
-        "lean": "on against", "participate": "in", "practice": "on", "flip": "through", "browse": "through",
-        "scroll": "through", "react": "to", "respond": "to", "drink": "from",
-    }.items()
-}  # fmt: skip
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
     """sing dance talk speak walk run sit stand laugh smile jump skate commentate chat rap scream perform work lie
@@ -49,7 +29,6 @@ TOOLS = frozenset(
     stick device equipment pencil pen marker comb razor towel cloth spatula whisk tongs ladle shovel bat racket
     paddle club chopsticks camera blender voice help""".split()  # noqa: SIM905
 )
-REMOVING = frozenset("take remove strain drain unscrew pull pour cut pick get lift throw peel drop bring".split())  # noqa: SIM905
 # Idioms without a passive: "take place", "give birth".
 IDIOMS = frozenset(
     "place part turns care birth love fun way sense sure sex fire advantage notice selfies".split()  # noqa: SIM905
@@ -87,21 +66,10 @@ PERCEIVING = frozenset("watch see film record observe show feature hear showcase
 LANGUAGES = frozenset(
     """english french spanish german italian chinese japanese korean hindi russian arabic portuguese tamil""".split()  # noqa: SIM905
 )
-# Behind these a verb in -ing has the agent as its subject.
-JOINING_PARTICIPLES = frozenset("while before after without by for about upon when".split())  # noqa: SIM905
-DESCRIBED_BY = frozenset("of with from in by for on into to".split())  # noqa: SIM905  behind a participle: "made of"
 SPEECHES = frozenset("talk speech lecture presentation story report interview opinion".split())  # noqa: SIM905
 KIN = frozenset(
     """father mother dad mom daddy mommy son daughter brother sister friend friends wife husband boyfriend
     girlfriend audience interviewer reporter soldier soldiers judge judges parents grandmother grandfather""".split()  # noqa: SIM905
-)
-CREATING = frozenset("build draw paint decorate".split())  # noqa: SIM905  "with" something
-# What may act itself, or show: "watches a car passing a bus".
-ACTING = frozenset(
-    """car cars truck train plane bus robot machine robots dog dogs cat cats horse horses animal animals bird birds
-    video clip movie film picture pictures image commercial ad show song music band team character monkey baby
-    creature creatures male female males females slideshow channel news trailer program screen sign poster crowd
-    men""".split()  # noqa: SIM905
 )
 TELLS_ITSELF = frozenset(
     "show read say contain hold feature depict include display cover involve star regard be have do".split()  # noqa: SIM905
@@ -119,12 +87,5 @@ PUTTING = frozenset(
         ("work", "out"),
     )
 )
-TELL_TO = frozenset(("talk", "speak", "teach"))
-TELLING_OF = frozenset("involve include contain feature regard concern".split())  # noqa: SIM905
 OFF_PLACES = frozenset("screen stage camera road street hill side stairs ground floor".split())  # noqa: SIM905
-# Where somebody is touched: "kisses a man on his cheek".
-BODY = frozenset(
-    """cheek cheeks face head hand hands shoulder shoulders lips nose mouth forehead neck stomach leg arm arms
-    chest back butt""".split()  # noqa: SIM905
-)
 POSTURES = frozenset("sit stand lay lie sleep lean swim pose".split())  # noqa: SIM905

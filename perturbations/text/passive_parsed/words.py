@@ -24,7 +24,7 @@ SAID_OF = {
         "play": "with", "laugh": "at", "shoot": "at", "point": "at", "yell": "at", "scream": "at", "shout": "at",
         "bark": "at", "work": "on", "care": "for", "comment": "on", "sing": "about", "argue": "about",
         "rap": "about", "joke": "about", "cheer": "for", "fight": "over with against",
-        "experiment": "with", "report": "on",
+        "experiment": "with",
         "lecture": "about on", "chat": "about with", "flirt": "with", "reply": "to", "respond": "to", "react": "to",
         "search": "for through", "write": "on about", "draw": "on",
         "operate": "on", "knock": "on", "smile": "at", "wave": "at",
