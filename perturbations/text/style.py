@@ -64,7 +64,7 @@ def formal_to_casual(
     "active_to_passive",
     category="TextStyle",
     origin="natural",
-    version="5",
+    version="6",
     requirements=("tags", *checkpoints.requirements("active_to_passive"), "or rules"),
     batched=True,
 )
