@@ -25,6 +25,8 @@ help:
 
 # Bytecode is written when a module is first imported, not for every module of every package at installation.
 unexport PYTHONDONTWRITEBYTECODE
+# uv trusts its own list of authorities unless it is told to take the machine's, as a proxy needs.
+export UV_SYSTEM_CERTS ?= true
 ifdef PIP_CERT
 export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
@@ -35,12 +37,13 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/uv || $(PIP) --quiet uv || echo "uv could not be installed: pip goes on alone, slower"
 	@if [ -n "$$UV_TORCH_BACKEND" ]; then $(UV) torch; \
 	elif $(BIN)/python -m pip config list | grep -E "find-links|index-url" >/dev/null; then $(PIP) -c constraints.txt torch; \
-	else UV_TORCH_BACKEND=auto $(UV) torch || $(PIP) -c constraints.txt torch; fi
-	@$(UV) --quiet -e . || $(PIP) --quiet -c constraints.txt -e .
+	else UV_TORCH_BACKEND=auto $(UV) torch || { echo "uv failed: pip goes on, with the CUDA build where there is one"; \
+		$(PIP) -c constraints.txt torch; }; fi
+	@$(UV) --quiet -e . || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e .; }
 	@touch $(STAMP)
 
 $(DEVELOP): $(STAMP)
-	@$(UV) --quiet -e ".[dev]" || $(PIP) --quiet -c constraints.txt -e ".[dev]"
+	@$(UV) --quiet -e ".[dev]" || { echo "uv failed: pip goes on alone, for minutes"; $(PIP) --quiet -c constraints.txt -e ".[dev]"; }
 	@touch $(DEVELOP)
 
 # The generative classes need torchvision, whose wheel is a CUDA build: it is kept apart from the CPU torch, and only
