@@ -1,11 +1,12 @@
 """The command `video-contrast`: collects the subcommands and turns errors into one line and an exit code.
 
-Exit codes: 0 done, 1 something failed, 2 the call was wrong, 130 interrupted.
+Exit codes: 0 done, 1 something failed, 2 the call was wrong, 130 interrupted, 141 nobody reads on (`| head`).
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ COMMANDS = {
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
 EXAMPLE = "video-contrast demo --output demo"
 INTERRUPTED = 130
+READER_LEFT = 141  # as the shell counts SIGPIPE
 
 
 def commands(module: str) -> Iterator[Command | CommandGroup]:
@@ -89,12 +91,15 @@ def main(arguments: list[str] | None = None) -> int:
     calm()
     try:
         _run(words)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted: run the same command again to go on where that is possible", file=sys.stderr)
         return INTERRUPTED
     except VideoContrastError as error:
         return _failed(str(error), error.exit_code, debug)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and _reader_left():
+            return READER_LEFT
         return _failed(_system_error(error), 1, debug)
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         return _failed(f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)", 1, debug)
@@ -132,6 +137,16 @@ def _failed(message: str, code: int, debug: bool) -> int:
         traceback.print_exc()
     print("error: " + " ".join(message.split()), file=sys.stderr)
     return code
+
+
+def _reader_left() -> bool:
+    """Whether nobody reads the output any more (an empty line shows it); what is left to write then goes nowhere."""
+    try:
+        print(flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def _system_error(error: OSError) -> str:

@@ -1,5 +1,6 @@
 """The command line: one line an error, the right exit code, nothing heavy before it is needed."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -102,6 +103,15 @@ def test_an_interrupt_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setattr(video_contrast.builders, "build", interrupted)
     assert cli.main(["build", "shapes", "verb_mc", "--output", "sets/shapes"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted: run the same command again to go on where that is possible"
+
+
+def test_a_reader_who_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", pipe)
+        assert cli.main(["list", "metrics"]) == 141
+    assert capsys.readouterr().err == ""
 
 
 def test_a_misspelt_name_is_no_hub_id(capsys: pytest.CaptureFixture[str]) -> None:
