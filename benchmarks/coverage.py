@@ -4,7 +4,7 @@ Simulated videos have a probability of their own (beta distributed around p, wit
 and several items each. Prints the tables of docs/metrics.md (two minutes).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,54 +44,33 @@ def hits(rng: np.random.Generator, of_video: np.ndarray, items: int | np.ndarray
 def coverage(intervals: Iterator[metrics.Interval], truth: float) -> tuple[float, float]:
     """The share of intervals that hold the truth, and the share of trials that have one."""
     tried = list(intervals)
-    given = [interval for interval in tried if np.isfinite(interval.low)]
-    return float(np.mean([one.low <= truth <= one.high for one in given])), len(given) / len(tried)
+    defined = [interval for interval in tried if np.isfinite(interval.low)]
+    return float(np.mean([each.low <= truth <= each.high for each in defined])), len(defined) / len(tried)
+
+
+def table(first: str, sizes: Mapping[str, Sequence[int]]) -> list[float]:
+    """Prints the coverage of shares by the items of each video, and returns it, a figure a cell."""
+    print(f"| {first} | correlation | " + " | ".join(f"p = {p:g}" for p in SHARES) + " |")
+    print("|---|---|" + "---|" * len(SHARES))
+    cells = []
+    for name, of_videos in sizes.items():
+        items = np.array(of_videos)
+        clusters = np.arange(len(items)).repeat(items)
+        for correlation in (0.0,) if max(of_videos) == 1 else (0.0, 0.2, 0.6):
+            rng, row = np.random.default_rng(0), []
+            for p in SHARES:
+                trials = (hits(rng, videos(rng, len(items), p, correlation), items) for _ in range(TRIALS))
+                row.append(coverage((metrics.share_interval(trial, clusters) for trial in trials), p)[0])
+            cells += row
+            print(f"| {name} | {correlation:g} | " + " | ".join(f"{100 * c:.1f}" for c in row) + " |")
+    print()
+    return cells
 
 
 def shares() -> None:
-    print("| videos x items | correlation | " + " | ".join(f"p = {p:g}" for p in SHARES) + " |")
-    print("|---|---|" + "---|" * len(SHARES))
-    every = []
-    for n_clusters, items in SIZES:
-        for correlation in (0.0,) if items == 1 else (0.0, 0.2, 0.6):
-            rng, clusters = np.random.default_rng(0), np.arange(n_clusters).repeat(items)
-            row = [
-                coverage(
-                    (
-                        metrics.share_interval(hits(rng, videos(rng, n_clusters, p, correlation), items), clusters)
-                        for _ in range(TRIALS)
-                    ),
-                    p,
-                )[0]
-                for p in SHARES
-            ]
-            every += row
-            print(f"| {n_clusters} x {items} | {correlation:g} | " + " | ".join(f"{100 * c:.1f}" for c in row) + " |")
-    print(f"\nmean {100 * np.mean(every):.1f} %, lowest {100 * min(every):.1f} %, "
-          f"{100 * np.mean(np.array(every) < 0.92):.0f} % of the cells below 92 %, "
-          f"{100 * np.mean(np.array(every) > 0.98):.0f} % above 98 %\n")  # fmt: skip
-
-
-def unequal() -> None:
-    """Shares where a few videos have most of the items."""
-    print("| items of the videos | correlation | " + " | ".join(f"p = {p:g}" for p in SHARES) + " |")
-    print("|---|---|" + "---|" * len(SHARES))
-    for name, sizes in UNEQUAL.items():
-        items = np.array(sizes)
-        for correlation in (0.0,) if max(sizes) == 1 else (0.0, 0.2, 0.6):
-            rng, clusters = np.random.default_rng(0), np.arange(len(items)).repeat(items)
-            row = [
-                coverage(
-                    (
-                        metrics.share_interval(hits(rng, videos(rng, len(items), p, correlation), items), clusters)
-                        for _ in range(TRIALS)
-                    ),
-                    p,
-                )[0]
-                for p in SHARES
-            ]
-            print(f"| {name} | {correlation:g} | " + " | ".join(f"{100 * c:.1f}" for c in row) + " |")
-    print()
+    every = np.array(table("videos x items", {f"{n} x {items}": [items] * n for n, items in SIZES}))
+    print(f"mean {100 * every.mean():.1f} %, lowest {100 * every.min():.1f} %, {100 * np.mean(every < 0.92):.0f} % "
+          f"of the cells below 92 %, {100 * np.mean(every > 0.98):.0f} % above 98 %\n")  # fmt: skip
 
 
 def others(trials: int = 1000) -> None:
@@ -158,6 +137,6 @@ def true_nulls(trials: int = 2000) -> None:
 
 if __name__ == "__main__":
     shares()
-    unequal()
+    table("items of the videos", UNEQUAL)  # where a few videos have most of the items
     others()
     true_nulls()

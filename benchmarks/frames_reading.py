@@ -22,6 +22,7 @@ import numpy as np
 
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.perturbations.contrast.generators.frames import choose_balanced, load_counts, propose
+from video_contrast.perturbations.contrast.generators.frames.distil import msrvtt
 from video_contrast.seeds import stream
 
 SEED = 0
@@ -34,18 +35,6 @@ ARMS = {
     "object_high": ("object", "high", 90),
     "object_balanced": ("object", "balanced", 90),
 }
-
-
-def msrvtt(folder, split):
-    """(id, category, captions) of the split's videos."""
-    name = "test_videodatainfo.json" if split == "test" else "train_val_videodatainfo.json"
-    info = read_json(Path(folder) / "msrvtt" / name)
-    categories = {video["video_id"]: str(video["category"]) for video in info["videos"] if video["split"] == split}
-    captions = {name: [] for name in categories}
-    for sentence in info["sentences"]:
-        if sentence["video_id"] in captions:
-            captions[sentence["video_id"]].append(sentence["caption"])
-    return [(name, categories[name], captions[name]) for name in sorted(captions, key=lambda name: int(name[5:]))]
 
 
 def youcook2(folder):
@@ -65,15 +54,17 @@ def blind(pairs, folds=5):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_union
+    from sklearn.preprocessing import FunctionTransformer
 
     fold = np.arange(len(pairs)) % folds
     fold = stream(SEED, "reading-folds").permutation(fold)
-    seen = {"binary": True, "min_df": 2}
-    words = CountVectorizer(ngram_range=(1, 3), token_pattern=r"\S+", **seen)
+    seen = {"binary": True, "min_df": 2, "dtype": float}
+    words = make_union(CountVectorizer(ngram_range=(1, 3), token_pattern=r"\S+", **seen), FunctionTransformer(_lengths))
     pairs_of_words = CountVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", **seen)
     letters = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4), **seen)
     facts = {
-        "classifier": _told(pairs, fold, words, LogisticRegression(C=1.0, solver="liblinear"), length=True),
+        "classifier": _told(pairs, fold, words, LogisticRegression(C=1.0, solver="liblinear")),
         "letters": _told(pairs, fold, letters, LogisticRegression(C=0.3, solver="liblinear")),
         "naive_bayes": _told(pairs, fold, pairs_of_words, MultinomialNB()),
         "bigrams": _share(_bigrams(pairs, fold, folds)),
@@ -83,29 +74,21 @@ def blind(pairs, folds=5):
     return facts
 
 
-def _told(pairs, fold, vectorizer, model, length=False):
+def _told(pairs, fold, vectorizer, model):
     """How often a model of the other folds' texts finds the original of a pair."""
-    from scipy import sparse
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from sklearn.pipeline import make_pipeline
 
-    won = np.zeros(len(pairs))
-    for held in np.unique(fold):
-        train = [pair for pair, place in zip(pairs, fold, strict=True) if place != held]
-        test = np.flatnonzero(fold == held)
-        texts = [pair[0] for pair in train] + [pair[1] for pair in train]
-        vectorizer.fit(texts)
+    texts = [text for side in zip(*pairs, strict=True) for text in side]
+    original = np.arange(len(texts)) < len(pairs)
+    folds, steps = PredefinedSplit(np.tile(fold, 2)), make_pipeline(vectorizer, model)
+    logs = cross_val_predict(steps, texts, original, cv=folds, method="predict_log_proba")
+    first, second = np.split(logs[:, 1] - logs[:, 0], 2)
+    return _share((first > second) + 0.5 * (first == second))
 
-        def vectors(source):
-            rows = vectorizer.transform(source).astype(float)
-            if not length:
-                return rows
-            lengths = np.array([[len(text.split()) / 10, len(text) / 50] for text in source])
-            return sparse.hstack([rows, sparse.csr_matrix(lengths)]).tocsr()
 
-        model.fit(vectors(texts), np.array([1] * len(train) + [0] * len(train)))
-        first, second = (model.predict_log_proba(vectors([pairs[n][side] for n in test])) for side in (0, 1))
-        first, second = first[:, 1] - first[:, 0], second[:, 1] - second[:, 0]
-        won[test] = (first > second) + 0.5 * (first == second)
-    return _share(won)
+def _lengths(texts):
+    return np.array([[len(text.split()) / 10, len(text) / 50] for text in texts])
 
 
 def _bigrams(pairs, fold, folds):

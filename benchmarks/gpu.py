@@ -23,17 +23,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from runner_parts.throughput import throughput
+from parts.clips import drifting, retrieval_set
+from parts.clock import in_turn
+from parts.throughput import throughput
+from shared_prefix import SharedPrefix
 
-from video_contrast.builders.registry import BuiltSet
-from video_contrast.builders.writing import write_set
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.perturbations.video.torch_kernels import EXACT, KERNELS
-from video_contrast.rows import retrieval_row
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.kinds.loading import unit
-from video_contrast.runner.kinds.prefix import Prefix, score_unshared
 from video_contrast.seeds import NoiseStreams
 from video_contrast.video import decode, frame_indices, read_video, write_video
 
@@ -74,8 +73,8 @@ def make_clips(folder: Path, count: int) -> list[Path]:
     """Clips of 10 s (1 s where there are few) at 320x240: a field of coloured squares that drifts."""
     paths = []
     for number in range(count):
-        field = np.random.default_rng(number).integers(0, 256, (15, 20, 3), np.uint8).repeat(16, 0).repeat(16, 1)
-        frames = np.stack([np.roll(field, 2 * t, 1) for t in range(25 if count < 10 else 250)])
+        colours = np.random.default_rng(number).integers(0, 256, (15, 20, 3), np.uint8)
+        frames = drifting(colours, square=16, step=2, count=25 if count < 10 else 250)
         paths.append(write_video(folder / f"{number:03d}.mp4", frames, 25))
     return paths
 
@@ -84,28 +83,26 @@ def make_sets(folder: Path, files: Sequence[Path]) -> list[Path]:
     """Sets of links to the files: of all of them, and of each half."""
     roots = []
     for name, own in (("all", files), ("half-0", files[::2]), ("half-1", files[1::2])):
-        root = folder / name
-        rows = [
-            retrieval_row(id=f"{n}", video_id=f"{n}", video_path=f"{n}.mp4", captions=[f"clip {n}"])
-            for n in range(len(own))
-        ]
-        write_set(BuiltSet(name, {"retrieval": {"test": rows}}, {"summary": "Clips."}), root)
+        roots.append(retrieval_set(folder / name, {f"{n}.mp4": f"clip {n}" for n in range(len(own))}))
         for n, path in enumerate(own):
-            (root / f"{n}.mp4").symlink_to(path.resolve())
-        roots.append(root)
+            (roots[-1] / f"{n}.mp4").symlink_to(path.resolve())
     return roots
 
 
-def timed(device: str, call: Callable[[], Any], rounds: int) -> list[float]:
-    """Seconds of each call, after one that is not counted."""
-    spent = []
-    for _ in range(rounds + 1):
-        began = time.perf_counter()
-        call()
+def clock_of(device: str) -> Callable[[], float]:
+    """Wall-clock seconds at which a device has done what it was given."""
+
+    def seconds() -> float:
         if device.startswith("cuda"):
             torch.cuda.synchronize(device)
-        spent.append(time.perf_counter() - began)
-    return spent[1:]
+        return time.perf_counter()
+
+    return seconds
+
+
+def timed(device: str, call: Callable[[], object], rounds: int) -> list[float]:
+    """Seconds of each call, after one that is not counted."""
+    return in_turn({"call": call}, rounds + 1, clock_of(device))["call"][1:]
 
 
 def rate(count: float, seconds: Sequence[float]) -> str:
@@ -227,28 +224,14 @@ def prefix(device: str, *, small: bool, rounds: int) -> None:
     )  # fmt: skip
     torch.manual_seed(0)
     model = Qwen2ForCausalLM(config).to(device, torch.float32 if small else torch.bfloat16).eval()
-    rng = np.random.default_rng(0)
-    inputs = {"input_ids": torch.as_tensor(rng.integers(0, 2000, (1, prompt)), device=device)}
-    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-    endings = [rng.integers(0, 2000, length).tolist() for _ in range(captions)]
+    both = SharedPrefix(model, prompt, captions, length)
     memory(device)
-
-    def shared() -> None:
-        Prefix(model, inputs, prompt).score(endings, lambda _, logits: logits.sum(), only_last=False)
-
-    def whole() -> None:
-        score_unshared(model, inputs, endings, prompt, read=lambda _, logits: logits.sum(), only_last=False)
-
-    apart, together = timed(device, whole, rounds), timed(device, shared, rounds)
-    bound = captions * (prompt + length) / (prompt + captions * length)
-    gain = statistics.median(apart) / statistics.median(together)
+    both.gain(1, clock_of(device))  # warm
+    gain, together = both.gain(rounds, clock_of(device))
     size = sum(parameter.numel() for parameter in model.parameters()) / 1e9
-    print(
-        f"\nshared prefix, {size:.1f}B parameters, prompt {prompt}, {captions} captions of {length}: {gain:.2f} times"
-    )
-    print(
-        f"{gain:.2f} times faster, bound {bound:.2f}, reached {gain / bound:.2f}; {rate(captions, together)} captions/s"
-    )
+    print(f"\nshared prefix, {size:.1f}B parameters, prompt {prompt}, {captions} captions of {length}:")
+    print(f"{gain:.2f} times faster, bound {both.bound:.2f}, reached {gain / both.bound:.2f}; "
+          f"{rate(captions, together)} captions/s")  # fmt: skip
     print(f"peak memory of both: {memory(device)} GB")
 
 

@@ -6,23 +6,18 @@ Times are CPU seconds, the best of several runs that alternate with what they ar
 import argparse
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import numpy as np
+from parts.clock import in_turn
 
 from video_contrast import metrics
 
 
 def seconds(*functions: Callable[[], object], runs: int = 5) -> list[float]:
     """The best CPU time of each function, interleaved."""
-    best = [float("inf")] * len(functions)
-    for _ in range(runs):
-        for i, function in enumerate(functions):
-            start = time.process_time()
-            function()
-            best[i] = min(best[i], time.process_time() - start)
-    return best
+    calls = {str(number): function for number, function in enumerate(functions)}
+    return [min(spent) for spent in in_turn(calls, runs).values()]
 
 
 def line(what: str, ours: float, other: float, ratio: float, target: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from preference_parts.tiny_llava import tiny_llava
+from parts.tiny_llava import tiny_llava
 
 TEST = (
     "retrieval", "random_mc", "antonym_mc", "verb_mc", "counterfactual_mc", "gender_mc", "person_id_mc", "entity_mc",

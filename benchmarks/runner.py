@@ -32,12 +32,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import numpy as np
-from runner_parts import loop, standins, throughput
+from parts import loop, standins, throughput
+from parts.clips import drifting, retrieval_set
 
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
-from video_contrast.rows import multiple_choice_row, retrieval_row
+from video_contrast.rows import multiple_choice_row
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import TextScorer
@@ -59,15 +60,14 @@ def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
     """Clips at 25 frames a second, 4:3: a field of coloured squares that drifts."""
     if SetFolder(folder).is_built:
         return folder
-    rows = []
+    captions = {}
     for n in range(clips):
-        rng = seeds.stream("benchmark", n)
-        field = rng.integers(0, 255, (size // 4, size // 3, 3)).repeat(8, 0).repeat(8, 1).astype(np.uint8)
-        frames = np.stack([np.roll(field, 3 * t, 1)[:size, : size * 4 // 3] for t in range(25 * seconds)])
+        colours = seeds.stream("benchmark", n).integers(0, 255, (size // 4, size // 3, 3))
+        frames = drifting(colours, square=8, step=3, count=25 * seconds)[:, :size, : size * 4 // 3]
         write_video(folder / f"clips/{n}.mp4", frames, 25)
-        caption = f"a coloured field number {n} slides to the {'left' if n % 2 else 'right'} while a man watches it"
-        rows.append(retrieval_row(id=f"c{n}", video_id=f"v{n}", video_path=f"clips/{n}.mp4", captions=[caption]))
-    return write_set(BuiltSet("captions", {"retrieval": {"test": rows}}, {"summary": "benchmark"}), folder)
+        way = "left" if n % 2 else "right"
+        captions[f"clips/{n}.mp4"] = f"a coloured field number {n} slides to the {way} while a man watches it"
+    return retrieval_set(folder, captions)
 
 
 def run(model: str, folder: Path, names: list[str], root: Path, frames: int | None = None) -> tuple[Any, float]:

@@ -1,10 +1,10 @@
 """Speed of LLM-teacher's training on the shapes world, as a share of a bare loop over preloaded tensors."""
 
 import tempfile
-import time
 from pathlib import Path
 
 import torch
+from parts.clock import in_turn
 
 import video_contrast
 from video_contrast.runner.kinds.loading import Tokens
@@ -29,11 +29,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", ["retrieval"], output=folder, items=20, gallery=4, train=BATCH * STEPS)
         rows = video_contrast.open_set(root).retrieval_rows("retrieval", "train")
-        made, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus={}, say=_silent)
+        examples, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus={}, say=_silent)
         documents = [row["captions"] for row in rows]
-        made = with_similarities(made, "lsa", Path(folder) / "s", documents=documents, say=_silent)
+        examples = with_similarities(examples, "lsa", Path(folder) / "s", documents=documents, say=_silent)
         store = open_store(Path(folder) / "f", rows, root, processor.image_processor, 6, progress=False)
-        part = Part(store, list(range(len(rows))), made[::2])
+        part = Part(store, list(range(len(rows))), examples[::2])
         pairs = Pairs(net).train()
         locked = Pairs(load_checkpoint("temporal-plain")[0], "both").train()
         stored, _ = with_outputs(locked, part, tokens, Path(folder) / "o", "bench", progress=False)
@@ -61,14 +61,8 @@ def main() -> None:
             for picked in batches:
                 step(_loss(locked, collate(stored, picked, tokens, "cpu")))
 
-        loops = {"bare": bare, "ours": ours, "frozen": frozen}
-        spent: dict[str, list[float]] = {name: [] for name in loops}
-        for _ in range(ROUNDS):
-            for name, loop in loops.items():
-                begin = time.process_time()
-                loop()
-                spent[name].append((time.process_time() - begin) / STEPS)
-    best = {name: min(values) for name, values in spent.items()}
+        spent = in_turn({"bare": bare, "ours": ours, "frozen": frozen}, ROUNDS)
+    best = {name: min(values) / STEPS for name, values in spent.items()}
     print(f"bare loop {best['bare'] * 1000:.0f} ms a step, training {best['ours'] * 1000:.0f} ms: "
           f"{best['bare'] / best['ours']:.0%} of the bare loop's speed")  # fmt: skip
     print(

@@ -11,7 +11,10 @@ import argparse
 import platform
 import statistics
 import time
+from functools import partial
 from pathlib import Path
+
+from parts.clock import in_turn
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.language import tag, tagger_name
@@ -54,18 +57,13 @@ def main() -> None:
             free.remove(name)
             print(f"left out: {name} ({error})")
 
-    spent: dict[str, list[float]] = {name: [] for name in [*free, "a stream a caption"]}
-    for _ in range(options.rounds):
-        for name in free:
-            started = time.process_time()
-            run(name)
-            spent[name].append(time.process_time() - started)
-        started = time.process_time()
+    def draw_streams() -> None:
         at = Streams().at
         for identifier in ids:
             at(0, "keyboard", "1", identifier, 0)
-        spent["a stream a caption"].append(time.process_time() - started)
 
+    calls = {name: partial(run, name) for name in free} | {"a stream a caption": draw_streams}
+    spent = in_turn(calls, options.rounds)
     print("\n| perturbation | category | captions a CPU-second | aim | unchanged |\n|---|---|---|---|---|")
     for name, seconds in spent.items():
         speed = len(captions) / statistics.median(seconds)
@@ -78,8 +76,7 @@ def main() -> None:
 def _captions(path: Path | None) -> list[str]:
     if path is not None:
         return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    made = [f"{who} {doing} {where}".strip() for who in SUBJECTS for doing in DOINGS for where in PLACES]
-    return made * 25
+    return 25 * [f"{who} {doing} {where}".strip() for who in SUBJECTS for doing in DOINGS for where in PLACES]
 
 
 if __name__ == "__main__":

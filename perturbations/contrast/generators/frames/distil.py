@@ -9,7 +9,6 @@ frames, pairs and word runs that several videos share.
 
 import argparse
 import os
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -68,16 +67,17 @@ def _readings(
             yield category, [known[text] for text in texts]
 
 
-def msrvtt(folder: str | os.PathLike[str], hold_out: int = 0) -> Videos:
-    """(category, captions) of MSR-VTT's training videos, without every n-th if `hold_out` is n."""
-    info = read_json(Path(folder) / "msrvtt" / "train_val_videodatainfo.json")
-    categories = {video["video_id"]: str(video["category"]) for video in info["videos"] if video["split"] == "train"}
-    captions: dict[str, list[str]] = defaultdict(list)
+def msrvtt(folder: str | os.PathLike[str], split: str) -> list[tuple[str, str, list[str]]]:
+    """(id, category, captions) of the videos of a split of MSR-VTT, in the order of their numbers."""
+    name = "test_videodatainfo.json" if split == "test" else "train_val_videodatainfo.json"
+    info = read_json(Path(folder) / "msrvtt" / name)
+    categories = {video["video_id"]: str(video["category"]) for video in info["videos"] if video["split"] == split}
+    captions: dict[str, list[str]] = {name: [] for name in categories}
     for sentence in info["sentences"]:
-        if sentence["video_id"] in categories:
+        if sentence["video_id"] in captions:
             captions[sentence["video_id"]].append(sentence["caption"])
     names = sorted(categories, key=lambda name: int(name.removeprefix("video")))
-    return [(categories[name], captions[name]) for n, name in enumerate(names) if not hold_out or n % hold_out]
+    return [(name, categories[name], captions[name]) for name in names]
 
 
 def youcook2(folder: str | os.PathLike[str]) -> Videos:
@@ -106,7 +106,9 @@ def main() -> None:
     parser.add_argument("--hold-out", type=int, default=0, help="leave out every N-th MSR-VTT video (for development)")
     parser.add_argument("--cache", help="SQLite file that keeps parses")
     options = parser.parse_args()
-    both = distil(msrvtt(options.data, options.hold_out), source="MSR-VTT train", cache=options.cache)
+    skip = options.hold_out
+    training = [video[1:] for n, video in enumerate(msrvtt(options.data, "train")) if not skip or n % skip]
+    both = distil(training, source="MSR-VTT train", cache=options.cache)
     cooking = distil(youcook2(options.data), source="YouCook2 train", cache=options.cache)
     for name in ("verbs", "nouns", "verb_pairs", "noun_pairs", "same_noun"):
         cooking.tables[name] = {}  # its sentences follow each other in time: they say nothing of what is true at once

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from parts.clock import in_turn
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.encode import Encoding
@@ -53,12 +54,11 @@ def throughput(
     def prepared() -> Iterator[Any]:
         views = {clip: plan.seen(clip) for clip in clips}
         for _, results in reader().read(views, model.prepare, ahead=2 * batch, depth=2):
-            for _, ready in results:
-                yield ready
+            yield from (prepared_clip for _, prepared_clip in results)
 
     def encode() -> None:
-        for begin in range(0, len(kept), batch):
-            model.encode_prepared(kept[begin : begin + batch])
+        for begin in range(0, len(ready), batch):
+            model.encode_prepared(ready[begin : begin + batch])
 
     def together() -> None:
         keys = Keys({clip.video_path: clip.video_path for clip in clips}, sampling)
@@ -68,25 +68,20 @@ def throughput(
             )
             encoding.encode_videos(plan.chunks(batch), reader(), lambda n: None)
 
-    kept = list(prepared())
-    model.encode_prepared(kept[:batch])  # warm
-    spent: dict[str, list[float]] = {"decode": [], "model": [], "together": []}
-    for _ in range(rounds):
-        for what, call in (("decode", lambda: sum(1 for _ in prepared())), ("model", encode), ("together", together)):
-            began = time.perf_counter()
-            call()
-            spent[what].append(time.perf_counter() - began)
+    ready = list(prepared())
+    model.encode_prepared(ready[:batch])  # warm
+    calls = {"decode": lambda: sum(1 for _ in prepared()), "model": encode, "together": together}
+    spent = in_turn(calls, rounds, time.perf_counter)
     return {what: [len(clips) / second for second in seconds] for what, seconds in spent.items()}
 
 
 def report(rates: dict[str, list[float]], workers: int, device: str) -> list[str]:
     """Lines that say what share of the slower one is reached, and of what one machine can do for both."""
-    found = {what: median(values) for what, values in rates.items()}
-    slower = min(found["decode"], found["model"])
-    lines = [f"{what:10} {found[what]:8.2f} clips/s" for what in found]
-    share = found["together"] / slower
+    speed = {what: median(values) for what, values in rates.items()}
+    lines = [f"{what:10} {clips:8.2f} clips/s" for what, clips in speed.items()]
+    share = speed["together"] / min(speed["decode"], speed["model"])
     lines.append(f"together / the slower of the two: {share:.2f} ({workers} workers, model on {device})")
     if device == "cpu":
-        both = 1 / (1 / found["decode"] + 1 / found["model"])
-        lines.append(f"together / one after the other on the same cores: {found['together'] / both:.2f}")
+        both = 1 / (1 / speed["decode"] + 1 / speed["model"])
+        lines.append(f"together / one after the other on the same cores: {speed['together'] / both:.2f}")
     return lines

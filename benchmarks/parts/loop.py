@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from runner_parts.standins import stand_in
+from parts.standins import stand_in
 from video_contrast.files import write_json
 from video_contrast.perturbations.text import perturb_captions
 from video_contrast.perturbations.video import perturb_clip

@@ -1,0 +1,35 @@
+"""Calls that take turns against a clock, so that a busy machine slows all of them alike."""
+
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+
+
+def in_turn(
+    calls: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Returns the seconds of each call, one figure a round.
+
+    Args:
+        calls: by name, in the order of a round.
+        rounds: how often each is called.
+        clock: CPU seconds of this process, or another clock.
+    """
+    spent: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            began = clock()
+            call()
+            spent[name].append(clock() - began)
+    return spent
+
+
+def times_faster(fast: Callable[[], object], slow: Callable[[], object], rounds: int) -> float:
+    """Returns the median CPU seconds of one call over another's.
+
+    Args:
+        fast, slow: the calls, which take turns.
+        rounds: how often each is called.
+    """
+    spent = in_turn({"fast": fast, "slow": slow}, rounds)
+    return median(spent["slow"]) / median(spent["fast"])
