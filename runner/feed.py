@@ -1,24 +1,30 @@
 """Work done ahead in threads, handed over in order, with bounded memory.
 
-Every job has a short queue of its own, filled by one worker and emptied by the consumer in the order of the jobs. The
-earliest unfinished job always has a worker, so nothing can block; how far workers run ahead is bounded by `ahead`
-jobs and `depth` results a job, whatever a job's length.
+Every job has a short queue of its own, filled by one worker and emptied by the consumer in the order of the jobs. Jobs
+are begun in order, so the earliest unfinished one always has a worker, and nothing can block; how far workers run ahead
+is bounded by `ahead` jobs and `depth` results a job, whatever a job's length.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 J = TypeVar("J")
 T = TypeVar("T")
-_END = object()
 
 
-class _Stopped(Exception):
-    """The consumer went away."""
+@dataclass(frozen=True)
+class _End:
+    """Ends a job's results."""
+
+    error: BaseException | None
 
 
 def feed(
@@ -33,83 +39,56 @@ def feed(
         ahead: jobs begun and not yet handed over.
         depth: results of one job waiting.
     """
-    if workers <= 0 or len(jobs) == 0:
-        for job in jobs:
-            yield job, iter(work(job))
+    if workers <= 0:
+        yield from ((job, iter(work(job))) for job in jobs)
         return
-    stop = threading.Event()
-    room = threading.Semaphore(max(ahead, workers))
-    lines: list[queue.Queue[Any]] = [queue.Queue(maxsize=max(1, depth)) for _ in jobs]
-    numbers = iter(range(len(jobs)))
-    lock = threading.Lock()
-    threads = [
-        threading.Thread(target=_run, args=(jobs, work, lines, numbers, lock, room, stop), daemon=True)
-        for _ in range(min(workers, len(jobs)))
-    ]
-    for thread in threads:
-        thread.start()
+    stopped = threading.Event()
+    begun: deque[tuple[J, queue.Queue[T | _End]]] = deque()
+    rest = iter(jobs)
+    pool = ThreadPoolExecutor(workers)
+
+    def begin(count: int) -> None:
+        for job in islice(rest, count):
+            begun.append((job, queue.Queue(maxsize=max(1, depth))))
+            pool.submit(_fill, begun[-1][1], work, job, stopped)
+
     try:
-        for number, job in enumerate(jobs):
-            drained = _drain(lines[number])
-            yield job, drained
-            for _ in drained:  # what the consumer left, so that the worker can finish
+        begin(max(ahead, workers))
+        while begun:
+            job, line = begun.popleft()
+            results = _drain(line)
+            yield job, results
+            for _ in results:  # what the consumer left, so that the worker can finish
                 pass
-            room.release()
+            begin(1)
     finally:
-        stop.set()
-        for thread in threads:
-            thread.join(timeout=5)
+        stopped.set()
+        pool.shutdown(cancel_futures=True)
 
 
-def _run(
-    jobs: Sequence[J],
-    work: Callable[[J], Iterator[T]],
-    lines: list[queue.Queue[Any]],
-    numbers: Iterator[int],
-    lock: threading.Lock,
-    room: threading.Semaphore,
-    stop: threading.Event,
-) -> None:
-    while not stop.is_set():
-        if not room.acquire(timeout=0.2):
-            continue
-        with lock:  # numbers are taken in order, so the earliest waiting job is always in work
-            number = next(numbers, None)
-        if number is None:
-            return
-        try:
-            try:
-                for result in work(jobs[number]):
-                    _put(lines[number], result, stop)
-                _put(lines[number], _END, stop)
-            except _Stopped:
-                raise
-            except BaseException as error:  # handed to the consumer, who raises it
-                _put(lines[number], _Failure(error), stop)
-        except _Stopped:
-            return
+def _fill(line: queue.Queue[T | _End], work: Callable[[J], Iterator[T]], job: J, stopped: threading.Event) -> None:
+    error: BaseException | None = None
+    try:
+        for result in work(job):
+            _put(line, result, stopped)
+    except BaseException as raised:  # handed to the consumer, who raises it
+        error = raised
+    _put(line, _End(error), stopped)
 
 
-class _Failure:
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-def _put(line: queue.Queue[Any], value: Any, stop: threading.Event) -> None:
+def _put(line: queue.Queue[T | _End], value: T | _End, stopped: threading.Event) -> None:
+    """Waits for room; once the consumer went away it raises `queue.Full`, which ends the work."""
     while True:
         try:
             line.put(value, timeout=0.2)
             return
         except queue.Full:
-            if stop.is_set():
-                raise _Stopped from None
+            if stopped.is_set():
+                raise
 
 
-def _drain(line: queue.Queue[Any]) -> Iterator[Any]:
-    while True:
-        value = line.get()
-        if value is _END:
-            return
-        if isinstance(value, _Failure):
-            raise value.error
+def _drain(line: queue.Queue[T | _End]) -> Iterator[T]:
+    while not isinstance(value := line.get(), _End):
         yield value
+    if value.error is not None:
+        raise value.error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from video_contrast.errors import VideoContrastError
-from video_contrast.runner.kinds.base import KindOption, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.base import LoadOptions, ModelSource, kind
 from video_contrast.runner.kinds.generative_scorer import GenerativeScorer, ScoringOptions
 from video_contrast.runner.kinds.loading import load_model, load_processor
 from video_contrast.runner.kinds.recipes.coverage import scored_types
+from video_contrast.runner.kinds.registry import kind_options
 
 
 def check_torchvision() -> None:
@@ -44,17 +45,7 @@ THINKERS = {
     requirements="torchvision built for your torch (`pip install video-contrast[vlm]`)",
     model_types=scored_types(),
     asks=True,
-    options=(
-        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "loglik", "letter")),
-        KindOption("norm", str, "token", "Norm of --scoring loglik.", choices=("sum", "token", "char", "pmi")),
-        KindOption("alpha", float, 1.0, "Weight of the caption's own likelihood in --norm pmi."),
-        KindOption(
-            "rotations", str, "none", "Orders of the options of --scoring letter.", choices=("none", "rotate", "latin")
-        ),
-        KindOption("option_seed", int, 0, "Seed of --rotations latin."),
-        KindOption("thinking", int, 0, "Tokens a thinking model may think before it answers; 0: kept from thinking."),
-        KindOption("share_prefix", bool, True, "Run video and prompt once an item and share them over its captions."),
-    ),
+    options=kind_options(ScoringOptions),
     tested=(
         "Qwen2VLForConditionalGeneration",
         "Qwen2_5_VLForConditionalGeneration",
@@ -73,8 +64,7 @@ THINKERS = {
 def load(source: ModelSource, settings: LoadOptions) -> GenerativeScorer:
     """Loads the model as `AutoModelForMultimodalLM`; of a speaking model its thinker."""
     check_torchvision()
-    options = {("seed" if name == "option_seed" else name): value for name, value in settings.options.items()}
     # Not the PIL backend of the other kinds: video processors exist for torchvision only.
     processor = load_processor(source, settings, None)
     name = THINKERS.get(source.model_type, "AutoModelForMultimodalLM")
-    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**options))
+    return GenerativeScorer(load_model(source, settings, name), processor, ScoringOptions(**settings.options))

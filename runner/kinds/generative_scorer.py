@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -38,13 +38,17 @@ TOLERANCE = (1e-3, 5e-2)
 class ScoringOptions:
     """How captions are scored; written into the run's record."""
 
-    scoring: Literal["yesno", "loglik", "letter"] = "yesno"
-    norm: Literal["sum", "token", "char", "pmi"] = "token"  # of loglik
-    alpha: float = 1.0  # of pmi: log p(c|v) - alpha * log p(c)
-    rotations: prompts.Rotations = "none"  # of letter
-    seed: int = 0  # of latin
-    share_prefix: bool = True
-    thinking: int = 0  # tokens that a thinking model may think before it answers (of yesno and letter)
+    scoring: Annotated[Literal["yesno", "loglik", "letter"], "How a caption is scored."] = "yesno"
+    norm: Annotated[Literal["sum", "token", "char", "pmi"], "Norm of --scoring loglik."] = "token"
+    alpha: Annotated[float, "Weight of the caption's own likelihood in --norm pmi."] = 1.0
+    rotations: Annotated[prompts.Rotations, "Orders of the options of --scoring letter."] = "none"
+    option_seed: Annotated[int, "Seed of --rotations latin."] = 0
+    thinking: Annotated[int, "Tokens a thinking model may think before it answers; 0: kept from thinking."] = 0
+    share_prefix: Annotated[bool, "Run video and prompt once an item and share them over its captions."] = True
+
+    def record(self) -> JsonObject:
+        """What `run.json` says of them."""
+        return {name.removeprefix("option_"): value for name, value in asdict(self).items()}
 
 
 class GenerativeScorer(PairScorer):
@@ -125,7 +129,7 @@ class GenerativeScorer(PairScorer):
         """The class, the options, the first rendered prompt with its hash, and how the prefix was shared."""
         return {
             "class": type(self.model).__name__,
-            **asdict(self.options),
+            **self.options.record(),
             "prompt": self.rendered,
             "prompt_hash": prompts.prompt_hash(self.rendered),
             "thinking": self.chat.thinking,
@@ -175,7 +179,7 @@ class GenerativeScorer(PairScorer):
             log_probabilities,
             rotations=options.rotations,
             position=position,
-            seed=options.seed,
+            seed=options.option_seed,
             question=question,
         )
 

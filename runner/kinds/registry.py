@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from video_contrast.files import Json
+from video_contrast.options import options_of
 from video_contrast.runner.kinds.source import KindOptions, LoadOptions, ModelSource
 
 Family = Literal["encoder", "pair", "text"]
@@ -23,6 +24,15 @@ class KindOption:
     help: str
     choices: tuple[str, ...] = ()
     numeric: bool = True  # whether a run's numbers depend on it
+
+
+def kind_options(declared: type) -> tuple[KindOption, ...]:
+    """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
+    without_effect = getattr(declared, "NOT_NUMERIC", ())
+    return tuple(
+        KindOption(name, type(option.default), option.default, option.help, option.choices, name not in without_effect)
+        for name, option in options_of(declared).items()
+    )
 
 
 @dataclass(frozen=True)

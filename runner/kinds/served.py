@@ -8,12 +8,11 @@ asks for the log-probabilities of the captions themselves (`served_likelihood`),
 from __future__ import annotations
 
 import math
-import os
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from video_contrast.files import JsonObject, cache_dir
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import (
     ClipFrames,
-    KindOption,
     LoadOptions,
     ModelSource,
     PairScorer,
@@ -32,15 +30,29 @@ from video_contrast.runner.kinds.base import (
     kind,
 )
 from video_contrast.runner.kinds.chat_prompts import SWITCH, THINK
-from video_contrast.runner.kinds.served_cost import PRICES, estimate
+from video_contrast.runner.kinds.registry import kind_options
+from video_contrast.runner.kinds.served_cost import estimate
 from video_contrast.runner.kinds.served_likelihood import Likelihood, LogprobsBy, is_log_probability
-from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
+from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
 from video_contrast.runner.kinds.thinking import END_OF_THINKING
 
-Scoring = Literal["yesno", "letter", "loglik"]
-Norm = Literal["token", "sum", "char"]
 AT_ONCE = 16  # clips whose requests may be in flight together; the pace of the endpoint bounds the requests
 MISSING = -100.0  # the log-probability of an answer that is not among the server's alternatives
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOptions(EndpointOptions):
+    """How a served model scores captions."""
+
+    endpoint: Annotated[str, "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."] = ""
+    scoring: Annotated[Literal["yesno", "letter", "loglik"], "How a caption is scored."] = "yesno"
+    norm: Annotated[Literal["token", "sum", "char"], "Of --scoring loglik: by what the sum is divided."] = "token"
+    logprobs_by: Annotated[LogprobsBy, "Of --scoring loglik: how the server is asked for them."] = "prompt_logprobs"
+    rotations: Annotated[prompts.Rotations, "Orders of the options of --scoring letter."] = "none"
+    option_seed: Annotated[int, "Seed of --rotations latin."] = 0
+    thinking_switch: Annotated[str, "Switch of its chat template, sent as false; none: is not sent."] = SWITCH
+    answers: Annotated[str, "File that keeps the answers; empty: one a model in the cache."] = ""
+    price_out: Annotated[float, "Price of a million tokens that are answered."] = 0.0
 
 
 class ServedScorer(PairScorer):
@@ -48,38 +60,18 @@ class ServedScorer(PairScorer):
 
     Args:
         chat: the endpoint; its `parameters` are set here to short, greedy answers with log-probabilities.
-        scoring: "letter", "yesno" or "loglik".
-        rotations: "none", "rotate" or "latin" (of letter), as for local generative models.
-        seed: of latin.
-        frames_as: "images", or "video" for servers that take vLLM's video of pictures.
-        norm: of loglik: by tokens, not at all, or by characters.
-        logprobs_by: of loglik: how the server is asked for log-probabilities of its prompt.
+        options: how it is asked.
     """
 
     parallel = AT_ONCE
 
-    def __init__(
-        self,
-        chat: ChatModel,
-        scoring: Scoring = "yesno",
-        rotations: prompts.Rotations = "none",
-        seed: int = 0,
-        *,
-        frames_as: FramesAs = "images",
-        norm: Norm = "token",
-        logprobs_by: LogprobsBy = "prompt_logprobs",
-    ) -> None:
-        if scoring not in ("yesno", "letter", "loglik"):
-            raise UsageError(f"--scoring {scoring!r} is not one of yesno, letter, loglik")
-        self.likelihood = Likelihood.of(chat, logprobs_by) if scoring == "loglik" else None
+    def __init__(self, chat: ChatModel, options: ServedOptions | None = None) -> None:
+        self.options = options or ServedOptions()
+        loglik = self.options.scoring == "loglik"
+        self.likelihood = Likelihood.of(chat, self.options.logprobs_by) if loglik else None
         chat.parameters = {"max_tokens": 5, "temperature": 0.0, "logprobs": True, "top_logprobs": 20} | chat.parameters
         self.chat = chat
-        self.scoring = scoring
-        self.rotations = rotations
-        self.seed = seed
-        self.together = scoring == "letter"
-        self.frames_as = frames_as
-        self.norm = norm
+        self.together = self.options.scoring == "letter"
         self.canary: dict[str, float] | None = None
         self._testing = threading.Lock()
 
@@ -98,14 +90,14 @@ class ServedScorer(PairScorer):
             float64[k], and k dicts of parts. An unparseable answer gives NaN for what it was to decide, with the part
             `unparseable` = 1: the runner counts the item as wrong.
         """
-        sent = SentClip.of(clip, self.frames_as)
+        sent = SentClip.of(clip, self.options.frames_as)
         question = None if question is None else question.of_frames(0 if clip is None else len(clip.frames))
         cost = Cost()
         if self.likelihood is not None:
             result = self._loglik(self.likelihood, sent, captions, question, cost=cost)
         elif question is not None and question.is_yes_no(captions):
             result = self._answered(sent, captions, question, cost)
-        elif question is None and self.scoring == "yesno":
+        elif question is None and self.options.scoring == "yesno":
             result = self._yesno(sent, captions, cost)
         else:
             result = self._letter(sent, captions, position, question, cost=cost)
@@ -116,12 +108,12 @@ class ServedScorer(PairScorer):
         """The endpoint, and how it was asked."""
         return {
             "endpoint": self.chat.endpoint or "Hugging Face Inference Providers",
-            "scoring": self.scoring,
-            "rotations": self.rotations,
+            "scoring": self.options.scoring,
+            "rotations": self.options.rotations,
             "parameters": self.chat.parameters,
-            "frames_as": self.frames_as,
+            "frames_as": self.options.frames_as,
             "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
-            **({"norm": self.norm, "canary": self.canary or {}} if self.likelihood else {}),
+            **({"norm": self.options.norm, "canary": self.canary or {}} if self.likelihood else {}),
         }
 
     def _loglik(
@@ -145,7 +137,7 @@ class ServedScorer(PairScorer):
                 parts.append({"unparseable": 1.0})
                 continue
             total = sum(log for _, log in tokens)
-            scores.append(total / {"sum": 1, "token": len(tokens), "char": len(caption)}[self.norm])
+            scores.append(total / {"sum": 1, "token": len(tokens), "char": len(caption)}[self.options.norm])
             parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
         return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
 
@@ -187,9 +179,9 @@ class ServedScorer(PairScorer):
         return prompts.score_letters(
             captions,
             log_probabilities,
-            rotations=self.rotations,
+            rotations=self.options.rotations,
             position=position,
-            seed=self.seed,
+            seed=self.options.option_seed,
             question=question,
         )
 
@@ -219,60 +211,18 @@ def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None
     requirements="an endpoint (vLLM, TGI, hosted); the key in the variable that --api-key-env names",
     names=("served:",),
     asks=True,
-    options=(
-        KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1; empty: Inference Providers."),
-        KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
-        KindOption("scoring", str, "yesno", "How a caption is scored.", choices=("yesno", "letter", "loglik")),
-        KindOption(
-            "norm", str, "token", "Of --scoring loglik: by what the sum is divided.", choices=("token", "sum", "char")
-        ),
-        KindOption(
-            "logprobs_by",
-            str,
-            "prompt_logprobs",
-            "Of --scoring loglik: how the server is asked for them.",
-            choices=("prompt_logprobs", "echo"),
-        ),
-        KindOption(
-            "frames_as", str, "images", "How frames are sent; video: as vLLM takes them.", choices=("images", "video")
-        ),
-        KindOption(
-            "rotations", str, "none", "Orders of the options of --scoring letter.", choices=("none", "rotate", "latin")
-        ),
-        KindOption("option_seed", int, 0, "Seed of --rotations latin."),
-        KindOption("thinking_switch", str, SWITCH, "Switch of its chat template, sent as false; none: is not sent."),
-        KindOption("concurrency", int, 0, "Requests in flight; 0: more while latency holds.", numeric=False),
-        KindOption("retries", int, 5, "How often a failing request is sent again.", numeric=False),
-        KindOption("answers", str, "", "File that keeps the answers; empty: one a model in the cache.", numeric=False),
-        *PRICES,
-    ),
+    options=kind_options(ServedOptions),
     tested=("an OpenAI-compatible endpoint",),
     estimate=estimate,
 )
 def load(source: ModelSource, settings: LoadOptions) -> ServedScorer:
     """Makes the client; the endpoint is first asked when the first item is scored."""
-    options = settings.options
+    options = ServedOptions(**settings.options)
     model = source.name.removeprefix("served:")
     if not model:
         raise UsageError("--model served: needs the model's name at the endpoint, such as served:Qwen/Qwen3-VL-8B")
-    path = options.get("answers") or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
-    chat = ChatModel(
-        model,
-        endpoint=options.get("endpoint") or None,
-        api_key=os.environ.get(str(options.get("api_key_env", "HF_TOKEN"))) or None,
-        store=AnswerStore(path),
-        concurrency=options.get("concurrency", 0),
-        retries=options.get("retries", 5),
-    )
-    switch = options.get("thinking_switch", SWITCH)
-    if options.get("endpoint") and switch != "none":  # the providers behind Inference Providers refuse unknown fields
-        chat.parameters = {"extra_body": {"chat_template_kwargs": {switch: False}}}
-    return ServedScorer(
-        chat,
-        options.get("scoring", "yesno"),
-        options.get("rotations", "none"),
-        int(options.get("option_seed", 0)),
-        frames_as=options.get("frames_as", "images"),
-        norm=options.get("norm", "token"),
-        logprobs_by=options.get("logprobs_by", "prompt_logprobs"),
-    )
+    path = options.answers or cache_dir() / "answers" / (re.sub(r"[^\w.-]+", "--", model) + ".jsonl")
+    chat = options.chat(model, store=AnswerStore(path))
+    if options.endpoint and options.thinking_switch != "none":  # behind Inference Providers unknown fields are refused
+        chat.parameters = {"extra_body": {"chat_template_kwargs": {options.thinking_switch: False}}}
+    return ServedScorer(chat, options)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from video_contrast.runner.kinds.registry import KindOption, Work
+from video_contrast.runner.kinds.registry import Work
 from video_contrast.runner.kinds.source import KindOptions
 
 CHARACTERS_A_TOKEN = 4.0  # of English text
 PROMPT_TOKENS = 30  # the question around a caption, and the chat template
 ANSWER_TOKENS = {"yesno": 2, "letter": 2, "loglik": 1}
 MILLION = 1_000_000
-
-PRICES = (
-    KindOption("price_in", float, 0.0, "Price of a million tokens that are sent.", numeric=False),
-    KindOption("price_out", float, 0.0, "Price of a million tokens that are answered.", numeric=False),
-    KindOption("tokens_per_frame", int, 256, "Tokens of a frame, for the estimate.", numeric=False),
-)
 
 
 def estimate(work: Work, options: KindOptions) -> dict[str, float]:

@@ -6,27 +6,37 @@ must come back as the same vectors.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
 from video_contrast.chat_model import ChatModel, Cost, Message, MessagePart
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, KindOption, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.registry import Work
-from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PRICES, PROMPT_TOKENS, price_of
-from video_contrast.runner.kinds.served_messages import FramesAs, SentClip
+from video_contrast.runner.kinds.base import ClipFrames, DualEncoder, LoadOptions, ModelSource, kind
+from video_contrast.runner.kinds.registry import Work, kind_options
+from video_contrast.runner.kinds.served_cost import CHARACTERS_A_TOKEN, PROMPT_TOKENS, price_of
+from video_contrast.runner.kinds.served_messages import EndpointOptions, SentClip
 from video_contrast.runner.kinds.source import KindOptions
 
-TextsAs = Literal["messages", "input"]
 SCHEME = "served-embedder:"
 SAME = 0.999  # the least cosine of two vectors of one text: half precision in other batches
 PROBES = ("a man opens a door", "a woman closes a window", "two dogs run on a beach")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderOptions(EndpointOptions):
+    """How a served embedder is asked."""
+
+    texts_as: Annotated[Literal["messages", "input"], "How captions are sent; input: without the chat template."] = (
+        "messages"
+    )
+    prompt_text: Annotated[str, "Instruction for captions."] = ""
+    prompt_video: Annotated[str, "Instruction for clips."] = ""
 
 
 class ServedEmbedder(DualEncoder):
@@ -34,25 +44,12 @@ class ServedEmbedder(DualEncoder):
 
     Args:
         chat: the endpoint; only its retries and its pace are used.
-        frames_as: "images", or "video" for servers that take vLLM's video of pictures.
-        texts_as: "messages" (the server applies its chat template), or "input", as plain texts.
-        prompt_text, prompt_video: instructions, sent as the system message; "" sends none.
+        options: how it is asked; prompts go as the system message.
     """
 
-    def __init__(
-        self,
-        chat: ChatModel,
-        *,
-        frames_as: FramesAs = "images",
-        texts_as: TextsAs = "messages",
-        prompt_text: str = "",
-        prompt_video: str = "",
-    ) -> None:
+    def __init__(self, chat: ChatModel, options: EmbedderOptions | None = None) -> None:
         self.chat = chat
-        self.frames_as = frames_as
-        self.texts_as = texts_as
-        self.prompt_text = prompt_text
-        self.prompt_video = prompt_video
+        self.options = options or EmbedderOptions()
         self.cost = Cost()
         self.canary: dict[str, float] | None = None
         self._testing = threading.Lock()
@@ -63,10 +60,10 @@ class ServedEmbedder(DualEncoder):
         """The endpoint, how it was asked, and what this process counted."""
         return {
             "endpoint": self.chat.endpoint,
-            "frames_as": self.frames_as,
-            "texts_as": self.texts_as,
-            "prompt_text": self.prompt_text,
-            "prompt_video": self.prompt_video,
+            "frames_as": self.options.frames_as,
+            "texts_as": self.options.texts_as,
+            "prompt_text": self.options.prompt_text,
+            "prompt_video": self.options.prompt_video,
             "requests_in_flight": self.chat.pace.most if self.chat.pace else 0,
             "canary": self.canary or {},
             "requests": self.cost.requests,
@@ -75,8 +72,8 @@ class ServedEmbedder(DualEncoder):
 
     def prepare(self, clip: ClipFrames) -> JsonObject:
         """The request about a clip."""
-        sent = SentClip.of(clip, self.frames_as)
-        return {"messages": self._messages(list(sent.parts), self.prompt_video), **sent.body}
+        sent = SentClip.of(clip, self.options.frames_as)
+        return {"messages": self._messages(list(sent.parts), self.options.prompt_video), **sent.body}
 
     def encode_prepared(self, prepared: Sequence[JsonObject]) -> np.ndarray:
         """Rows of clips, float32[N, D]; a request each."""
@@ -91,12 +88,12 @@ class ServedEmbedder(DualEncoder):
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The request about the first caption, and how the clip is sent."""
         shown: JsonObject = {"frames": list(clip.frames.shape), "times": [round(time, 3) for time in clip.times]}
-        return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.frames_as}
+        return shown | {"text_request": self._text_body(captions[0]), "frames_as": self.options.frames_as}
 
     def _text_body(self, text: str) -> JsonObject:
-        if self.texts_as == "input":
-            return {"input": self.prompt_text + text}
-        return {"messages": self._messages([{"type": "text", "text": text}], self.prompt_text)}
+        if self.options.texts_as == "input":
+            return {"input": self.options.prompt_text + text}
+        return {"messages": self._messages([{"type": "text", "text": text}], self.options.prompt_text)}
 
     def _messages(self, parts: list[MessagePart], prompt: str) -> list[Message]:
         messages: list[Message] = [{"role": "user", "content": parts}]
@@ -183,45 +180,14 @@ def estimate(work: Work, options: KindOptions) -> dict[str, float]:
     summary=f"a video embedder behind an OpenAI-compatible endpoint: --model {SCHEME}NAME --endpoint URL",
     requirements="an endpoint with /v1/embeddings that takes messages (vLLM); the key as --api-key-env says",
     names=(SCHEME,),
-    options=(
-        KindOption("endpoint", str, "", "Base URL, such as http://localhost:8000/v1."),
-        KindOption("api_key_env", str, "HF_TOKEN", "Environment variable that holds the key."),
-        KindOption(
-            "frames_as", str, "images", "How frames are sent; video: as vLLM takes them.", choices=("images", "video")
-        ),
-        KindOption(
-            "texts_as",
-            str,
-            "messages",
-            "How captions are sent; input: without the chat template.",
-            choices=("messages", "input"),
-        ),
-        KindOption("prompt_text", str, "", "Instruction for captions."),
-        KindOption("prompt_video", str, "", "Instruction for clips."),
-        KindOption("concurrency", int, 0, "Requests in flight; 0: more while latency holds.", numeric=False),
-        KindOption("retries", int, 5, "How often a failing request is sent again.", numeric=False),
-        *(option for option in PRICES if option.name != "price_out"),
-    ),
+    options=kind_options(EmbedderOptions),
     tested=("an OpenAI-compatible endpoint",),
     estimate=estimate,
 )
 def load(source: ModelSource, settings: LoadOptions) -> ServedEmbedder:
     """Makes the client; the endpoint is first asked when the first text is encoded."""
-    options = settings.options
+    options = EmbedderOptions(**settings.options)
     model = source.name.removeprefix(SCHEME)
-    if not model or not options.get("endpoint"):
+    if not model or not options.endpoint:
         raise UsageError(f"--model {SCHEME}NAME needs the model's name at the endpoint, and --endpoint URL")
-    chat = ChatModel(
-        model,
-        endpoint=str(options["endpoint"]),
-        api_key=os.environ.get(str(options.get("api_key_env", "HF_TOKEN"))) or None,
-        concurrency=options.get("concurrency", 0),
-        retries=options.get("retries", 5),
-    )
-    return ServedEmbedder(
-        chat,
-        frames_as=options.get("frames_as", "images"),
-        texts_as=options.get("texts_as", "messages"),
-        prompt_text=options.get("prompt_text", ""),
-        prompt_video=options.get("prompt_video", ""),
-    )
+    return ServedEmbedder(options.chat(model), options)

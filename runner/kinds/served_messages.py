@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from video_contrast.chat_model import ChatModel, Message, MessagePart
+from video_contrast.chat_model import AnswerStore, ChatModel, Message, MessagePart
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames
 from video_contrast.runner.kinds.video_metadata import metadata_of
@@ -20,6 +21,31 @@ FramesAs = Literal["images", "video"]
 VIDEO_OF_PICTURES = "data:video/jpeg;base64,"
 QUALITY = 95  # of JPEG
 STEPS = 100  # frames between two that are sent, in the count of the video that they are said to come from
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointOptions:
+    """How an endpoint is asked, whatever for, and at what price."""
+
+    NOT_NUMERIC: ClassVar = ("concurrency", "retries", "answers", "price_in", "price_out", "tokens_per_frame")
+    endpoint: Annotated[str, "Base URL, such as http://localhost:8000/v1."] = ""
+    api_key_env: Annotated[str, "Environment variable that holds the key."] = "HF_TOKEN"
+    frames_as: Annotated[FramesAs, "How frames are sent; video: as vLLM takes them."] = "images"
+    concurrency: Annotated[int, "Requests in flight; 0: more while latency holds."] = 0
+    retries: Annotated[int, "How often a failing request is sent again."] = 5
+    price_in: Annotated[float, "Price of a million tokens that are sent."] = 0.0
+    tokens_per_frame: Annotated[int, "Tokens of a frame, for the estimate."] = 256
+
+    def chat(self, model: str, store: AnswerStore | None = None) -> ChatModel:
+        """The client of a model at the endpoint."""
+        return ChatModel(
+            model,
+            self.endpoint or None,
+            api_key=os.environ.get(self.api_key_env) or None,
+            store=store or AnswerStore(None),
+            concurrency=self.concurrency,
+            retries=self.retries,
+        )
 
 
 def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[MessagePart]:

@@ -21,7 +21,7 @@ from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.pace import Pace
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.served import ServedScorer
+from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
 from video_contrast.runner.kinds.served_embeddings import ServedEmbedder
 
 CLIP = ClipFrames(np.zeros((2, 8, 8, 3), np.uint8))
@@ -35,7 +35,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scorer(endpoint: Endpoint, **options: Any) -> ServedScorer:
     chat = ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(None), sleep=lambda _: None)
-    return ServedScorer(chat, "loglik", **options)
+    return ServedScorer(chat, ServedOptions(scoring="loglik", **options))
 
 
 @pytest.mark.parametrize("by", ["prompt_logprobs", "echo"])
@@ -117,14 +117,14 @@ def test_a_video_goes_with_its_times_and_all_its_frames(endpoint: Endpoint, scor
     """vLLM keeps the first 32 pictures of a video and takes them for one a second unless it is told otherwise."""
     clip = ClipFrames(np.zeros((4, 8, 8, 3), np.uint8), (0.25, 0.75, 1.25, 1.75))
     chat = ChatModel("vlm", endpoint=endpoint.url, api_key="x", store=AnswerStore(None), sleep=lambda _: None)
-    ServedScorer(chat, scoring, frames_as="video").score(clip, CAPTIONS)
+    ServedScorer(chat, ServedOptions(scoring=scoring, frames_as="video")).score(clip, CAPTIONS)
     for asked in endpoint.asked:
         told = asked["media_io_kwargs"]["video"]
         assert told["num_frames"] == -1
         np.testing.assert_allclose(np.array(told["frames_indices"]) / told["fps"], clip.times, atol=0.005)
         assert len(clip.times) / told["total_num_frames"] * told["fps"] == pytest.approx(2.0)  # the rate of sampling
     endpoint.asked.clear()
-    ServedScorer(chat, scoring).score(clip, CAPTIONS[:1])
+    ServedScorer(chat, ServedOptions(scoring=scoring)).score(clip, CAPTIONS[:1])
     assert "media_io_kwargs" not in endpoint.asked[-1]
 
 

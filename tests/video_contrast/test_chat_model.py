@@ -11,7 +11,7 @@ from endpoint import Endpoint, endpoint  # noqa: F401  fixture
 from video_contrast.chat_model import AnswerStore, ChatModel
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames, Question
-from video_contrast.runner.kinds.served import ServedScorer
+from video_contrast.runner.kinds.served import ServedOptions, ServedScorer
 
 
 def chat(endpoint: Endpoint, path: Path | None = None, **more: Any) -> ChatModel:
@@ -25,7 +25,7 @@ CAPTIONS = ["a woman sits", "a man sits", "a dog sits"]
 @pytest.mark.parametrize("logprobs", [True, False])
 def test_letters_choose_what_the_server_says(endpoint: Endpoint, logprobs: bool) -> None:
     endpoint.logprobs = logprobs
-    scored = ServedScorer(chat(endpoint), "letter").score(CLIP, CAPTIONS)
+    scored = ServedScorer(chat(endpoint), ServedOptions(scoring="letter")).score(CLIP, CAPTIONS)
     assert scored.scores.argmax() == 1
     content = endpoint.asked[0]["messages"][0]["content"]
     assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
@@ -33,7 +33,7 @@ def test_letters_choose_what_the_server_says(endpoint: Endpoint, logprobs: bool)
 
 
 def test_rotations_follow_the_caption_not_the_place(endpoint: Endpoint) -> None:
-    scored = ServedScorer(chat(endpoint), "letter", "rotate").score(CLIP, CAPTIONS)
+    scored = ServedScorer(chat(endpoint), ServedOptions(scoring="letter", rotations="rotate")).score(CLIP, CAPTIONS)
     assert len(endpoint.asked) == 3
     assert scored.scores.argmax() == 1
     assert scored.parts is not None and set(scored.parts[0]) == {"rotation0", "rotation1", "rotation2"}
@@ -62,7 +62,7 @@ def test_yesno_from_log_probabilities_and_from_exact_answers(endpoint: Endpoint)
 
 def test_an_answer_that_is_no_option_is_counted_never_guessed(endpoint: Endpoint) -> None:
     endpoint.logprobs = False
-    scorer = ServedScorer(chat(endpoint), "letter")
+    scorer = ServedScorer(chat(endpoint), ServedOptions(scoring="letter"))
     scored = scorer.score(CLIP, ["a cat", "a dog"])
     assert np.isnan(scored.scores).all()
     assert scored.counts["unparseable"] == 1
