@@ -8,14 +8,16 @@ ratio run in turn in one process, and medians of CPU seconds are compared.
 import itertools
 import json
 import os
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
+from parts import standins
+from parts.clock import times_faster
 
 from video_contrast.perturbations.contrast import gender, person_id, verb
 from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
@@ -77,44 +79,26 @@ def _captions() -> tuple[list[str], list[str], str]:
     return captions[:CAPTIONS], captions[1::2][:TRAIN], "made up"
 
 
-def _ratio(together: Callable[[], object], alone: Callable[[], object]) -> float:
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(RUNS):
-        for step, spent in zip((together, alone), seconds, strict=True):
-            began = time.process_time()
-            step()
-            spent.append(time.process_time() - began)
-    return statistics.median(seconds[1]) / statistics.median(seconds[0])
-
-
 def _models(folder: Path, captions: Sequence[str], counts: verb.WordCounts) -> None:
     from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, T5Config
     from transformers import T5ForConditionalGeneration as T5
 
     words = sorted({word for caption in captions for word in caption.split()})
+    tokenizer = standins.tokenizer(folder, words)
+    size = len(tokenizer)
+    bert = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+    t5 = {"d_model": 128, "d_kv": 32, "d_ff": 256, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
     torch.manual_seed(0)
-    size = _tokenizer(folder, words)
-    makers = {
-        "gpt2": lambda: GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=256, n_layer=4, n_head=4, bos_token_id=1)),
-        "bert": lambda: BertForMaskedLM(
-            BertConfig(
-                vocab_size=size, hidden_size=256, num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024
-            )
-        ),
-        "t5": lambda: T5(
-            T5Config(
-                vocab_size=size, d_model=128, d_kv=32, d_ff=256, num_layers=2, num_heads=4, decoder_start_token_id=0
-            )
-        ),
+    models = {
+        "gpt2": GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=256, n_layer=4, n_head=4, bos_token_id=1)),
+        "bert": BertForMaskedLM(BertConfig(vocab_size=size, **bert)),
+        "t5": T5(T5Config(vocab_size=size, **t5)),
     }
-    for name, make in makers.items():
-        _tokenizer(folder / name, words)
-        make().save_pretrained(folder / name)
+    for name, model in models.items():
+        tokenizer.save_pretrained(folder / name)
+        model.save_pretrained(folder / name)
 
-    def perplexity() -> LanguageModel:
-        return LanguageModel(str(folder / "gpt2"), device="cpu")
-
-    together, alone = perplexity(), perplexity()
+    together, alone = (LanguageModel(str(folder / "gpt2"), device="cpu") for _ in range(2))
 
     def one_by_one() -> None:
         alone._known.clear()
@@ -125,38 +109,20 @@ def _models(folder: Path, captions: Sequence[str], counts: verb.WordCounts) -> N
         together._known.clear()
         together.perplexity(list(captions))
 
-    print(f"| perplexity, 4-layer GPT-2 of width 256 | {_ratio(at_once, one_by_one):.1f} |", flush=True)
+    print(f"| perplexity, 4-layer GPT-2 of width 256 | {times_faster(at_once, one_by_one, RUNS):.1f} |", flush=True)
     for name, options, shown in (
         ("mlm", {"model": str(folder / "bert")}, "masked model, 4-layer BERT of width 256"),
         ("t5", {"model": str(folder / "t5"), "beams": 4, "k": 4}, "T5, 2 + 2 layers of width 128, 4 beams"),
     ):
         pipeline = Pipeline(name, ["has_verb"], counts=counts, tagger="hanta", generator_options=options)
         originals = [o for o in pipeline._originals(captions, list(map(str, captions)), None, counts.uses.copy()) if o]
-        generator = pipeline.generator
+        propose = partial(pipeline.generator.propose, originals, [])
 
-        def batch(generator: object = generator, originals: list = originals) -> None:
-            generator.propose(originals, [])
-
-        def loop(generator: object = generator, originals: list = originals) -> None:
+        def loop(propose: Callable[..., object] = pipeline.generator.propose, originals: list = originals) -> None:
             for original in originals:
-                generator.propose([original], [])
+                propose([original], [])
 
-        print(f"| {shown} | {_ratio(batch, loop):.1f} |", flush=True)
-
-
-def _tokenizer(folder: Path, words: Sequence[str]) -> int:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    specials = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "[MASK]"}
-    tokens = [*specials.values(), "<extra_id_0>", "<extra_id_1>", *words]
-    raw = Tokenizer(models.WordLevel({token: n for n, token in enumerate(tokens)}, unk_token="<unk>"))
-    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=raw, **specials, additional_special_tokens=["<extra_id_0>", "<extra_id_1>"]
-    )
-    fast.save_pretrained(folder)
-    return len(tokens)
+        print(f"| {shown} | {times_faster(propose, loop, RUNS):.1f} |", flush=True)
 
 
 if __name__ == "__main__":

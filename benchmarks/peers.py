@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from video_contrast.storage import RunFolder, open_run
+
 HERE = Path(__file__).resolve().parent
 SUPPORT = HERE.parent / "tests" / "support"
 PERTURBED = (
@@ -76,18 +78,18 @@ def main() -> None:
     parser.add_argument("--only", choices=PACKAGES)
     parser.add_argument("--clips", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    if given.environments is None:
+    options = parser.parse_args()
+    if options.environments is None:
         print("left out: give --environments PEERS; the first run installs the peers there (gigabytes)")
         return
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        rows = make_set(work / "set", given.clips)
+        rows = make_set(work / "set", options.clips)
         written = write_perturbed(work / "set", rows)
-        print(f"{given.clips} clips; nine perturbed copies of each, written for the peers: {written:.1f} CPU s\n")
-        for peer in [given.only] if given.only else list(PACKAGES):
-            python = environment(given.environments, peer)
-            compare(peer, python, work, rows, repeats=given.repeats)
+        print(f"{options.clips} clips; nine perturbed copies of each, written for the peers: {written:.1f} CPU s\n")
+        for peer in [options.only] if options.only else list(PACKAGES):
+            python = environment(options.environments, peer)
+            compare(peer, python, work, rows, repeats=options.repeats)
 
 
 def environment(folder: Path, peer: str) -> Path:
@@ -204,20 +206,21 @@ def job_of(
 
 def run_peer(cost: Cost, peer: str, python: Path, work: Path, job: Mapping[str, Any]) -> None:
     """Runs a peer's script in its environment, once."""
-    given, made = work / "job.json", work / "made.json"
-    given.write_text(json.dumps(job), encoding="utf-8")
+    job_file, answer_file = work / "job.json", work / "answer.json"
+    job_file.write_text(json.dumps(job), encoding="utf-8")
     script = HERE / "peer_parts" / f"{peer}_job.py"
     measured(
-        cost, [str(python), str(script), str(given), str(made)], work, {"PYTHONPATH": str(SUPPORT / "torchvision_shim")}
+        cost,
+        [str(python), str(script), str(job_file), str(answer_file)],
+        work,
+        {"PYTHONPATH": str(SUPPORT / "torchvision_shim")},
     )
-    found = json.loads(made.read_text(encoding="utf-8"))
-    cost.counts, cost.scores = found["counts"], found["scores"]
+    answer = json.loads(answer_file.read_text(encoding="utf-8"))
+    cost.counts, cost.scores = answer["counts"], answer["scores"]
 
 
 def run_ours(cost: Cost, peer: str, work: Path, checkpoint: Path, *, names: Sequence[str], limit: int) -> None:
     """Scores the same with the package, once, into a new folder."""
-    from video_contrast.storage import open_run
-
     output = work / f"ours-{peer}-{len(names)}-{len(cost.seconds)}"
     conditions = ",".join(["clean", *(f"visual:{name}@{SEVERITY}" for name in names)])
     configs = ["--config", "verb_mc", *(["--config", "retrieval"] if peer == "mteb" else ["--scoring", "letter"])]
@@ -234,7 +237,7 @@ def run_ours(cost: Cost, peer: str, work: Path, checkpoint: Path, *, names: Sequ
     cost.scores["clean"] = ours(run, "clean", peer)
 
 
-def ours(run: Any, condition: str, peer: str) -> dict[str, float]:
+def ours(run: RunFolder, condition: str, peer: str) -> dict[str, float]:
     """The figures that the peer reports, from the scores of a run."""
     table = run.scores()
     table = table[(table.config == "verb_mc") & (table.condition == condition)]
@@ -246,20 +249,13 @@ def ours(run: Any, condition: str, peer: str) -> dict[str, float]:
     values = run.matrix("retrieval", condition).values
     captions = values.shape[1] // len(values)  # a clip
     clips = np.arange(len(values))
+    from sklearn.metrics import average_precision_score
+
     return {
         "t2v_r1": float((values.argmax(0) == clips.repeat(captions)).mean()),
         "v2t_r1": float((values.argmax(1) // captions == clips).mean()),
-        "pairs_ap": average_precision(np.concatenate([np.asarray(own) for own in table.scores]), np.array(labels)),
+        "pairs_ap": float(average_precision_score(labels, np.concatenate(list(table.scores)))),
     }
-
-
-def average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The area under the steps of precision over recall, equal scores together."""
-    order = np.argsort(-scores, kind="stable")
-    hits = np.cumsum(labels[order])
-    last = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
-    recall = hits[last] / hits[-1]
-    return float(np.sum(np.diff(recall, prepend=0) * hits[last] / (last + 1)))
 
 
 def lines(script: Path) -> int:

@@ -12,7 +12,6 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -111,16 +110,12 @@ def opened(page: Path, times: int) -> list[tuple[float, float, float]]:
             tab = context.new_page()
             tab.goto(page.as_uri())
             tab.wait_for_timeout(300)
-            ready, loaded, painted, items = (float(value) for value in _asked(tab))
+            ready, loaded, painted, items = map(float, tab.evaluate(PAINTED))
             assert items > 0, "the gallery is not drawn"
             measured.append((ready, loaded, painted))
             context.close()
         browser.close()
     return measured
-
-
-def _asked(tab: Any) -> list[float]:
-    return list(tab.evaluate(PAINTED))
 
 
 if __name__ == "__main__":

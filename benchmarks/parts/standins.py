@@ -5,10 +5,11 @@ What they write is word salad; the loop and the runner get the same salad.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from video_contrast import seeds
+from video_contrast.untyped import Tokenizer
 
 TEXT = (
     "a an the and of to is man woman girl boy men women he she dog cat field fields number coloured red green blue "
@@ -33,10 +34,10 @@ def stand_in(folder: Path) -> None:
         "active_to_passive": (_t5, _judge),
     }
     for name, makers in parts.items():
-        checkpoints.DEFAULTS[name] = tuple(str(_made(folder, name, n, make)) for n, make in enumerate(makers))
+        checkpoints.DEFAULTS[name] = tuple(str(_checkpoint(folder, name, n, make)) for n, make in enumerate(makers))
 
 
-def _made(folder: Path, name: str, number: int, make: Any) -> Path:
+def _checkpoint(folder: Path, name: str, number: int, make: Callable[[Path], None]) -> Path:
     import torch
 
     target = folder / f"{name}-{number}"
@@ -50,17 +51,20 @@ def _made(folder: Path, name: str, number: int, make: Any) -> Path:
     return target / "vectors.txt" if make is _vectors else target
 
 
-def _tokenizer(folder: Path) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+def tokenizer(folder: Path, words: Sequence[str] = WORDS) -> Tokenizer:
+    """Writes a tokenizer of whole words, with a mask and T5's sentinels among its special tokens."""
+    from tokenizers import Tokenizer as Raw
+    from tokenizers import models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {word: n for n, word in enumerate(dict.fromkeys([*SPECIALS.values(), *WORDS]))}
-    raw = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    sentinels = ["<extra_id_0>", "<extra_id_1>"]
+    vocabulary = {word: n for n, word in enumerate(dict.fromkeys([*SPECIALS.values(), *sentinels, *words]))}
+    raw = Raw(models.WordLevel(vocabulary, unk_token="<unk>"))
     raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     raw.post_processor = processors.TemplateProcessing(
         single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", vocabulary["</s>"])]
     )
-    fast = PreTrainedTokenizerFast(tokenizer_object=raw, **SPECIALS)
+    fast: Tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, additional_special_tokens=sentinels, **SPECIALS)
     fast.save_pretrained(folder)
     return fast
 
@@ -68,7 +72,7 @@ def _tokenizer(folder: Path) -> Any:
 def _bert(folder: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM
 
-    words = _tokenizer(folder)
+    words = tokenizer(folder)
     shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
     BertForMaskedLM(BertConfig(vocab_size=len(words), **shape)).save_pretrained(folder)
 
@@ -76,7 +80,7 @@ def _bert(folder: Path) -> None:
 def _t5(folder: Path) -> None:
     from transformers import T5Config, T5ForConditionalGeneration
 
-    words = _tokenizer(folder)
+    words = tokenizer(folder)
     T5ForConditionalGeneration(
         T5Config(
             vocab_size=len(words), d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
@@ -88,7 +92,7 @@ def _t5(folder: Path) -> None:
 def _judge(folder: Path) -> None:
     from transformers import RobertaConfig, RobertaForSequenceClassification
 
-    words = _tokenizer(folder)
+    words = tokenizer(folder)
     labels = {0: "CONTRADICTION", 1: "ENTAILMENT", 2: "NEUTRAL"}
     RobertaForSequenceClassification(
         RobertaConfig(
@@ -101,7 +105,7 @@ def _judge(folder: Path) -> None:
 def _translator(folder: Path) -> None:
     from transformers import FSMTConfig, FSMTForConditionalGeneration
 
-    words = _tokenizer(folder)
+    words = tokenizer(folder)
     FSMTForConditionalGeneration(
         FSMTConfig(
             langs=["en", "de"], src_vocab_size=len(words), tgt_vocab_size=len(words), d_model=32, encoder_layers=1,
@@ -126,9 +130,9 @@ def clip_model(folder: Path, name: str) -> Path:
     target = folder / name
     if (target / "processor_config.json").exists():
         return target
-    words = _tokenizer(target)
-    text: dict[str, Any] = {"eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id, "bos_token_id": 0}
-    vision: dict[str, Any] = {}
+    words = tokenizer(target)
+    text: dict[str, int] = {"eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id, "bos_token_id": 0}
+    vision: dict[str, int] = {}
     if name == "clip-l14":
         text |= {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}
         vision |= {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24}

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -24,14 +23,8 @@ def test_the_gpu_benchmark_runs_small_on_a_cpu(monkeypatch: pytest.MonkeyPatch, 
     assert all(f"| {name} " in printed for name in gpu.KERNELS)
 
 
-def test_the_peers_benchmark_measures_as_scikit_learn_does() -> None:
+def test_the_peers_benchmark_counts_what_a_user_writes() -> None:
     import peers
-    from sklearn.metrics import average_precision_score
 
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        labels = rng.permutation(np.arange(30) < 9).astype(int)
-        scores = rng.integers(0, 12, 30) / 10  # with ties
-        assert peers.average_precision(scores, labels) == pytest.approx(average_precision_score(labels, scores))
     for peer in peers.PACKAGES:
         assert peers.lines(BENCHMARKS / "peer_parts" / f"{peer}_job.py") > 30
