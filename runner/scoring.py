@@ -70,7 +70,7 @@ def score(
             plan = make_plan(job.loaded, job.conditions, None)
             return RunResult({"configs": {}}, cast(RunRecord, describe(job, plan)))
         if options.show_input:
-            from video_contrast.runner.diagnosis import shown_input
+            from video_contrast.runner.self_test import shown_input
 
             return RunResult({"configs": {}}, cast(RunRecord, shown_input(job)))
         return score_job(job, in_memory=output is None)

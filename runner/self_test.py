@@ -1,19 +1,28 @@
-"""The self-test before a run: once a folder and model, by the first process, compared over all."""
+"""A model looked at: before a run, once a folder and model, or without scoring a set (`doctor`, `--show-input`)."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any
+from pathlib import Path
+
+import numpy as np
 
 from video_contrast import seeds
-from video_contrast.runner.doctor.examine import examine, first_scores
-from video_contrast.runner.doctor.known import check_lengths, check_recipe
-from video_contrast.runner.doctor.probe import ClipSource, Probe
+from video_contrast.errors import VideoContrastError
+from video_contrast.files import JsonObject
+from video_contrast.runner.device import device_of, load_model
+from video_contrast.runner.doctor.examine import examine
+from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
 from video_contrast.runner.doctor.steady import same_in_all
-from video_contrast.runner.kinds.base import TextScorer
+from video_contrast.runner.job import Job, model_facts
+from video_contrast.runner.kinds.base import ClipFrames, TextScorer
+from video_contrast.runner.plan import make_plan
+from video_contrast.runner.processes import Processes
 from video_contrast.runner.run import Run
+from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
+from video_contrast.storage.run_records import ModelRecord
 
 VERSION = "2"  # of the checks: raise it when they change, so that folders are tested anew
 
@@ -31,7 +40,7 @@ def self_test(run: Run) -> SelfTest | None:
     if ALL in accepted:
         return None
     if isinstance(run.model, TextScorer):
-        return examine_run(run)[0]
+        return examine(run)[0]
     folder, key = RunFolder(run.job.output), _key(run)
     former = run.processes.from_first(lambda: folder.read_self_test(key))
     test = SelfTest.from_dict(former) if former else _tested(run)
@@ -42,40 +51,63 @@ def self_test(run: Run) -> SelfTest | None:
 
 
 def _tested(run: Run) -> SelfTest:
+    """The verdicts of the first process, and whether all processes give its scores for the first clip."""
     processes = run.processes
 
-    def first() -> tuple[SelfTest, tuple[Any, ...]]:
-        test, probe = examine_run(run)
-        return test, (probe.clips[:1], probe.captions_of(0), probe.clean) if probe else ()
+    def first() -> tuple[SelfTest, tuple[list[ClipFrames], list[str], np.ndarray] | None]:
+        test, probe = examine(run)
+        return test, (probe.clips[:1], probe.captions_of(0), probe.clean) if probe else None
 
     test, shared = processes.from_first(first)
-    if processes.count > 1 and shared:
+    if processes.count > 1 and shared is not None:
         clips, captions, clean = shared
         assert not isinstance(run.model, TextScorer)
         mine = Probe(run.model, clips, captions, half=run.dtype != "float32", batch_size=run.job.options.batch_size)
         mine.clean = clean  # the unit of differences is that of all items
-        verdict = same_in_all(mine, processes.gather(first_scores(mine)))
+        verdict = same_in_all(mine, processes.gather(mine.scores(clips, captions)))
         test = replace(test, verdicts=(*test.verdicts, verdict))
     return test
-
-
-def examine_run(run: Run) -> tuple[SelfTest, Probe | None]:
-    """The verdicts of one process on items of the run, and the items."""
-    test, probe = examine(
-        run.model,
-        run.plan,
-        ClipSource(run.video_root, run.job.sampling, run.job.frames),
-        half=run.dtype != "float32",
-        batch_size=run.job.options.batch_size,
-        processes=run.processes.count,
-    )
-    if not test.verdicts or probe is None:
-        return test, probe
-    known = check_recipe(run.job.source, run.job.kind.name), check_lengths(probe, run.job.source, run.job.kind.name)
-    return replace(test, verdicts=(*(verdict for verdict in known if verdict), *test.verdicts)), probe
 
 
 def _key(run: Run) -> str:
     """What a self-test holds for: the model, its libraries and options, the sampling, and the set."""
     sampling, marks = run.job.sampling, sorted(run.job.loaded.fingerprints.items())
     return seeds.digest("self-test", VERSION, run.space, str(sampling), str(marks)).hex()[:32]
+
+
+def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
+    """Tests the model of a job on items of its set; writes nothing.
+
+    Returns:
+        The verdicts, and the facts of the model that a run's record would hold.
+
+    Raises:
+        VideoContrastError: the model cannot be loaded, or cannot score at all.
+    """
+    run = _run(job)
+    return examine(run)[0], model_facts(job, run.model)
+
+
+def shown_input(job: Job) -> JsonObject:
+    """What the model of a job is given for the first item that can be read.
+
+    Raises:
+        VideoContrastError: no clip can be read.
+    """
+    run = _run(job)
+    shown: JsonObject = {"model": job.source.name, "kind": job.kind.name}
+    if isinstance(run.model, TextScorer):
+        return shown | {"input": {"texts": list(run.plan.texts[:1])}}
+    probe = make_probe(run)
+    if not probe.clips:
+        raise VideoContrastError(f"no clip of {job.loaded.name} could be read, so there is no input to show")
+    item = {"video_id": probe.clips[0].video_id, "captions": probe.captions_of(0)}
+    return shown | {"item": item, "input": probe.rendered}
+
+
+def _run(job: Job) -> Run:
+    processes = Processes(job.options.device)
+    device, dtype = device_of(job, processes)
+    root = root_of(job) if job.kind.family != "text" else Path()
+    plan = make_plan(job.loaded, job.conditions, None)
+    return Run(job, processes, load_model(job, device, dtype), plan, dtype=dtype, video_root=root)

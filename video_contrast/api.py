@@ -137,7 +137,7 @@ def doctor(
         UsageError: the call is wrong.
         VideoContrastError: the model cannot be loaded, or cannot score at all.
     """
-    from video_contrast.runner.diagnosis import diagnose
+    from video_contrast.runner.self_test import diagnose
 
     configs = [config] if isinstance(config, str) else config
     folder = named_set(str(dataset), configs)

@@ -37,11 +37,10 @@ def _ends(probe: Probe, texts: Sequence[str]) -> Outcome:
         change = difference(rows[0], rows[-1])
     else:
         change = float(np.ptp(finite(probe.scores(probe.clips[:1], long[1:] if others else long))))
-    numbers = {"change_sd": probe.in_units(change)}
+    numbers = probe.numbers(change)
     if change > probe.noise:
-        return _longest(probe, texts) or Outcome(
-            "ends", "pass", "captions that differ in their ends only have different scores", numbers
-        )
+        says = "captions that differ in their ends only have different scores"
+        return _longest(probe, texts) or Outcome("ends", "pass", says, numbers)
     cut = probe.model.truncated_texts(long)
     if cut:
         return Outcome("ends", "fact", f"cuts long captions, and counts them ({cut} of {len(long)} here)", numbers)
@@ -63,7 +62,7 @@ def _longest(probe: Probe, texts: Sequence[str]) -> Outcome | None:
     if change > probe.noise or probe.model.truncated_texts([longest]):
         return None
     says = f"another last word of the longest caption ({len(longest)} characters) changes nothing: it is cut unseen"
-    return Outcome("ends", *probe.unmoved(says), {"change_sd": probe.in_units(change), "characters": len(longest)})
+    return Outcome("ends", *probe.unmoved(says), probe.numbers(change) | {"characters": len(longest)})
 
 
 def _last_word_shows(probe: Probe, text: str, beside: str) -> float:
@@ -87,10 +86,10 @@ def _case(probe: Probe) -> Outcome:
     captions = probe.captions_of(0)
     upper = [caption.upper() for caption in captions]
     change = difference(probe.scores(probe.clips[:1], upper), probe.scores(probe.clips[:1], captions))
-    numbers = {"change_sd": probe.in_units(change)}
+    says = f"captions in upper case differ by {probe.in_units(change):.2g} sd"
     if probe.is_steady(change):
-        return Outcome("case", "fact", "upper and lower case are the same to it", numbers)
-    return Outcome("case", "fact", f"captions in upper case differ by {numbers['change_sd']:.2g} sd", numbers)
+        says = "upper and lower case are the same to it"
+    return Outcome("case", "fact", says, probe.numbers(change))
 
 
 def _scripts(probe: Probe) -> Outcome:
@@ -99,10 +98,9 @@ def _scripts(probe: Probe) -> Outcome:
     scores = finite(probe.scores(probe.clips[:1], OTHER_SCRIPTS))
     change = float(np.ptp(scores)) if len(scores) else 0.0
     own = [caption for caption in probe.captions if not caption.isascii()]
-    numbers = {"change_sd": probe.in_units(change), "not_ascii": len(own)}
+    numbers = probe.numbers(change) | {"not_ascii": len(own)}
     beyond = f"; {len(own)} of {len(probe.captions)} captions are not plain ASCII" if own else ""
     if change > 0:
         return Outcome("scripts", "fact", f"tells captions in Chinese apart{beyond}", numbers)
-    return Outcome(
-        "scripts", "doubt" if own else "fact", f"captions in Chinese are all the same to it{beyond}", numbers
-    )
+    state: State = "doubt" if own else "fact"
+    return Outcome("scripts", state, f"captions in Chinese are all the same to it{beyond}", numbers)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+
+import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
@@ -53,9 +56,9 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _timed(call: object) -> float:
+def _timed(call: Callable[[], np.ndarray]) -> float:
     began = time.perf_counter()
-    call()  # type: ignore[operator]
+    call()
     return time.perf_counter() - began
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from video_contrast.files import JsonObject
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.result import State
-from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer
 from video_contrast.runner.memory import Batcher, halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan
-from video_contrast.runner.views import Sampling, views_of
+from video_contrast.runner.views import views_of
 from video_contrast.video import Clip
+
+if TYPE_CHECKING:
+    from video_contrast.runner.run import Run
 
 ITEMS = 8
 CAPTIONS_A_CLIP = 3  # of a pair scorer: the true one and those of the next clips
@@ -138,11 +140,15 @@ class Probe:
 
     @cached_property
     def clean(self) -> np.ndarray:
-        """The scores of every clip with `captions_of` it: float64[n, k]; computed once, in the run's batches."""
+        """`own_scores` of the clips as they are; computed once, in the run's batches."""
+        return self.own_scores(self.clips)
+
+    def own_scores(self, clips: Sequence[ClipFrames]) -> np.ndarray:
+        """The scores of every clip, or of what it became, with `captions_of` it: float64[n, k]."""
         if isinstance(self.model, Encoder):
-            matrix = self.scores(self.clips, self.captions)
-            return np.stack([matrix[n, self.shown(n)] for n in range(len(self.clips))])
-        return np.stack([self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(self.clips)])
+            matrix = self.scores(clips, self.captions)
+            return np.stack([matrix[n, self.shown(n)] for n in range(len(clips))])
+        return np.stack([self.scores([clip], self.captions_of(n), position=n)[0] for n, clip in enumerate(clips)])
 
     @cached_property
     def spread(self) -> float:
@@ -178,6 +184,10 @@ class Probe:
     def _size(self) -> float:
         return float(np.abs(finite(self.clean)).max(initial=0.0))
 
+    def numbers(self, change: float) -> dict[str, float]:
+        """What a verdict on a change of scores stands on."""
+        return {"change_sd": self.in_units(change)}
+
     def is_steady(self, change: float) -> bool:
         """Whether a change is no more than rounding."""
         return change <= (0.25 if self.half else 0.01) * self.spread + 1e-6 * self._size
@@ -209,49 +219,24 @@ def grey(clip: ClipFrames) -> ClipFrames:
     return replace(clip, frames=np.full_like(clip.frames, GREY))
 
 
-@dataclass(frozen=True)
-class ClipSource:
-    """Where the frames of clips come from.
-
-    Attributes:
-        root: the folder of the videos.
-        sampling: which frames.
-        store: holds frames that other models of the same call have seen.
-    """
-
-    root: Path
-    sampling: Sampling
-    store: FrameStore | None = None
-
-
-def make_probe(
-    model: Encoder | PairScorer,
-    plan: Plan,
-    source: ClipSource,
-    *,
-    half: bool = False,
-    batch_size: int = 32,
-    scored: bool = False,
-) -> Probe:
+def make_probe(run: Run, *, scored: bool = False) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
     Clips that cannot be read are passed over: the run will count them.
 
     Args:
-        model: an encoder or a pair scorer.
-        plan: of the run that is to come.
-        source: of the frames.
-        half: whether the model computes in half precision, where rounding shows.
-        batch_size: of the run.
+        run: that is to come, of an encoder or a pair scorer.
         scored: pass over clips that the model does not take, too.
     """
-    probe = Probe(model, [], [], half=half, batch_size=batch_size)
+    assert isinstance(run.model, Encoder | PairScorer)
+    job = run.job
+    probe = Probe(run.model, [], [], half=run.dtype != "float32", batch_size=job.options.batch_size)
     used_files: set[str] = set()  # files of edited clips: two edits of one file may show the same frames
-    for clip, caption in candidates(plan):
+    for clip, caption in _candidates(run.plan):
         if caption in probe.captions or used_files.intersection(clip.paths):
             continue
         try:
-            view = next(iter(views_of(source.root, clip, (Visual(),), source.sampling, store=source.store)))
+            view = next(views_of(run.video_root, clip, (Visual(),), job.sampling, store=job.frames))
             frames = ClipFrames(view.frames, view.times, clip)
         except (VideoContrastError, OSError):
             continue
@@ -268,7 +253,7 @@ def make_probe(
     return probe
 
 
-def candidates(plan: Plan) -> Iterator[tuple[Clip, str]]:
+def _candidates(plan: Plan) -> Iterator[tuple[Clip, str]]:
     """Clips of a plan with a true caption each, evenly spread over it, at most `TRIED`."""
     true: dict[Clip, str] = {}
     for table in plan.tables:

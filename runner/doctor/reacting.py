@@ -9,6 +9,7 @@ import numpy as np
 
 from video_contrast.runner.doctor.probe import GREY, Probe, finite, grey
 from video_contrast.runner.doctor.result import Outcome
+from video_contrast.runner.kinds.base import ClipFrames
 
 SLOW = 20.0  # seconds at least, since some families write whole seconds
 BORDER = 3  # pixels; what the text of a printed array shows of it
@@ -22,21 +23,21 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
     if min(clip.frames.shape[1:3]) > 4 * BORDER:
         inside = clip.frames.copy()
         inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
-        yield _must(
-            probe, "pixels", replace(clip, frames=inside), f"all but {BORDER} pixels at the borders turned grey"
-        )
+        what = f"all but {BORDER} pixels at the borders turned grey"
+        yield _must(probe, "pixels", replace(clip, frames=inside), what)
     if len(clip.frames) > 1:
         yield _reversal(probe)
         yield _times(probe)
     yield _caption(probe)
 
 
-def _must(probe: Probe, check: str, changed: object, what: str) -> Outcome:
-    change = probe.reaction(changed)  # type: ignore[arg-type]
-    numbers = {"change_sd": probe.in_units(change)}
+def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
+    change = probe.reaction(changed)
     if probe.reacts(change):
-        return Outcome(check, "pass", f"{what}: scores change by {numbers['change_sd']:.2g} sd", numbers)
-    return Outcome(check, *probe.unmoved(f"{what}: scores stay the same, so the model is not given the video"), numbers)
+        says = f"{what}: scores change by {probe.in_units(change):.2g} sd"
+        return Outcome(check, "pass", says, probe.numbers(change))
+    says = f"{what}: scores stay the same, so the model is not given the video"
+    return Outcome(check, *probe.unmoved(says), probe.numbers(change))
 
 
 def _reversal(probe: Probe) -> Outcome:
@@ -44,10 +45,10 @@ def _reversal(probe: Probe) -> Outcome:
     change = max(
         probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n) for n, clip in enumerate(probe.clips[:2])
     )
-    numbers = {"change_sd": probe.in_units(change)}
+    says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
     if probe.is_steady(change):
-        return Outcome("reversal", "fact", "order-blind: reversed clips have the same scores", numbers)
-    return Outcome("reversal", "fact", f"sees order: reversed clips differ by {numbers['change_sd']:.2g} sd", numbers)
+        says = "order-blind: reversed clips have the same scores"
+    return Outcome("reversal", "fact", says, probe.numbers(change))
 
 
 def _times(probe: Probe) -> Outcome:
@@ -58,7 +59,7 @@ def _times(probe: Probe) -> Outcome:
     factor = max(4.0, SLOW / span)
     slower = tuple(factor * (time - clip.times[0]) + clip.times[0] for time in clip.times)
     change = probe.reaction(replace(clip, times=slower))
-    numbers = {"change_sd": probe.in_units(change)}
+    numbers = probe.numbers(change)
     reads = probe.model.reads_times
     if reads is None and "times_told" in probe.rendered:  # of an embedder or reranker, whatever the model inside
         reads = True
@@ -92,8 +93,8 @@ def _told_wrong(probe: Probe) -> Outcome | None:
 def _caption(probe: Probe) -> Outcome:
     if len(probe.captions) < 2:
         return Outcome("caption", "fact", "not tested: the set has a single caption")
-    ranges = [float(np.ptp(finite(row))) for row in probe.clean if len(finite(row)) > 1]
-    numbers = {"change_sd": probe.in_units(max(ranges, default=0.0))}
-    if max(ranges, default=0.0) > 0:
-        return Outcome("caption", "pass", f"other captions: {numbers['change_sd']:.2g} sd apart", numbers)
-    return Outcome("caption", *probe.unmoved("all captions of a clip have the same score"), numbers)
+    change = max((float(np.ptp(finite(row))) for row in probe.clean if len(finite(row)) > 1), default=0.0)
+    if change > 0:
+        says = f"other captions: {probe.in_units(change):.2g} sd apart"
+        return Outcome("caption", "pass", says, probe.numbers(change))
+    return Outcome("caption", *probe.unmoved("all captions of a clip have the same score"), probe.numbers(change))

@@ -33,10 +33,10 @@ def same_in_all(probe: Probe, others: Sequence[np.ndarray]) -> Outcome:
 
 
 def _verdict(probe: Probe, check: str, change: float, what: str) -> Outcome:
-    numbers = {"change_sd": probe.in_units(change)}
     if probe.is_steady(change):
-        return Outcome(check, "pass", f"{what}: the same scores", numbers)
-    return Outcome(check, "fail", f"{what}: scores differ by {numbers['change_sd']:.2g} sd", numbers)
+        return Outcome(check, "pass", f"{what}: the same scores", probe.numbers(change))
+    says = f"{what}: scores differ by {probe.in_units(change):.2g} sd"
+    return Outcome(check, "fail", says, probe.numbers(change))
 
 
 def check_finite(probe: Probe) -> Outcome:

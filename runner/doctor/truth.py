@@ -8,7 +8,6 @@ import numpy as np
 
 from video_contrast.runner.doctor.probe import Probe
 from video_contrast.runner.doctor.result import Outcome
-from video_contrast.runner.kinds.base import Encoder
 
 LEVEL = 0.05
 WRONG, LOST = 0.01, 1 / 3  # a p-value and a share of pairs that are won, from which on a sign is turned
@@ -47,11 +46,7 @@ def check_channels(probe: Probe) -> Outcome:
     from video_contrast.metrics import sign_flip
 
     clips = [replace(clip, frames=clip.frames[..., ::-1].copy()) for clip in probe.clips]
-    if isinstance(probe.model, Encoder):
-        matrix = probe.scores(clips, probe.captions)
-        scores = np.stack([matrix[n, probe.shown(n)] for n in range(len(clips))])
-    else:
-        scores = np.stack([probe.scores([clip], probe.captions_of(n), position=n)[0] for n, clip in enumerate(clips)])
+    scores = probe.own_scores(clips)
     if not _is_testable(probe.clean) or not _is_testable(scores):
         return Outcome("channels", "fact", "not tested: it takes three items with scores")
     exchanged = _gain(probe, scores)
