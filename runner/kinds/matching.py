@@ -7,7 +7,8 @@ goes through it once, whatever the number of captions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from video_contrast.runner.kinds.base import (
     ScoreResult,
     kind,
 )
-from video_contrast.runner.kinds.loading import count_longer, load_model, load_processor, to_numpy, unit
+from video_contrast.runner.kinds.loading import Tensors, count_longer, load_model, load_processor, to_numpy, unit
 from video_contrast.untyped import Processor, Tensor, TorchModel
 
 Aggregate = Literal["mean", "max"]
@@ -60,12 +61,12 @@ class MatchingScorer(PairScorer):
         self.processor = processor
         self.aggregate = aggregate
         self.batch_size = batch_size
-        self._match = HEADS[name]
+        self.head = HEADS[name](model, processor)
         self.prefilter = prefilter
         if prefilter:
-            if name not in COARSE:
+            if not isinstance(self.head, Encoder):
                 raise UsageError(f"--itm-prefilter needs contrastive embeddings, which {name} does not have")
-            self.coarse = COARSE[name](model, processor)
+            self.coarse = self.head
 
     def score(self, clip: ClipFrames | None, captions: Sequence[str], *, position: int = 0) -> ScoreResult:
         """float64[k] in 0..1, and the probability of every frame as parts `frame0`, `frame1` ... of each caption."""
@@ -77,7 +78,7 @@ class MatchingScorer(PairScorer):
         devices = [self.model.device] if self.model.device.type == "cuda" else []
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(0)
-            probabilities = self._match(self.model, self.processor, list(clip.frames), list(captions), self.batch_size)
+            probabilities = self.head.probabilities(clip.frames, captions, self.batch_size)
         table = to_numpy(probabilities.double())  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
@@ -92,168 +93,140 @@ class MatchingScorer(PairScorer):
         return {"class": type(self.model).__name__, "itm_aggregate": self.aggregate, "itm_prefilter": self.prefilter}
 
 
-def _pixels(model: TorchModel, processor: Processor, frames: list[np.ndarray]) -> Tensor:
-    pixels = processor.image_processor(images=frames, return_tensors="pt")["pixel_values"]
-    return pixels.to(model.device, dtype=model.dtype)
-
-
-def _tokens(model: TorchModel, processor: Processor, captions: list[str]) -> Tensor:
-    return processor.tokenizer(
-        captions, padding=True, truncation=True, max_length=_limit(model), return_tensors="pt"
-    ).to(model.device)
-
-
 def _limit(model: TorchModel) -> int:
     return min(getattr(model.config.get_text_config(), "max_position_embeddings", None) or 512, 512)
 
 
-def _pairs(n_frames: int, n_captions: int, batch_size: int) -> list[tuple[Tensor, Tensor]]:
-    """Index tensors (frame, caption) of all pairs, in batches."""
-    import torch
+class MatchingHead:
+    """A model that reads a frame and a caption together: BridgeTower (two classes) and ViLT (one ranking logit).
 
-    frame, caption = torch.meshgrid(torch.arange(n_frames), torch.arange(n_captions), indexing="ij")
-    return list(zip(frame.reshape(-1).split(batch_size), caption.reshape(-1).split(batch_size), strict=True))
+    Args:
+        model: in evaluation mode.
+        processor: its processor.
+    """
 
+    def __init__(self, model: TorchModel, processor: Processor) -> None:
+        self.model = model
+        self.processor = processor
 
-def _blip(
-    model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
-) -> Tensor:
-    """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
-    import torch
+    def probabilities(self, frames: Sequence[np.ndarray], captions: Sequence[str], batch_size: int) -> Tensor:
+        """The probability of a match of every frame with every caption, float32[T, k].
 
-    images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
-    text = _tokens(model, processor, captions)
-    matches = []
-    for frame, caption in _pairs(len(frames), len(captions), batch_size):
-        patches = images[frame]
-        states = model.text_encoder(
-            input_ids=text["input_ids"][caption],
-            attention_mask=text["attention_mask"][caption],
-            encoder_hidden_states=patches,
-            encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
-        ).last_hidden_state
-        matches.append(model.itm_head(states[:, 0]).float().softmax(-1)[:, 1])
-    return torch.cat(matches).reshape(len(frames), len(captions))
-
-
-def _blip2(
-    model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
-) -> Tensor:
-    """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
-    import torch
-
-    images = model.vision_model(pixel_values=_pixels(model, processor, frames)).last_hidden_state
-    text = _tokens(model, processor, captions)
-    matches = []
-    for frame, caption in _pairs(len(frames), len(captions), batch_size):
-        patches = images[frame]
-        queries = model.query_tokens.expand(len(frame), -1, -1)
-        all_queries = torch.ones(queries.shape[:-1], dtype=torch.long, device=patches.device)
-        embedded = model.embeddings(input_ids=text["input_ids"][caption], query_embeds=queries)
-        states = model.qformer(
-            query_embeds=embedded,
-            query_length=queries.shape[1],
-            attention_mask=torch.cat([all_queries, text["attention_mask"][caption]], 1),
-            encoder_hidden_states=patches,
-            encoder_attention_mask=torch.ones(patches.shape[:-1], dtype=torch.long, device=patches.device),
-        ).last_hidden_state
-        logits = model.itm_head(states[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(1)
-        matches.append(logits.float().softmax(-1)[:, 1])
-    return torch.cat(matches).reshape(len(frames), len(captions))
-
-
-def _single_stream(two_classes: bool) -> Callable[..., Tensor]:
-    """BridgeTower (two classes) and ViLT (one ranking logit): frame and caption go through together."""
-
-    def match(
-        model: TorchModel, processor: Processor, frames: list[np.ndarray], captions: list[str], batch_size: int
-    ) -> Tensor:
+        Args:
+            frames: T pictures.
+            captions: k texts.
+            batch_size: pairs in one forward pass.
+        """
         import torch
 
-        batch = processor.image_processor(images=frames, return_tensors="pt").to(model.device, dtype=model.dtype)
-        text = _tokens(model, processor, captions)
-        matches = []
-        for frame, caption in _pairs(len(frames), len(captions), batch_size):
-            logits = model(
-                **{name: value[caption] for name, value in text.items()},
-                **{name: value[frame] for name, value in batch.items()},
-            ).logits.float()
-            matches.append(logits.softmax(-1)[:, 1] if two_classes else logits[:, 0].sigmoid())
+        seen, text = self.seen(frames), self.tokens(captions)
+        pairs = torch.cartesian_prod(torch.arange(len(frames)), torch.arange(len(captions)))
+        matches = [
+            self.match(
+                {name: value[batch[:, 0]] for name, value in seen.items()},
+                {name: value[batch[:, 1]] for name, value in text.items()},
+            )
+            for batch in pairs.split(batch_size)
+        ]
         return torch.cat(matches).reshape(len(frames), len(captions))
 
-    return match
+    def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
+        """What is made of each frame once, whatever the captions."""
+        pixels = self.processor.image_processor(images=list(frames), return_tensors="pt")
+        return pixels.to(self.model.device, dtype=self.model.dtype)
+
+    def tokens(self, captions: Sequence[str]) -> Tensors:
+        """Captions as the model reads them."""
+        limit = _limit(self.model)
+        tokens = self.processor.tokenizer(
+            list(captions), padding=True, truncation=True, max_length=limit, return_tensors="pt"
+        )
+        return tokens.to(self.model.device)
+
+    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+        """The probability of a match of each frame with the caption beside it, float32[n]."""
+        logits = self.model(**text, **seen).logits.float()
+        return logits.softmax(-1)[:, 1] if logits.shape[1] > 1 else logits[:, 0].sigmoid()
 
 
-# transformers class -> probability of a match, float32[T, k]
-HEADS: dict[str, Callable[..., Tensor]] = {
-    "BlipForImageTextRetrieval": _blip,
-    "Blip2ForImageTextRetrieval": _blip2,
-    "BridgeTowerForImageAndTextRetrieval": _single_stream(two_classes=True),
-    "ViltForImageAndTextRetrieval": _single_stream(two_classes=False),
-}
+class _TwoTowers(MatchingHead, DualEncoder):
+    """A head behind a vision tower, which each frame goes through once, and the contrastive embeddings of both."""
 
+    @abstractmethod
+    def clip_row(self, patches: Tensor) -> Tensor:
+        """float[1, D] of the patches of all frames of a clip."""
 
-class _BlipCoarse(DualEncoder):
-    """BLIP's contrastive embeddings (ITC): frames averaged, cosine with the caption."""
+    @abstractmethod
+    def text_rows(self, text: Tensors) -> Tensor:
+        """float[k, E] of captions, of any length."""
 
-    def __init__(self, model: TorchModel, processor: Processor) -> None:
-        self.model = model
-        self.processor = processor
-
-    def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        """float32[N, D], rows of length 1."""
-        import torch
-
-        rows = []
-        with torch.inference_mode():
-            for frames in prepared:
-                states = self.model.vision_model(pixel_values=_pixels(self.model, self.processor, list(frames)))
-                rows.append(unit(unit(self.model.vision_proj(states.last_hidden_state[:, 0])).mean(0, keepdim=True)))
-        return to_numpy(torch.cat(rows))
-
-    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
-        """float32[M, D], rows of length 1."""
-        import torch
-
-        with torch.inference_mode():
-            text = _tokens(self.model, self.processor, list(texts))
-            states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
-            return to_numpy(unit(self.model.text_proj(states.last_hidden_state[:, 0])))
-
-
-class _Blip2Coarse(DualEncoder):
-    """BLIP-2's contrastive embeddings: the cosine of the query that fits best, averaged over frames."""
-
-    def __init__(self, model: TorchModel, processor: Processor) -> None:
-        self.model = model
-        self.processor = processor
+    def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
+        return {"patches": self.model.vision_model(**super().seen(frames)).last_hidden_state}
 
     def encode_prepared(self, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        """float32[N, Q*D]: the queries of the clip's frames, averaged over frames."""
         import torch
 
-        rows = []
         with torch.inference_mode():
-            for frames in prepared:
-                pixels = _pixels(self.model, self.processor, list(frames))
-                patches = self.model.vision_model(pixel_values=pixels).last_hidden_state
-                queries = self.model.query_tokens.expand(len(patches), -1, -1)
-                states = self.model.qformer(query_embeds=queries, encoder_hidden_states=patches).last_hidden_state
-                states = states.to(self.model.vision_projection.weight.dtype)
-                rows.append(unit(self.model.vision_projection(states)).mean(0).reshape(1, -1))
-        return to_numpy(torch.cat(rows))
+            return to_numpy(torch.cat([self.clip_row(self.seen(frames)["patches"]) for frames in prepared]))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
-        """float32[M, D], rows of length 1."""
         import torch
 
         with torch.inference_mode():
-            text = _tokens(self.model, self.processor, list(texts))
-            embedded = self.model.embeddings(input_ids=text["input_ids"])
-            states = self.model.qformer(
-                query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"]
-            ).last_hidden_state[:, 0]
-            return to_numpy(unit(self.model.text_projection(states.to(self.model.text_projection.weight.dtype))))
+            return to_numpy(unit(self.text_rows(self.tokens(texts))))
+
+
+class _Blip(_TwoTowers):
+    """BLIP: the text encoder attends to the frame's patches; class 1 of the head is "match"."""
+
+    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+        states = self.model.text_encoder(
+            input_ids=text["input_ids"],
+            attention_mask=text["attention_mask"],
+            encoder_hidden_states=seen["patches"],
+            encoder_attention_mask=_all_of(seen["patches"]),
+        ).last_hidden_state
+        return self.model.itm_head(states[:, 0]).float().softmax(-1)[:, 1]
+
+    def clip_row(self, patches: Tensor) -> Tensor:
+        """The mean of the frames' embeddings, of length 1."""
+        return unit(unit(self.model.vision_proj(patches[:, 0])).mean(0, keepdim=True))
+
+    def text_rows(self, text: Tensors) -> Tensor:
+        states = self.model.text_encoder(input_ids=text["input_ids"], attention_mask=text["attention_mask"])
+        return self.model.text_proj(states.last_hidden_state[:, 0])
+
+
+class _Blip2(_TwoTowers):
+    """BLIP-2: the Q-Former reads queries and caption with the frame's patches; the head's mean over queries."""
+
+    def match(self, seen: Tensors, text: Tensors) -> Tensor:
+        import torch
+
+        model, patches = self.model, seen["patches"]
+        queries = model.query_tokens.expand(len(patches), -1, -1)
+        states = model.qformer(
+            query_embeds=model.embeddings(input_ids=text["input_ids"], query_embeds=queries),
+            query_length=queries.shape[1],
+            attention_mask=torch.cat([_all_of(queries), text["attention_mask"]], 1),
+            encoder_hidden_states=patches,
+            encoder_attention_mask=_all_of(patches),
+        ).last_hidden_state
+        logits = model.itm_head(states[:, : queries.shape[1]].to(model.itm_head.weight.dtype)).mean(1)
+        return logits.float().softmax(-1)[:, 1]
+
+    def clip_row(self, patches: Tensor) -> Tensor:
+        """float32[1, Q*D]: the embeddings of the queries, averaged over frames."""
+        queries = self.model.query_tokens.expand(len(patches), -1, -1)
+        states = self.model.qformer(query_embeds=queries, encoder_hidden_states=patches).last_hidden_state
+        projection = self.model.vision_projection
+        return unit(projection(states.to(projection.weight.dtype))).mean(0).reshape(1, -1)
+
+    def text_rows(self, text: Tensors) -> Tensor:
+        embedded = self.model.embeddings(input_ids=text["input_ids"])
+        states = self.model.qformer(query_embeds=embedded, query_length=0, attention_mask=text["attention_mask"])
+        projection = self.model.text_projection
+        return projection(states.last_hidden_state[:, 0].to(projection.weight.dtype))
 
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M]: the maximum over queries."""
@@ -261,9 +234,18 @@ class _Blip2Coarse(DualEncoder):
         return np.stack([(clip @ texts.T).max(axis=0) for clip in queries])
 
 
-COARSE: dict[str, Callable[[TorchModel, Processor], Encoder]] = {
-    "BlipForImageTextRetrieval": _BlipCoarse,
-    "Blip2ForImageTextRetrieval": _Blip2Coarse,
+def _all_of(states: Tensor) -> Tensor:
+    """The attention mask of states of which none is padding."""
+    import torch
+
+    return torch.ones(states.shape[:-1], dtype=torch.long, device=states.device)
+
+
+HEADS: dict[str, type[MatchingHead]] = {
+    "BlipForImageTextRetrieval": _Blip,
+    "Blip2ForImageTextRetrieval": _Blip2,
+    "BridgeTowerForImageAndTextRetrieval": MatchingHead,
+    "ViltForImageAndTextRetrieval": MatchingHead,
 }
 
 

@@ -119,11 +119,10 @@ def test_the_prefilter_scores_the_best_and_ranks_the_rest_below(name: str, loade
 def test_contrastive_embeddings_equal_the_models_own(loaded: Any, clip: ClipFrames) -> None:
     import torch
 
-    from video_contrast.runner.kinds.matching import COARSE
-
     name = "BlipForImageTextRetrieval"
     model, processor = loaded(name)
-    encoder = COARSE[name](model, processor)
+    encoder = MatchingScorer(model, processor, prefilter=1).coarse
+    assert encoder is not None
     one = ClipFrames(clip.frames[:1])
     ours = encoder.join(encoder.encode_prepared([encoder.prepare(one)]), encoder.encode_texts(CAPTIONS))
     pixels = processor.image_processor(images=[clip.frames[0]], return_tensors="pt")["pixel_values"]
