@@ -33,8 +33,11 @@ class SentenceCosine(Constraint):
     def __post_init__(self) -> None:
         from sentence_transformers import SentenceTransformer
 
+        from video_contrast.hub import asked_once
+
         try:
-            self._model: TorchModel = SentenceTransformer(self.sentence_model, device=device_of(self.device))
+            with asked_once(self.sentence_model):
+                self._model: TorchModel = SentenceTransformer(self.sentence_model, device=device_of(self.device))
         except (OSError, ValueError) as error:
             raise VideoContrastError(
                 f"sentence_model: the encoder {self.sentence_model!r} cannot be loaded. Download it on a machine "

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
-from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency
+from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency, without_marks
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import alike, kind_of, names_a_thing, same_kind
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES
-from video_contrast.perturbations.contrast.generators.frames.verb_parts import sibling_lift
 from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
 from video_contrast.perturbations.language import inflect
 
@@ -66,7 +65,6 @@ class ObjectProposals:
         self._thing = lru_cache(1 << 16)(lambda name: names_a_thing(counts, name))
         self._alike = lru_cache(1 << 18)(lambda a, b: alike(counts, a, b))
         self._kind = lru_cache(1 << 16)(lambda name: kind_of(counts, name))
-        self.plain = lru_cache(1 << 14)(self._plain)
 
     def propose(self, clip: ReadClip) -> tuple[list[Proposal], Refusals]:
         """Every eligible edit of every caption (unranked, without a score), and why the rest fell out."""
@@ -180,47 +178,33 @@ class ObjectProposals:
         seen = [governor for governor in other_governors if self.by_governor.get(governor, {}).get(other.name)]
         return float(len(seen) - len(other_governors))
 
-    def _plain(self, words: tuple[str, ...]) -> float:
-        return self.fluency.window(["<", "<"], words, [">"]) / (len(words) + 1)
-
     def _parts(self, clip: ReadClip, reading: Reading, thing: Thing, other: NounSwap, new: str) -> dict[str, float]:
         """What the score is made of; logarithms, the higher the better."""
         lifts = self.together
-        words = [word.text for word in reading.words if word.text not in (".", ",")]
-        marks = sum(word.text in (".", ",") for word in reading.words[: thing.place])
+        words = without_marks(reading.words)
         size = len(thing.name.split(" "))
-        padded = ["<", "<", *words, ">", ">"]
-        at = thing.place - marks - (size - 1) + 2
+        first = thing.place - (size - 1)
+        before = ["<", "<", *without_marks(reading.words[:first])][-2:]
         new_words = new.split(" ")
-        after = padded[at + size : at + size + 2]
-        old_log = self.fluency.window(padded[:at], padded[at : at + size], after)
-        new_log = self.fluency.window(padded[:at], new_words, after)
-        plain = self.plain(tuple(words))
-        known = plain * (len(words) + 1)
         others = [noun for noun in reading.nouns - {thing.noun, thing.name, thing.compound} if noun in lifts.totals]
-        single, pair = self.fluency.pair_change(words, at=at - 2, size=size, new=new_words)
         return {
             "seen": log(other.seen),
             "pmi": log(
                 other.total * self.all_uses / (self.governor_total[thing.governor] * max(self.uses[other.name], 1))
             ),
-            "fluency": new_log / (len(new_words) + 2) - old_log / (size + 2),
-            "fluency_sum": new_log - old_log,
-            "fluency_mean": (known + new_log - old_log) / (len(words) - size + len(new_words) + 1) - plain,
-            "words_mean": single,
-            "pairs_mean": pair,
+            **self.fluency.change(reading.words, first, size, new_words),
             "lift": -lifts.log_lift(thing.noun, other.name),
-            "siblings": -sibling_lift(lifts, clip.nouns, other.name, len(clip.readings)),
+            "siblings": -lifts.mean_log_lift(clip.nouns, other.name, len(clip.readings)),
             "hidden": -log(lifts.hidden(other.name)),
             "own_hidden": -log(lifts.hidden(thing.noun)),
             "said": log((clip.nouns[thing.noun] + 1) / (len(clip.readings) + 1)),
-            "lead": self.fluency.gain(padded[at - 2], padded[at - 1], new_words[0]),
-            "run": self.fluency.attested(padded[at - 2], padded[at - 1], new_words[0]),
+            "lead": self.fluency.gain(*before, new_words[0]),
+            "run": self.fluency.attested(*before, new_words[0]),
             "goes": self._goes_with_verbs(reading, thing, other),
             "preposition": self._preposition(thing.governor, other.name),
             "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
             "adjectives": -float(len(thing.adjectives)),
-            "plain": plain,
+            "plain": self.fluency.plain(tuple(words)),
             "same_class": float(self._kind(thing.name) == self._kind(other.name)),
             "others": -float(len(others)),
             "place": float(thing.governor.startswith("@")),

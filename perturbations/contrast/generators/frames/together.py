@@ -5,7 +5,7 @@ two that hardly ever do exclude each other. And a verb that, where it is said at
 true of a video without anybody saying so.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cached_property, lru_cache
 from math import log
 from typing import Literal
@@ -94,3 +94,20 @@ class Together:
     def log_lift(self, first: str, second: str) -> float:
         """Logarithm of `lift`."""
         return log(self.lift(first, second))
+
+    def mean_log_lift(self, own_words: Counter[str], other: str, captions: int) -> float:
+        """Returns the mean logarithm of lift between a word and all that the captions of a clip say.
+
+        Args:
+            own_words: word -> how many of the captions say it, its weight.
+            other: the word.
+            captions: how many captions there are.
+        """
+        total = weight = 0.0
+        for word, n in own_words.items():
+            if word not in self.totals or word == "be":
+                continue
+            share = n / captions
+            total += share * self.log_lift(word, other)
+            weight += share
+        return total / weight if weight else 0.0
