@@ -32,10 +32,12 @@ def load(model: str, automatic: Any, option: str, **arguments: Any) -> Any:
         MissingCheckpoint: it cannot be had; the message names the model and what asks for it.
         VideoContrastError: it is there, but is not whole or of another kind, or a package is not there.
     """
+    from video_contrast.hub import asked_once
     from video_contrast.perturbations.text.requirements import download_command
 
     try:
-        return automatic.from_pretrained(model, **arguments)
+        with asked_once(model):
+            return automatic.from_pretrained(model, **arguments)
     except (OSError, ValueError, KeyError, ImportError) as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, ImportError):

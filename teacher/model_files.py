@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.hub import asked_once
 from video_contrast.perturbations.pretrained import load
 from video_contrast.runner.locate import WEIGHTS
 
@@ -60,14 +61,15 @@ def check_encoder(name: str, option: str = "--encoder") -> None:
     for known in (name, *([] if "/" in name else [f"sentence-transformers/{name}"])):
         for file in ("modules.json", "config.json"):
             try:
-                cached_file(known, file)
+                with asked_once(known):
+                    cached_file(known, file)
             except (OSError, ValueError) as error:
                 reason = reason or str(error).strip().splitlines()[0]
             else:
                 return
     raise VideoContrastError(
         f"{option}: the sentence encoder {name!r} cannot be loaded ({reason}). Download it on a machine with a network "
-        f"(hf download {name}) or give the folder of another one"
+        f"(hf download {known}) or give the folder of another one"
     )
 
 

@@ -87,13 +87,15 @@ def load_encoder(name: str, documents: Sequence[Sequence[str]]) -> TeacherEncode
     """
     if name == "lsa":
         return LatentSemantics.fit(documents)
+    from video_contrast.hub import asked_once
     from video_contrast.teacher.model_files import check_encoder
 
     check_encoder(name)
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTeacher(SentenceTransformer(name), name)
+        with asked_once(name):
+            return SentenceTeacher(SentenceTransformer(name), name)
     except (OSError, ValueError, RuntimeError) as error:
         raise VideoContrastError(f"--encoder {name} cannot be loaded as a sentence encoder: {error}") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
 SECONDS = 5.0  # for the connection, and for the answer
@@ -47,6 +48,32 @@ def of_the_connection(error: Exception) -> bool:
     if isinstance(error, ConnectionError | TimeoutError | OfflineModeIsEnabled):
         return True
     return any(base.__name__ in ("TransportError", "RequestException") for base in type(error).__mro__)
+
+
+def answers(name: str) -> bool:
+    """Whether the Hub answers a question about a model, be it that there is none; False for what can be no name."""
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    try:
+        return commit(name) is not None
+    except HFValidationError:
+        return False
+    except HfHubHTTPError:
+        return True
+
+
+@contextmanager
+def asked_once(name: str) -> Iterator[None]:
+    """Inside, a model is loaded: from a folder, or from the cache and the Hub, from the cache alone if no Hub answers.
+
+    Args:
+        name: Hub id or folder of the model.
+    """
+    if Path(name).exists() or answers(name):
+        yield
+    else:
+        with offline():
+            yield
 
 
 @contextmanager

@@ -51,24 +51,13 @@ def available(name: str, models: str | Sequence[str] | None) -> tuple[str, ...]:
     Raises:
         MissingCheckpoint: some are absent and the Hub cannot be reached; the message names all of them.
     """
+    from video_contrast.hub import answers
+
     names = names_of(name, models)
     absent = [checkpoint for checkpoint in names if stored_revision(checkpoint) is None]
-    if absent and not _hub_answers(absent[0]):
+    if absent and not answers(absent[0]):
         raise missing(absent, name)
     return names
-
-
-def _hub_answers(checkpoint: str) -> bool:
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    from video_contrast.hub import commit
-
-    try:
-        return commit(checkpoint) is not None
-    except HFValidationError:  # no name of a repository: a folder that is not there
-        return False
-    except HfHubHTTPError:
-        return True
 
 
 def stored_revision(checkpoint: str) -> str | None:
