@@ -62,7 +62,8 @@ def score_each(
     jobs: list[Job | str] = []
     for request in requests:
         with Caught(alone) as caught:
-            jobs.append(_job(request, find_set))
+            model, dataset, configs = request.model, request.dataset, request.configs
+            jobs.append(make_job(model, dataset, configs, folder=find_set(dataset, configs), request=request.options))
         if caught.error:
             jobs.append(caught.error)
     outcomes: list[RunOutcome] = []
@@ -79,19 +80,6 @@ def score_each(
         if done is not None:
             done(outcome)
     return outcomes
-
-
-def _job(request: RunRequest, find_set: FindSet) -> Job:
-    configs = list(request.configs) if request.configs is not None else None
-    assert request.options.output is not None
-    return make_job(
-        request.model,
-        request.dataset,
-        configs,
-        folder=find_set(request.dataset, configs),
-        request=request.options,
-        output=request.options.output,
-    )
 
 
 def _with_frames(jobs: Sequence[Job | str], folder: Path) -> Iterator[Job | str]:

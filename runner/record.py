@@ -15,7 +15,7 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, sha256
-from video_contrast.runner.kinds.base import ModelSource
+from video_contrast.runner.job import Job
 from video_contrast.runner.sets import LoadedSet
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_folder import plain
@@ -30,25 +30,16 @@ FIXED = (
 )  # fmt: skip
 
 
-def finished(
-    run: RunFolder,
-    *,
-    request: JsonObject,
-    source: ModelSource,
-    loaded: LoadedSet,
-    video_root: Path | None,
-) -> bool:
-    """Whether a folder holds this very run, complete.
+def is_of(run: RunFolder, request: JsonObject, files: Mapping[str, list[int]]) -> bool:
+    """Whether a folder holds the finished run of a request.
 
     Args:
         run: the folder.
         request: what is asked for.
-        source: the model: its files must be those that were scored.
-        loaded: the set: its rows must be those that were scored.
-        video_root: where its videos lie: they must be those that were scored. One that is gone changes nothing.
+        files: of the model, which must be those that were scored.
 
     Returns:
-        True where the same was asked for, model, set and videos are unchanged, and no video was missing.
+        True where the same was asked for, the model is unchanged, and no video was missing.
     """
     if not run.is_finished:
         return False
@@ -56,11 +47,18 @@ def finished(
     return bool(
         record.get("version") == __version__
         and record["request"] == plain(request)
-        and record["model"].get("files") == source.files
-        and record["set"]["fingerprints"] == loaded.fingerprints
+        and record["model"].get("files") == files
         and not run.missing
-        and not (video_root and _replaced(run.videos, loaded, video_root))
     )
+
+
+def finished(job: Job) -> bool:
+    """Whether the folder of a job holds its run, of the same rows and videos; a video that is gone changes nothing."""
+    run, root = RunFolder(job.output), job.video_root
+    if not is_of(run, job.request, job.source.files):
+        return False
+    same_rows = run.record["set"]["fingerprints"] == job.loaded.fingerprints
+    return same_rows and not (root and _replaced(run.videos, job.loaded, root))
 
 
 def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Path) -> bool:

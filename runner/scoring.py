@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -22,7 +23,6 @@ from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import Questions, load_set
 from video_contrast.runner.views import Sampling
-from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import RunRecord
 
 DEFAULT_FRAMES = 8
@@ -53,27 +53,22 @@ def score(
         UsageError: the call is wrong (unknown name, wrong number of frames, a directory of another run ...).
         VideoContrastError: something failed; the message says what and what to do.
     """
-    options = request
+    in_memory = request.output is None
+    if request.output is not None and request.output.is_file():
+        raise UsageError(f"--output {request.output} is a file; give a folder")
     with ExitStack() as stack:
-        output = options.output
-        if output is not None and output.is_file():
-            raise UsageError(f"--output {output} is a file; give a folder")
-        job = make_job(
-            model,
-            dataset,
-            config,
-            folder=folder,
-            request=options,
-            output=output or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-"))),
-        )
-        if options.dry_run:
+        if in_memory:
+            output = stack.enter_context(tempfile.TemporaryDirectory(prefix="video-contrast-"))
+            request = replace(request, output=Path(output))
+        job = make_job(model, dataset, config, folder=folder, request=request)
+        if request.dry_run:
             plan = make_plan(job.loaded, job.conditions, None)
             return RunResult({"configs": {}}, cast(RunRecord, describe(job, plan)))
-        if options.show_input:
+        if request.show_input:
             from video_contrast.runner.self_test import shown_input
 
             return RunResult({"configs": {}}, cast(RunRecord, shown_input(job)))
-        return score_job(job, in_memory=output is None)
+        return score_job(job, in_memory=in_memory)
 
 
 def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
@@ -86,10 +81,7 @@ def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     Raises:
         UsageError, VideoContrastError: as `score`.
     """
-    folder = RunFolder(job.output)
-    if not in_memory and record.finished(
-        folder, request=job.request, source=job.source, loaded=job.loaded, video_root=job.video_root
-    ):
+    if not in_memory and record.finished(job):
         return read_result(job.output)
     from video_contrast.runner.execute import execute
 
@@ -103,14 +95,11 @@ def make_job(
     *,
     folder: Path | None,
     request: ScoreOptions,
-    output: Path,
 ) -> Job:
-    """Everything that a call asks for, checked; the arguments are those of `score`, and the folder that is written to.
+    """Everything that a call asks for, checked.
 
     Args:
-        model, dataset, config, folder: as in `score`.
-        request: the options.
-        output: the folder that is written to.
+        model, dataset, config, folder, request: as in `score`.
 
     Raises:
         UsageError: the call is wrong.
@@ -121,7 +110,7 @@ def make_job(
         if value is not None and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
     accepted_checks(options.accept)
-    configs = [config] if isinstance(config, str) else (list(config) if config is not None else None)
+    configs = [config] if isinstance(config, str) else config
     source, kind = _model(str(model), options)
     kind_options = options_for(kind, options.options)
     loaded = load_set(
@@ -138,7 +127,7 @@ def make_job(
         conditions=tuple(conditions),
         sampling=_sampling(kind, source, options),
         video_root=options.video_root if options.video_root is not None else loaded.root,
-        output=output,
+        output=options.output or Path(),
         store=options.store if options.store is not None else cache_dir() / "embeddings",
         options=options,
         request=request_record(model, dataset, configs, options),

@@ -105,36 +105,22 @@ def load_set(
     """
     name = str(dataset)
     root = folder if folder is not None else _root(name)
-    if root is not None:
-        return _loaded(name, root, configs, split, limit=limit, questions=questions)
-    with _reached(name):
-        return _loaded(name, None, configs, split, limit=limit, questions=questions)
-
-
-def _loaded(
-    name: str,
-    root: Path | None,
-    configs: Sequence[str] | None,
-    split: str,
-    *,
-    limit: int | None,
-    questions: Questions,
-) -> LoadedSet:
-    folder = None if root is None else FileSet.of(root) if root.is_file() else SetFolder(root)
-    root = folder.path if folder is not None else None
-    known = _configs(name, folder, split)
-    for config in configs or ():
-        if known and config not in known:
-            raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
+    table = None if root is None else FileSet.of(root) if root.is_file() else SetFolder(root)
     groups: list[Group] = []
     fingerprints: dict[str, str] = {}
-    for config in configs or known:
-        rows = _rows(name, folder, config, split)
-        validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
-        fingerprints[config] = fingerprint(rows)
-        groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
+    with nullcontext() if table is not None else _reached(name):
+        known = _configs(name, table, split)
+        for config in configs or ():
+            if known and config not in known:
+                raise unknown_name(f"config of {name} with a split {split!r}:", config, known)
+        for config in configs or known:
+            rows = _rows(name, table, config, split)
+            validate_rows(rows, f"{name}, config {config}, split {split}", any_path=True)
+            fingerprints[config] = fingerprint(rows)
+            groups.extend(_grouped(config, _first(rows, limit) if limit else rows, questions))
     if not groups:
         raise UsageError(f"--dataset {name}: has no rows in the split {split!r}")
+    root = table.path if table is not None else None
     return LoadedSet(name, split, root, groups=tuple(groups), fingerprints=fingerprints)
 
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.runner.checkpoints import Checkpoint, checkpoints_in, is_whole
 from video_contrast.runner.frame_store import FrameStore
 from video_contrast.runner.job import Job
 from video_contrast.runner.locate import signature
 from video_contrast.runner.many import FRAMES, Caught, FindSet, RunOutcome, free_memory
 from video_contrast.runner.options import WatchOptions
+from video_contrast.runner.record import is_of
 from video_contrast.runner.scoring import make_job, request_record, score_job
 from video_contrast.runner.sets import load_set
 from video_contrast.storage import RunFolder
-from video_contrast.storage.run_folder import plain
-from video_contrast.version import __version__
 
 
 def watch(
@@ -53,8 +53,7 @@ def watch(
         raise UsageError(f"{folder}: no such folder; give the one that holds the checkpoint-N folders")
     if request.output is None:
         raise UsageError("give --output DIR: every checkpoint gets a folder in it")
-    names = list(configs) if configs is not None else None
-    load_set(dataset, names, request.split, limit=request.limit, folder=find_set(dataset, names))
+    load_set(dataset, configs, request.split, limit=request.limit, folder=find_set(dataset, configs))
     seen: dict[Path, tuple[dict[str, list[int]], bool]] = {}
     unsaved: set[Path] = set()
     frames: FrameStore | None = None
@@ -71,9 +70,10 @@ def watch(
                     continue
                 options = replace(request, output=place, progress=False)
                 outcome = RunOutcome(checkpoint.path.name, str(checkpoint.path), place)
-                if not _is_done(outcome, files, request_record(checkpoint.path, dataset, names, options)):
+                if not _is_done(place, files, request_record(checkpoint.path, dataset, configs, options)):
                     with Caught() as caught:
-                        job = _job(checkpoint, dataset, names, find_set=find_set, options=options)
+                        folder_of_set = find_set(dataset, configs)
+                        job = make_job(checkpoint.path, dataset, configs, folder=folder_of_set, request=options)
                         frames = frames or _frames(job, request.output)
                         outcome = replace(outcome, result=score_job(replace(job, frames=frames)))
                     outcome = replace(outcome, error=caught.error)
@@ -89,15 +89,6 @@ def watch(
             frames.remove()
 
 
-def _job(
-    checkpoint: Checkpoint, dataset: str, configs: list[str] | None, *, find_set: FindSet, options: WatchOptions
-) -> Job:
-    assert options.output is not None
-    return make_job(
-        checkpoint.path, dataset, configs, folder=find_set(dataset, configs), request=options, output=options.output
-    )
-
-
 def _frames(job: Job, output: Path) -> FrameStore | None:
     if job.kind.family == "text" or job.video_root is None:
         return None
@@ -111,18 +102,9 @@ def _files(folder: Path) -> dict[str, list[int]]:
         return {}
 
 
-def _is_done(outcome: RunOutcome, files: dict[str, list[int]], request: dict[str, object]) -> bool:
+def _is_done(output: Path, files: dict[str, list[int]], request: JsonObject) -> bool:
     """Whether the run of a checkpoint is finished, told without reading its weights."""
-    run = RunFolder(outcome.output)
-    if not run.is_finished:
-        return False
     try:
-        record = run.record
+        return is_of(RunFolder(output), request, files)
     except (OSError, ValueError, VideoContrastError):
         return False
-    return bool(
-        record.get("version") == __version__
-        and record["request"] == plain(request)
-        and record["model"].get("files") == files
-        and not run.missing
-    )

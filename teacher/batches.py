@@ -30,11 +30,11 @@ class Batches:
 
     def __iter__(self) -> Iterator[list[int]]:
         epoch, self.epoch = self.epoch, self.epoch + 1
-        return _an_epoch(self.clips, self.groups, self.size, epoch=epoch, seed=self.seed)
+        return batches(self.clips, self.groups, self.size, epochs=1, seed=self.seed, first=epoch)
 
 
 def batches(
-    clips: Sequence[int], groups: Sequence[str] | None, size: int, epochs: int, seed: int
+    clips: Sequence[int], groups: Sequence[str] | None, size: int, epochs: int, seed: int, *, first: int = 0
 ) -> Iterator[list[int]]:
     """Batches of caption numbers, epoch after epoch; what they hold depends on the seed and their place only.
 
@@ -47,22 +47,17 @@ def batches(
         size: captions in a batch; the last of an epoch may have fewer.
         epochs: passes over the captions.
         seed: of every draw.
+        first: the number of the first pass.
 
     >>> list(batches([0, 1, 2, 3], ["a", "b", "a", "b"], 2, 1, seed=0))
     [[0, 2], [3, 1]]
     """
-    for epoch in range(epochs):
-        yield from _an_epoch(clips, groups, size, epoch=epoch, seed=seed)
-
-
-def _an_epoch(
-    clips: Sequence[int], groups: Sequence[str] | None, size: int, *, epoch: int, seed: int
-) -> Iterator[list[int]]:
-    order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
-    if groups is not None:
-        order = _side_by_side(order, clips, groups)
-    for begin in range(0, len(order), size):
-        yield order[begin : begin + size]
+    for epoch in range(first, first + epochs):
+        order = [int(n) for n in stream("teach", seed, "epoch", epoch).permutation(len(clips))]
+        if groups is not None:
+            order = _side_by_side(order, clips, groups)
+        for begin in range(0, len(order), size):
+            yield order[begin : begin + size]
 
 
 def _side_by_side(order: Sequence[int], clips: Sequence[int], groups: Sequence[str]) -> list[int]:

@@ -4,7 +4,7 @@ The library's evaluation loop is not used: it puts outputs of single samples tog
 against every caption, and the in-batch term whole batches.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,15 +15,14 @@ import torch
 from video_contrast.seeds import Streams
 from video_contrast.teacher.batches import batches
 from video_contrast.teacher.caption_rows import TaughtCaption
-from video_contrast.teacher.feed import Batch, Part, Tokenizer, collate
+from video_contrast.teacher.feed import Part, Tokenizer, collate
+from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
+from video_contrast.teacher.terms import losses
 
 GALLERY = 1000  # clips that retrieval is measured among, at most
 RANDOM = 4  # captions of other clips beside the true one
 CLIPS_AT_A_TIME = 16
-Terms = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Batch], dict[str, torch.Tensor]]
-
-
 Vector = npt.NDArray[np.float32]
 
 
@@ -102,10 +101,7 @@ def measure(
     pairs: Pairs,
     part: Part,
     tokens: Tokenizer,
-    terms: Terms,
-    *,
-    batch_size: int,
-    seed: int,
+    options: TrainingOptions,
 ) -> Measured:
     """Measures a model; under `torchrun` the processes share the batches out, and all return the same.
 
@@ -113,10 +109,8 @@ def measure(
         pairs: the model.
         part: clips and captions with their negatives.
         tokens: captions and a device to the text tower's arguments.
-        terms: the terms of the loss, of `Pairs.forward`'s outputs and the batch.
-        batch_size: captions in a batch.
-        seed: of the batches. In the set's own order the captions of one clip stand together and the in-batch term would
-            have few others to tell them from.
+        options: of the training; of its batches, too, since in the set's own order the captions of one clip stand
+            together and the in-batch term would have few others to tell them from.
     """
     from accelerate import PartialState
     from accelerate.utils import gather_object
@@ -124,10 +118,10 @@ def measure(
     here = PartialState()
     was_training = pairs.training
     pairs.eval()
-    numbered = list(enumerate(batches(part.clips, None, batch_size, epochs=1, seed=seed)))
+    numbered = list(enumerate(batches(part.clips, None, options.batch_size, epochs=1, seed=options.seed)))
     gallery = set(sorted(set(part.clips))[:GALLERY])
     scored = [
-        _batch(pairs, part, picked, tokens, terms=terms, number=number, gallery=gallery)
+        _batch(pairs, part, picked, tokens, options=options, number=number, gallery=gallery)
         for number, picked in numbered[here.process_index :: here.num_processes]
     ]
     if here.num_processes > 1:
@@ -153,7 +147,7 @@ def _batch(
     picked: list[int],
     tokens: Tokenizer,
     *,
-    terms: Terms,
+    options: TrainingOptions,
     number: int,
     gallery: set[int],
 ) -> _BatchScores:
@@ -161,7 +155,7 @@ def _batch(
     videos, texts = pairs.videos(batch.videos), pairs.texts(batch.texts)
     own = pairs.join(videos, texts[batch.own])
     square = pairs.join(videos, texts[: len(videos)])
-    loss = sum(terms(own, square, pairs.temperature(), batch).values())
+    loss = sum(losses(own, square, pairs.temperature(), batch, options=options).values())
     rows, words, scores = videos.cpu().numpy(), texts[: len(videos)].cpu().numpy(), own.cpu().numpy()
     sizes = batch.mask.sum(1).tolist()
     return _BatchScores(

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
-from video_contrast.files import atomic_path, read_json, write_json
+from video_contrast.files import write_json
 from video_contrast.seeds import digest
 from video_contrast.teacher.feed import Part, Tokenizer
 from video_contrast.teacher.pairs import Pairs
+from video_contrast.teacher.store import is_whole, write_array
 
 CLIPS, CAPTIONS = 16, 256  # in one forward pass
 
@@ -71,17 +71,9 @@ def _stored(
     file: Path, key: str, run: Callable[[Sequence[int]], torch.Tensor], *, count: int, batches: Iterable[range]
 ) -> tuple[np.ndarray, int]:
     """The outputs of `run` on consecutive batches, computed on first use; and how many were computed now."""
-    record = file.with_suffix(".json")
-    if file.exists() and record.exists() and read_json(record)["key"] == key:
+    if is_whole(file, key):
         return np.load(file, mmap_mode="r"), 0
-    with atomic_path(file) as temporary:
-        array: Any = None
-        for numbers in batches:
-            rows = run(numbers).float().cpu().numpy()
-            if array is None:
-                shape = (count, *rows.shape[1:])
-                array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-            array[numbers.start : numbers.stop] = rows
-        array.flush()
-    write_json(record, {"key": key, "outputs": count})
+    parts = ((slice(part.start, part.stop), run(part).float().cpu().numpy()) for part in batches)
+    write_array(file, count, parts)
+    write_json(file.with_suffix(".json"), {"key": key, "outputs": count})
     return np.load(file, mmap_mode="r"), count

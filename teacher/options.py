@@ -5,15 +5,31 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from video_contrast.errors import UsageError
-from video_contrast.options import Flag, Seed, VideoRoot
+from video_contrast.options import Flag, OptionValues, Seed, VideoRoot
 from video_contrast.teacher.negative_recipe import CaptionEdits
-from video_contrast.teacher.presets import with_preset
 
 DATA, TEXT, HOW = "What is trained, on what", "Negatives and teacher", "Training"  # headings of the help
 PRECISIONS = {"no": "float32", "fp16": "float16", "bf16": "bfloat16"}  # accelerate's words
 RATE, LORA_RATE = 1e-5, 2e-4  # CLIP4Clip in mmaction2; GPT-2 in microsoft/LoRA (examples/NLG)
 HEAD_FACTOR = 10.0  # microsoft/VideoX, X-CLIP/utils/optimizer.py, there also for the messages within the tower
 TEMPERATURE = 0.05  # of models without a logit scale
+# The RCAD paper, 5.1: ten action captions a clip by mask filling with XLM-RoBERTa, or by a chat model (5.3, .3 from it
+# either way), soft logits of a Sentence-BERT. Constraints: those of the contrast sets that need neither GPT2-XL
+# (perplexity) nor word vectors. Where the papers are silent: rates, warm-up and decay of CLIP4Clip as trained in
+# mmaction2 (the defaults of `TrainingOptions`), the model's own temperature, frozen.
+PRESETS: dict[str, OptionValues] = {
+    "none": {},
+    "paper": {
+        "negatives": "10-action",
+        "generator": "mlm",
+        "generator_model": "FacebookAI/xlm-roberta-base",
+        "constraints": "has_verb,lemma,frequency,siblings,inflection,sentence",
+        "objective": "lgt",
+        "encoder": "sentence-transformers/bert-base-nli-mean-tokens",
+        "batch_size": 128,
+        "epochs": 5,
+    },
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,10 +145,21 @@ class _TeachFields(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
 
 
 class TeachOptions(_TeachFields):
-    """All options of `teach`; those that are not given are the preset's, then the usual ones."""
+    """All options of `teach`; those that are not given are the preset's, then the usual ones.
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**with_preset(given))
+    A generator model with an endpoint in its options (`--generator-model NAME --generator-options endpoint=URL`) is a
+    served chat model, in place of the preset's mask filling.
+
+    >>> options = TeachOptions(output=Path("run"), preset="paper", objective="lbl")
+    >>> options.generator, options.objective, options.batch_size
+    ('mlm', 'lbl', 128)
+    """
+
+    def __init__(self, **options: Any) -> None:  # by the names and types of the fields
+        preset = dict(PRESETS.get(options.get("preset", "none"), {}))
+        if "generator" in preset and "endpoint=" in (options.get("generator_options") or ""):
+            preset["generator"] = "llm"
+        super().__init__(**preset | options)
 
     @property
     def teacher(self) -> str | None:

@@ -1,11 +1,10 @@
 """The frame store of a training: every clip is decoded once, resized by the model's own processor, kept as bytes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -76,10 +75,22 @@ def open_store(
     scale, offset = _affine(images)
     path = path.with_name(f"{path.name}-{key[:12]}.npy")
     record = path.with_suffix(".json")
-    if not (path.exists() and record.exists() and read_json(record)["key"] == key):
-        clips = _clips(rows, root, images, frames, accept_damaged=accept_damaged)
-        missing = _fill(path, clips, len(rows), progress)
-        write_json(record, {"key": key, "unread": missing, "clips": len(rows)})
+    if not is_whole(path, key):
+        unread: dict[int, str] = {}
+
+        def readable() -> Iterator[tuple[int, np.ndarray]]:
+            clips = _clips(rows, root, images, frames, accept_damaged=accept_damaged)
+            bar = tqdm(clips, total=len(rows), desc="frames", unit="clip", disable=not progress)
+            for number, clip in enumerate(bar):
+                if isinstance(clip, VideoContrastError):
+                    unread[number] = str(clip)
+                else:
+                    yield number, clip
+            if len(unread) == len(rows):
+                raise none_readable(len(rows), unread[0])
+
+        write_array(path, len(rows), readable())
+        write_json(record, {"key": key, "unread": unread, "clips": len(rows)})
     store = np.load(path, mmap_mode="r")
     missing = {int(number): why for number, why in read_json(record)["unread"].items()}
     return StoredFrames(store, missing, key, scale=scale, offset=offset)
@@ -129,22 +140,29 @@ def _channels(values: np.ndarray) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float32).view(3, 1, 1)
 
 
-def _fill(path: Path, clips: Iterator[np.ndarray | VideoContrastError], count: int, progress: bool) -> dict[int, str]:
-    array: Any = None
-    missing: dict[int, str] = {}
+def is_whole(path: Path, key: str) -> bool:
+    """Whether an array was stored under a key; its record stands beside it."""
+    record = path.with_suffix(".json")
+    return path.exists() and record.exists() and bool(read_json(record)["key"] == key)
+
+
+def write_array(path: Path, count: int, parts: Iterable[tuple[int | slice, np.ndarray]]) -> None:
+    """Writes an array of `count` rows as they come, so that memory holds one part.
+
+    Args:
+        path: of the file.
+        count: rows in all; those of which nothing comes are zeros.
+        parts: the place of a row or of several, and what stands there.
+    """
+    array: np.ndarray | None = None
     with atomic_path(path) as temporary:
-        for number, clip in enumerate(tqdm(clips, total=count, desc="frames", unit="clip", disable=not progress)):
-            if isinstance(clip, VideoContrastError):
-                missing[number] = str(clip)
-                continue
+        for place, values in parts:
             if array is None:
-                shape = (count, *clip.shape)
-                array = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.uint8, shape=shape)
-            array[number] = clip
-        if array is None:
-            raise none_readable(count, missing[0])
+                shape = (count, *(values.shape[1:] if isinstance(place, slice) else values.shape))
+                array = np.lib.format.open_memmap(temporary, mode="w+", dtype=values.dtype, shape=shape)
+            array[place] = values
+        assert isinstance(array, np.memmap)
         array.flush()
-    return missing
 
 
 def _clips(

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError
 
-PACKAGES = {"tensorboard": "tensorboard", "trackio": "trackio", "wandb": "wandb"}
-
 
 def check_tracker(name: str) -> None:
     """Checks that a tracker is installed, and that one that sends what it is told has credentials.
@@ -17,8 +15,8 @@ def check_tracker(name: str) -> None:
     """
     if name == "none":
         return
-    if importlib.util.find_spec(PACKAGES[name]) is None:
-        raise UsageError(f"--report-to {name}: the package {PACKAGES[name]} is not installed; `pip install {name}`")
+    if importlib.util.find_spec(name) is None:
+        raise UsageError(f"--report-to {name}: the package {name} is not installed; `pip install {name}`")
     if name == "wandb" and os.environ.get("WANDB_MODE") not in ("offline", "disabled") and not _wandb_key():
         raise UsageError(
             "--report-to wandb: no credentials; run `wandb login`, set WANDB_API_KEY, or WANDB_MODE=offline to keep "

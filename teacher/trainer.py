@@ -33,7 +33,7 @@ from video_contrast.teacher.options import TrainingOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.parameter_groups import parameter_groups
 from video_contrast.teacher.terms import losses
-from video_contrast.untyped import Tensor, TorchModel
+from video_contrast.untyped import TorchModel
 
 WEIGHTS = "model.safetensors"
 
@@ -86,7 +86,7 @@ class TeachTrainer(Trainer):
         batches = Batches(part.clips, part.groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
         # a generator of its own: the loader draws a number that it does not use from the global one otherwise
         own = torch.Generator()
-        return DataLoader(_Numbers(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
+        return DataLoader(range(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
         self, model: TorchModel, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -141,16 +141,8 @@ class TeachTrainer(Trainer):
 
     def measure(self) -> Measured:
         """The model, as it is now, on the validation clips."""
-        options = self.options
-
-        def terms(cosines: Tensor, square: Tensor, temperature: Tensor, batch: Batch) -> dict[str, torch.Tensor]:
-            return losses(cosines, square, temperature, batch, options=options)
-
         with self.accelerator.autocast():
-            measured: Measured = measure(
-                self.model, self.data.validation, self.data.tokens, terms, batch_size=options.batch_size,
-                seed=options.seed,
-            )  # fmt: skip
+            measured: Measured = measure(self.model, self.data.validation, self.data.tokens, self.options)
         return measured
 
     def evaluate(
@@ -215,19 +207,6 @@ class TeachTrainer(Trainer):
             f"the {what} is not a number after step {self.state.global_step}{clips}; {state}; try a lower "
             "--learning-rate or --dtype float32"
         )
-
-
-class _Numbers(torch.utils.data.Dataset):
-    """Caption numbers: what a batch holds is put together by the collation."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, number: int) -> int:
-        return number
 
 
 def _saved_tensors(pairs: Pairs) -> Iterator[tuple[str, torch.Tensor]]:

@@ -141,7 +141,7 @@ def doctor(
 
     configs = [config] if isinstance(config, str) else config
     folder = named_set(str(dataset), configs)
-    job = make_job(model, dataset, config, folder=folder, request=request, output=Path())
+    job = make_job(model, dataset, config, folder=folder, request=request)
     return diagnose(job)[0]
 
 
