@@ -1,20 +1,14 @@
 """Verb antonyms of WordNet 3.0, shipped as a table of 477 pairs (VerbNet, which the paper names, has none)."""
 
 from functools import cache
-from importlib.resources import files
+
+from video_contrast.perturbations.language.tables import both_ways, lines
 
 
 @cache
 def table() -> dict[str, frozenset[str]]:
     """Verb -> its antonyms, both ways."""
-    text = (files("video_contrast.perturbations.contrast") / "antonyms.tsv").read_text(encoding="utf-8")
-    antonyms_of: dict[str, set[str]] = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            first, second = line.split("\t")
-            antonyms_of.setdefault(first, set()).add(second)
-            antonyms_of.setdefault(second, set()).add(first)
-    return {verb: frozenset(others) for verb, others in antonyms_of.items()}
+    return both_ways(tuple(line.split("\t")) for line in lines("video_contrast.perturbations.contrast", "antonyms.tsv"))
 
 
 def antonyms(base: str) -> frozenset[str]:

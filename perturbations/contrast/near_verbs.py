@@ -1,30 +1,24 @@
 """Verbs that say nearly the same: a contrast between two of them is not false. A table of our own in the package."""
 
 from functools import cache
-from importlib.resources import files
 from itertools import combinations
+
+from video_contrast.perturbations.language.tables import both_ways, lines
 
 
 @cache
 def _lines() -> list[tuple[str, list[str]]]:
     """The table's lines: their kind and their verbs."""
-    text = (files("video_contrast.perturbations.contrast") / "near_verbs.tsv").read_text(encoding="utf-8")
-    split = (line.partition("\t") for line in text.splitlines() if not line.startswith("#"))
+    split = (line.partition("\t") for line in lines("video_contrast.perturbations.contrast", "near_verbs.tsv"))
     return [(kind, listed.split()) for kind, _, listed in split]
 
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
     """Verb -> the verbs near it, both ways."""
-    near: dict[str, set[str]] = {}
-    for kind, (first, *others) in _lines():
-        if kind == "vague":
-            continue
-        pairs = [(first, other) for other in others] if kind == "covers" else combinations((first, *others), 2)
-        for first, other in pairs:
-            near.setdefault(first, set()).add(other)
-            near.setdefault(other, set()).add(first)
-    return {verb: frozenset(others) for verb, others in near.items()}
+    same = [pair for kind, verbs in _lines() if kind == "same" for pair in combinations(verbs, 2)]
+    covered = [(first, other) for kind, (first, *others) in _lines() if kind == "covers" for other in others]
+    return both_ways([*same, *covered])
 
 
 def near(lemma: str) -> frozenset[str]:

@@ -75,7 +75,15 @@ class VideoCondition:
             length: how many frames the clip (the video) has.
             key: video id and span of the clip, as of `perturb_clip`.
         """
-        return np.unique(self._needed(_checked(indices, length), length, self._key(**key))[1])
+        return np.unique(self.needed(indices, length, **key))
+
+    def needed(self, indices: npt.ArrayLike, length: int, **key: Unpack[ClipKey]) -> Indices:
+        """The clean frame behind each of the frames `indices`, in their order; of a codec all frames of their groups.
+
+        Args:
+            indices, length, key: as of `sources`.
+        """
+        return self._needed(_checked(indices, length), length, self._key(**key))[1]
 
     def frames(
         self,

@@ -1,108 +1,14 @@
 """Verbs that say nearly the same, opposites, and actions that exclude each other: general English, no corpus.
 
-The lists come from knowledge of the language, not from captions; what captions teach stands in `together`.
+The lists (near_verbs.txt and opposites.txt beside this file, and those below) come from knowledge of the language, not
+from captions; what captions teach stands in `together`.
 """
 
 from functools import cache
-from importlib.resources import files
 from itertools import combinations
 
-# Any two of a line may be said of one and the same doing.
-_NEAR = """
-talk speak chat converse discuss describe explain narrate tell say comment commentate report lecture present debate
-talk speak address introduce announce argue joke mention recite preach answer ask question interview communicate
-explain describe teach instruct demonstrate show present review discuss advise introduce illustrate train
-show display demonstrate present exhibit feature appear showcase introduce reveal view model
-film record shoot videotape capture photograph tape
-look watch see stare view gaze observe face examine inspect check study admire look_at listen
-cut chop slice dice mince peel carve trim crop split saw
-mix stir blend whisk beat combine fold toss season knead
-fight wrestle battle spar box attack kick punch beat hit struggle compete slap
-run jog race sprint rush chase flee
-run gallop trot canter
-drive ride steer race cruise travel pilot operate test
-put place set add pour sprinkle drop lay insert spread apply
-hold carry grab lift take grip clutch pick raise use handle touch
-use handle operate work
-give hand deliver offer pass award present
-make create build craft construct prepare form assemble design produce cook do sew knit
-cook fry bake boil grill roast saute steam prepare heat make simmer stir
-throw toss hurl pitch pass launch shoot kick
-jump hop leap skip bounce flip
-shout yell scream cheer sing cry
-cry weep sob
-laugh giggle smile grin joke chuckle
-eat taste bite chew try sample enjoy consume feed
-drink sip taste
-fix repair restore assemble install work modify adjust
-enjoy love like
-celebrate cheer party clap applaud
-stand wait pose lean
-sit rest relax recline lounge
-lie lay rest sleep relax nap
-visit explore tour travel
-move walk run dance drive jump ride fly swim crawl travel roll go turn slide shake glide pass
-go walk run drive ride travel move enter leave
-walk stroll march wander step walk_around hike strut
-perform sing dance play act do rap preform entertain
-play perform compete practice enjoy strum
-play interact
-protest march rally
-turn spin rotate twist roll swing
-close shut
-tie attach fasten knot braid
-clean wash wipe scrub rinse brush sweep
-decorate paint color draw
-draw sketch paint write doodle color
-hug embrace cuddle snuggle hold kiss pet
-kiss hug
-pet stroke touch rub massage hold cuddle
-hit strike punch slap beat kick bat shoot
-sing rap perform hum chant
-cover fill surround wrap
-grind crush mix blend
-pretend act pose
-come go arrive enter approach return
-take remove pick pull
-carry bring take push
-read recite study
-train exercise practice workout stretch train teach
-fall drop tumble slip crash
-crash hit smash collide
-play use try test
-buy shop purchase
-ride bike cycle
-swim dive float
-surf ride
-ski snowboard slide
-wear dress put_on try_on don model
-pull drag tow
-break crack smash destroy
-open unwrap unbox
-eat have
-score win
-meet greet introduce
-fly hover land
-wave gesture point
-feed give
-climb ascend
-chase follow
-hide sneak
-serve plate
-plant grow
-search look_for hunt
-fire point aim shoot
-argue fight yell
-work use type
-apply put_on use wear
-style brush comb curl braid fix do cut
-create draw
-enter join
-walk_into enter
-get_into enter
-get_out leave exit
-leave exit depart
-"""
+from video_contrast.perturbations.contrast import antonyms
+from video_contrast.perturbations.language.tables import both_ways, lines
 
 # Never proposed: they can be true of most clips, or cannot be seen.
 VAGUE = frozenset(
@@ -136,24 +42,6 @@ MOTION = frozenset(
     race gallop""".split()  # noqa: SIM905
 )
 
-# Opposites of actions that captions name, with particles and prepositions; the package's WordNet table is added.
-_OPPOSITES = """
-sit|stand, sit|lie, stand|lie, sit down|stand up, sit on|stand on, sit in|stand in, sit at|stand at,
-sit with|stand with, sit around|stand around, sit by|stand by, sit near|stand near, sit behind|stand behind,
-stand on|lie on, lay on|stand on, lie on|sit on, lie in|sit in, lay on|sit on, lay in|sit in, open|close, open|shut,
-push|pull, throw|catch, win|lose, buy|sell, enter|leave,
- enter|exit, laugh|cry, smile|frown, smile|cry, pick up|put down, pick up|drop, pick up|lay down,
-put on|take off, turn on|turn off, get on|get off, get in|get out of, get into|get out of, get up|lie down,
-walk up|walk down, walk into|walk out of, walk in|walk out of, walk towards|walk away from, walk to|walk away from,
-run up|run down, run into|run out of, run to|run away from, run towards|run away from, climb up|climb down,
-go up|go down, climb|descend, jump on|jump off, jump into|jump out of, climb into|climb out of, climb in|climb out of,
-drive up|drive down, drive into|drive out of, ride up|ride down, slide up|slide down, swim to|swim away from,
-walk|run, walk|stand, run|stand, walk|sit, run|sit, stop|start, arrive|leave, fall|rise, give|receive,
-wake up|fall asleep, wake|sleep, whisper|shout, build|destroy, build|demolish, assemble|disassemble, wrap|unwrap,
-fold|unfold, lock|unlock, tie|untie, zip|unzip, load|unload, pack|unpack, plug in|unplug, attack|defend, lift|lower,
-raise|lower, love|hate, praise|criticize, follow|lead, heat|cool, freeze|melt, fill|empty, inflate|deflate, save|spend,
-hide|seek, import|export, land on|take off from, board|leave, dress|undress, mount|dismount, plant|harvest
-"""
 _PARTICLES = (
     ("up", "down"),
     ("on", "off"),
@@ -166,12 +54,8 @@ _PARTICLES = (
 
 @cache
 def _near() -> dict[str, frozenset[str]]:
-    near: dict[str, set[str]] = {}
-    for line in _NEAR.strip().splitlines():
-        for first, second in combinations(dict.fromkeys(line.replace("_", " ").split(" ")), 2):
-            near.setdefault(first, set()).add(second)
-            near.setdefault(second, set()).add(first)
-    return {verb: frozenset(others) for verb, others in near.items()}
+    listed = lines(__package__, "near_verbs.txt")
+    return both_ways(pair for line in listed for pair in combinations(dict.fromkeys(line.split()), 2))
 
 
 @cache
@@ -186,10 +70,8 @@ def near(first: str, second: str) -> bool:
 
 @cache
 def _opposites() -> frozenset[tuple[str, str]]:
-    pairs = [tuple(part.strip().split("|")) for part in _OPPOSITES.replace("\n", " ").split(",") if part.strip()]
-    text = files("video_contrast.perturbations.contrast").joinpath("antonyms.tsv").read_text(encoding="utf-8")
-    pairs += [tuple(line.split("\t")[:2]) for line in text.splitlines() if line and not line.startswith("#")]
-    return frozenset((a, b) for first, second in pairs for a, b in ((first, second), (second, first)))
+    own = both_ways(tuple(line.split("|")) for line in lines(__package__, "opposites.txt"))
+    return frozenset((first, other) for table in (own, antonyms.table()) for first in table for other in table[first])
 
 
 # Pairs of WordNet's that are opposites in another sense than captions use.

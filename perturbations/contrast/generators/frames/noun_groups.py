@@ -5,6 +5,7 @@ from itertools import combinations
 
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.groups import EMPTY
+from video_contrast.perturbations.language.tables import both_ways, lines
 
 # Our finer classes (`kinds`), each with those whose nouns stand in the same frames.
 CLASSES = frozenset(
@@ -17,66 +18,6 @@ _MIXED = (
     frozenset({"weapon", "tool", "toy", "device"}),
 )
 
-# Any two of a line may name the same thing or place.
-_NEAR = """
-floor ground field grass carpet mat lawn court arena stadium
-pan pot skillet bowl dish plate container tray wok cooker oven stove saucepan
-computer laptop screen monitor television tv tablet phone device machine keyboard
-table desk counter bench board
-couch chair sofa bed seat bench
-shirt dress suit jacket clothes coat outfit clothing costume uniform top hoodie sweater robe
-hat cap helmet hood
-street road highway track path sidewalk trail way lane
-forest wood jungle park garden tree yard bush
-water ocean sea lake river pool beach pond stream
-house home building room apartment hall office studio kitchen bedroom hotel restaurant store shop place
-gun weapon rifle pistol sword knife
-bike motorcycle bicycle motorbike scooter cycle
-plane airplane aircraft jet helicopter
-boat ship yacht canoe
-food meal dish meat dinner lunch breakfast recipe snack ingredient vegetable chicken
-stage concert show platform audience
-song music instrument track rap hymn tune
-film movie show video clip scene episode trailer commercial cartoon animation program series picture photo image
-game match sport competition tournament contest race
-car vehicle truck automobile suv van jeep bus sedan racecar lamborghini ferrari
-ball football basketball soccer baseball
-dog puppy
-cat kitten
-cow cattle bull buffalo
-monkey ape gorilla chimpanzee baboon
-bird chicken duck parrot
-fish shark whale dolphin
-sauce soup liquid mixture batter broth curry gravy
-onion garlic vegetable
-bread dough toast bun sandwich
-drink juice beer wine cocktail coffee tea beverage
-microphone mic phone
-guitar instrument bass
-drum instrument
-piano keyboard instrument organ
-book paper magazine newspaper notebook page letter
-box package bag container case basket suitcase
-toy doll car action figure lego
-hair wig head face
-hand finger arm
-leg foot
-city town village street area
-mountain hill cliff rock
-snow ice
-stroller carriage buggy pram cart
-knife blade tool
-spoon fork utensil
-wall building fence
-window door
-makeup lipstick eyeliner mascara cosmetic eyeshadow powder
-minecraft game
-podium desk stage table
-club bar restaurant party
-church hall building
-school classroom university college
-hospital office clinic
-"""
 _NO_THING = frozenset(
     """front back middle side top bottom center end rest part inside outside bunch lot kind type sort variety set series
     pair piece number few couple place area location background foreground view angle distance time day moment way
@@ -94,12 +35,8 @@ _NO_THING = frozenset(
 
 @cache
 def _near() -> dict[str, frozenset[str]]:
-    near: dict[str, set[str]] = {}
-    for line in _NEAR.strip().splitlines():
-        for first, second in combinations(dict.fromkeys(line.split(" ")), 2):
-            near.setdefault(first, set()).add(second)
-            near.setdefault(second, set()).add(first)
-    return {noun: frozenset(others) for noun, others in near.items()}
+    listed = lines(__package__, "near_nouns.txt")
+    return both_ways(pair for line in listed for pair in combinations(dict.fromkeys(line.split()), 2))
 
 
 def alike(counts: FrameCounts, first: str, second: str) -> bool:
