@@ -24,7 +24,7 @@ from video_contrast.audit.blind_models import (
     folds_of,
     too_few,
 )
-from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts, ScorerFacts
+from video_contrast.audit.records import AccuracyFacts, AuditFacts, RefinedCounts
 from video_contrast.audit.text_features import SUMMARY, common_position_scores, cross_fitted_features, features
 from video_contrast.console import counted
 from video_contrast.errors import UsageError
@@ -68,17 +68,11 @@ class AuditedItem:
 
 @dataclass(frozen=True)
 class BlindResult:
-    """What a blind model says of every item.
+    """What a blind model says of every item."""
 
-    Attributes:
-        key: in an audit's record.
-        scorer: what the model is.
-        scores: float64[k] for each item, the true candidate first, higher for what looks true.
-    """
-
-    key: ScorerKey
-    scorer: str
-    scores: Scores
+    key: ScorerKey  # in an audit's record
+    scorer: str  # what the model is
+    scores: Scores  # float64[k] for each item, the true candidate first, higher for what looks true
 
 
 def audited_items(rows: Sequence[Row]) -> list[AuditedItem]:
@@ -155,23 +149,15 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     """Returns the record of an audit: what the blind models say of the audited candidates."""
     clusters = [item.cluster for item in items]
     chance = float(np.mean([1.0 / len(item.texts) for item in items]))
-    scorers = {result.key: scorer_facts(result, clusters) for result in results}
+    scorers = {
+        result.key: {**accuracy_facts(wins(result.scores), clusters), "scorer": result.scorer} for result in results
+    }
     facts = {"items": len(items), "against": sorted({item.kind for item in items}), "chance": round(chance, 4)}
     if too_few(clusters):
         facts["note"] = f"{_size(items, clusters)}: too few to cross-validate a classifier"
     else:
         facts["folds"] = FOLDS
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
-
-
-def scorer_facts(result: BlindResult, clusters: Sequence[str]) -> ScorerFacts:
-    """Returns the accuracy of a blind model; a tie counts as a fair share.
-
-    Args:
-        result: what it says of every item.
-        clusters: source video of each item.
-    """
-    return {**accuracy_facts(wins(result.scores), clusters), "scorer": result.scorer}
 
 
 def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> AuditFacts:

@@ -36,43 +36,19 @@ class VideoFacts(TypedDict, total=False):
     seconds: float
 
 
-class Manifest(TypedDict):
-    """The manifest of a set: every video with its sha256, and those that are missing or cannot be read."""
-
-    rows: dict[str, dict[str, int]]
-    videos: dict[str, VideoFacts]
-    missing: list[str]
-    unreadable: dict[str, str]
-    damaged: dict[str, str]
-    changed: list[str]
-    short: list[str]
-
-
 @dataclass
 class Checked:
-    """The result of a check.
+    """The result of a check; what is said of videos stands in the order of their paths."""
 
-    Attributes:
-        rows: config -> split -> number of rows.
-        problems: of tables and card, a sentence each.
-        videos: path -> what is known of the file.
-        missing: paths of which there is no file.
-        unreadable: path -> why, of files that are no video.
-        damaged: path -> why, of videos that stop in the middle or hold frames that cannot be decoded.
-        changed: paths of videos whose sha256 is not the expected one.
-        short: "path: what" of clips that begin after their video ends.
-        looked: whether videos were looked for at all.
-    """
-
-    rows: dict[str, dict[str, int]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    rows: dict[str, dict[str, int]] = field(default_factory=dict)  # config -> split -> number of rows
+    problems: list[str] = field(default_factory=list)  # of tables and card, a sentence each
     videos: dict[str, VideoFacts] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
-    unreadable: dict[str, str] = field(default_factory=dict)
-    damaged: dict[str, str] = field(default_factory=dict)
-    changed: list[str] = field(default_factory=list)
-    short: list[str] = field(default_factory=list)
-    looked: bool = True
+    unreadable: dict[str, str] = field(default_factory=dict)  # path -> why, of files that are no video
+    damaged: dict[str, str] = field(default_factory=dict)  # path -> why, of videos with frames that cannot be decoded
+    changed: list[str] = field(default_factory=list)  # videos whose sha256 is not the expected one
+    short: list[str] = field(default_factory=list)  # "path: what" of clips that begin after their video ends
+    looked: bool = True  # whether videos were looked for at all
 
     @property
     def ok(self) -> bool:
@@ -84,17 +60,9 @@ class Checked:
         """How many videos are whole, as far as their files tell."""
         return len(self.videos) - len(self.unreadable) - len(self.damaged)
 
-    def manifest(self) -> Manifest:
-        """Returns the manifest, sorted."""
-        return {
-            "rows": self.rows,
-            "videos": {path: self.videos[path] for path in sorted(self.videos)},
-            "missing": sorted(self.missing),
-            "unreadable": dict(sorted(self.unreadable.items())),
-            "damaged": dict(sorted(self.damaged.items())),
-            "changed": sorted(self.changed),
-            "short": sorted(self.short),
-        }
+    def manifest(self) -> dict[str, object]:
+        """Returns every video with its sha256, and those that are missing or cannot be read."""
+        return {name: value for name, value in vars(self).items() if name not in ("problems", "looked")}
 
 
 def check(
@@ -149,15 +117,14 @@ def check(
                         clips[part.video_path].add((part.start, part.end))
     if not isinstance(set_folder, FileSet):
         _check_record(set_folder, checked)
-    _check_videos(
-        Path(video_root) if video_root is not None else set_folder.path,
-        root_given=video_root is not None,
-        clips=clips,
-        decode=decode,
-        num_proc=num_proc,
-        progress=progress,
-        checked=checked,
-    )
+    videos = Path(video_root) if video_root is not None else set_folder.path
+    checked.looked = video_root is not None or any((videos / path).is_file() for path in clips)
+    if checked.looked:
+        with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
+            results: Iterable[_Examined] = pool.map(partial(_examined, videos, decode=decode), sorted(clips))
+            for video in progress(results, len(clips)) if progress else results:
+                _add_video(checked, video, [start for start, _ in clips[video.path] if start is not None])
+        checked.short.sort()
     present = {path: facts["sha256"] for path, facts in checked.videos.items() if "sha256" in facts}
     checked.changed = [path for path in present if present[path] != hashes.get(path, present[path])]
     return checked
@@ -211,35 +178,6 @@ def _check_record(folder: SetFolder, checked: Checked) -> None:
             )
 
 
-def _check_videos(
-    root: Path,
-    root_given: bool,
-    clips: dict[str, set[tuple[float | None, float | None]]],
-    decode: bool,
-    num_proc: int,
-    progress: Progress | None,
-    checked: Checked,
-) -> None:
-    if not root_given and not any((root / path).is_file() for path in clips):
-        checked.looked = False
-        return
-
-    with ThreadPoolExecutor(max_workers=max(1, num_proc)) as pool:
-        results: Iterable[_Examined] = pool.map(partial(_examined, root, decode=decode), sorted(clips))
-        for video in progress(results, len(clips)) if progress else results:
-            if video.facts is None:
-                checked.missing.append(video.path)
-                continue
-            checked.videos[video.path] = video.facts
-            if video.problem:
-                (checked.damaged if video.damaged else checked.unreadable)[video.path] = video.problem
-                continue
-            end = video.facts["seconds"]
-            for start, _ in sorted(clips[video.path], key=str):
-                if start is not None and start >= end:
-                    checked.short.append(f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s")
-
-
 class _Examined(NamedTuple):
     """A video: what is known of its file (None: there is none), and what is wrong with it ("" if nothing)."""
 
@@ -247,6 +185,20 @@ class _Examined(NamedTuple):
     facts: VideoFacts | None
     problem: str = ""
     damaged: bool = False
+
+
+def _add_video(checked: Checked, video: _Examined, starts: Sequence[float]) -> None:
+    """Records what is known of a video, and which of the clips that begin at `starts` it is too short for."""
+    if video.facts is None:
+        checked.missing.append(video.path)
+        return
+    checked.videos[video.path] = video.facts
+    if video.problem:
+        (checked.damaged if video.damaged else checked.unreadable)[video.path] = video.problem
+        return
+    end = video.facts["seconds"]
+    late = [start for start in starts if start >= end]
+    checked.short += [f"{video.path}: a clip begins at {start:g} s, the video ends at {end:g} s" for start in late]
 
 
 def _examined(root: Path, path: str, *, decode: bool) -> _Examined:

@@ -21,17 +21,11 @@ SUSPECTS = 200  # kept in the record
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """The answers of one model.
+    """The answers of one model."""
 
-    Attributes:
-        model: its name.
-        hits: item id -> 0..1, what the item contributes to the accuracy.
-        choices: item id -> the candidate that it chose; without the items where that is not known.
-    """
-
-    model: str
-    hits: Mapping[str, float]
-    choices: Mapping[str, int]
+    model: str  # its name
+    hits: Mapping[str, float]  # item id -> 0..1, what the item contributes to the accuracy
+    choices: Mapping[str, int]  # item id -> the candidate that it chose; without the items where that is not known
 
 
 def explained(

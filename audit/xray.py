@@ -16,7 +16,6 @@ from video_contrast.audit.blind_audit import (
     audit_facts,
     audited_items,
     blind_results,
-    scorer_facts,
     wins,
 )
 from video_contrast.audit.exchangeability import exchangeability
@@ -92,9 +91,7 @@ def xray(
 def _blind(items: Sequence[AuditedItem], results: Sequence[BlindResult]) -> BlindFacts:
     clusters = [item.cluster for item in items]
     facts = audit_facts(items, results)
-    models: list[NamedScorer] = []
-    for result in results:
-        models.append({"key": result.key, "name": SCORERS[result.key], **scorer_facts(result, clusters)})
+    models: list[NamedScorer] = [{"key": r.key, "name": SCORERS[r.key], **facts[r.key]} for r in results]
     models.sort(key=lambda model: -model["accuracy"])
     best = next(result for result in results if result.key == models[0]["key"])
     # The best of several is good by chance too: its interval is that of all of them at once (Bonferroni).

@@ -58,41 +58,27 @@ MODULES = (
 
 @dataclass
 class BuiltSet:
-    """What a builder made: its tables, and the facts that its card tells.
+    """What a builder made: its tables, and the JSON-able facts that its card tells.
 
-    Attributes:
-        name: the builder's name.
-        tables: config -> split -> rows (`video_contrast.rows`).
-        facts: JSON-able facts for the card: keys every card shows are `summary`, `sources`, `licence`, `citations`,
-            `seed`, `options`; per config facts are under `configs[config]` (how negatives were made, counts by
-            reason, thresholds, filter models, audit).
-        files: files to write beside the tables, relative path -> function that writes it to the given path.
-            They are written atomically, and only where absent or changed.
+    Every card shows the facts `summary`, `sources`, `licence`, `citations`, `seed` and `options`; those of a config
+    are under `configs[config]` (how negatives were made, counts by reason, thresholds, filter models, audit).
     """
 
-    name: str
-    tables: dict[str, dict[str, list[Row]]]
+    name: str  # of the builder
+    tables: dict[str, dict[str, list[Row]]]  # config -> split -> rows (`video_contrast.rows`)
     facts: Facts = field(default_factory=dict)
-    files: dict[str, FileWriter] = field(default_factory=dict)
+    files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
 
 
 @dataclass(frozen=True)
 class Builder:
-    """A registered builder.
+    """A registered builder."""
 
-    Attributes:
-        name: of the set.
-        summary: one line.
-        configs: that it can build, in order.
-        requirements: what must be there before it can build.
-        function: takes configs and options, returns the tables.
-    """
-
-    name: str
-    summary: str
-    configs: tuple[str, ...]
-    requirements: str
-    function: Callable[..., BuiltSet]
+    name: str  # of the set
+    summary: str  # one line
+    configs: tuple[str, ...]  # that it can build, in order
+    requirements: str  # what must be there before it can build
+    function: Callable[..., BuiltSet]  # takes configs and options, returns the tables
 
     def select(self, configs: Sequence[str] | None) -> list[str]:
         """Returns the configs asked for, each once, in the builder's order; all of them where none is named.

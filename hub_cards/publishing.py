@@ -29,17 +29,11 @@ Step = Callable[[int, int, int], None]  # files done, files in all, bytes done
 
 @dataclass(frozen=True)
 class Push:
-    """What a push sends: paths in the repository and the files, in the order in which they go up.
+    """What a push sends: paths in the repository and the files, in the order in which they go up."""
 
-    Attributes:
-        videos: clips, as (path in the repository, file).
-        tables: parquet, record, card.
-        licence: what the record says of the licence, for the question before videos are published.
-    """
-
-    videos: tuple[tuple[str, Path], ...]
-    tables: tuple[tuple[str, Path], ...]
-    licence: str
+    videos: tuple[tuple[str, Path], ...]  # clips, as (path in the repository, file)
+    tables: tuple[tuple[str, Path], ...]  # parquet, record, card
+    licence: str  # what the record says of the licence, for the question before videos are published
 
     @property
     def size(self) -> int:

@@ -21,29 +21,18 @@ class ClipSpan(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class CaptionedClip:
-    """One clip and what people wrote about it.
+    """One clip and what people wrote about it."""
 
-    Attributes:
-        id: unique in its split.
-        video_id: the name of the video.
-        video_path: relative to the video root.
-        captions: at least one, none empty; the same text may stand twice.
-        cluster: the source video. Items of one cluster are not independent, and never distract each other.
-        pool: distractors come from clips of the same pool (a movie); all clips are one pool by default.
-        siblings: captions that are true of the clip but must not stand in the set; they only reject contrasts.
-        meta: further columns, JSON-able.
-    """
-
-    id: str
-    video_id: str
-    video_path: str
-    captions: tuple[str, ...]
-    cluster: str
-    pool: str = ""
+    id: str  # unique in its split
+    video_id: str  # the name of the video
+    video_path: str  # relative to the video root
+    captions: tuple[str, ...]  # at least one, none empty; the same text may stand twice
+    cluster: str  # the source video; items of one cluster are not independent, and never distract each other
+    pool: str = ""  # distractors come from clips of the same pool (a movie); all clips are one pool by default
     start: float | None = None
     end: float | None = None
-    siblings: tuple[str, ...] = ()
-    meta: Mapping[str, object] = field(default_factory=dict)
+    siblings: tuple[str, ...] = ()  # true captions that must not stand in the set; they only reject contrasts
+    meta: Mapping[str, object] = field(default_factory=dict)  # further columns, JSON-able
 
     def truths(self) -> set[str]:
         """Everything that is known to be true of the clip, normalised for comparison."""

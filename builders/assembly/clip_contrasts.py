@@ -50,19 +50,12 @@ ContrastGenerator = Callable[[Sequence[Attempt]], tuple[list[list[Edit]], Counte
 
 @dataclass
 class ClipContrasts:
-    """The contrasts of a set of clips, and the counts that a card shows.
+    """The contrasts of a set of clips, and the counts that a card shows."""
 
-    Attributes:
-        edits: clip id -> the caption's number and its contrasts.
-        tried: captions by the generator's reasons.
-        base: clips whose base caption could be contrasted.
-        clips: all clips.
-    """
-
-    edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)
-    tried: Counter[str] = field(default_factory=Counter)
-    base: int = 0
-    clips: int = 0
+    edits: dict[str, tuple[int, list[Edit]]] = field(default_factory=dict)  # clip id -> caption number, contrasts
+    tried: Counter[str] = field(default_factory=Counter)  # captions by the generator's reasons
+    base: int = 0  # clips whose base caption could be contrasted
+    clips: int = 0  # all clips
 
     def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""

@@ -31,40 +31,24 @@ Tables = Mapping[str, Sequence[Row]]  # split -> rows
 
 @dataclass(frozen=True)
 class ContrastConfig:
-    """How one contrast config is made.
+    """How one contrast config is made."""
 
-    Attributes:
-        kind: of its negatives.
-        generator: makes the contrast generator, when the config is built.
-        facts: of the generator, read after building (it may only know them then).
-        paper: the counts of the contrast-set paper (appendix D), to stand beside ours.
-        hint: what to do where no contrast can be built, a sentence.
-    """
-
-    kind: str
-    generator: Callable[[], ContrastGenerator | FrameContrasts]
-    facts: Callable[[], Facts] = dict
-    paper: Mapping[str, float] | None = None
-    hint: str = ""
+    kind: str  # of its negatives
+    generator: Callable[[], ContrastGenerator | FrameContrasts]  # makes the generator when the config is built
+    facts: Callable[[], Facts] = dict  # of the generator, read after building (it may only know them then)
+    paper: Mapping[str, float] | None = None  # the counts of the contrast-set paper (appendix D), to stand beside ours
+    hint: str = ""  # what to do where no contrast can be built, a sentence
 
 
 @dataclass(frozen=True)
 class ContrastPlan:
-    """How the configs of captioned clips are made.
+    """How the configs of captioned clips are made."""
 
-    Attributes:
-        seed: of every draw.
-        caption: which caption a contrast is built on.
-        num_proc: processes that share the work.
-        contrasts: config -> how it is made.
-        missing: config -> what must be given before it can be built.
-    """
-
-    seed: int = 0
-    caption: CaptionChoice = "eligible"
-    num_proc: int = 1
-    contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0  # of every draw
+    caption: CaptionChoice = "eligible"  # which caption a contrast is built on
+    num_proc: int = 1  # processes that share the work
+    contrasts: Mapping[str, ContrastConfig] = field(default_factory=dict)  # config -> how it is made
+    missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
 
 
 def build_configs(

@@ -20,21 +20,13 @@ CANDIDATES = 5  # appendix D: one positive and four negatives
 
 @dataclass(frozen=True, slots=True)
 class RandomItem:
-    """The random candidates of one clip, before any contrast.
+    """The random candidates of one clip, before any contrast."""
 
-    Attributes:
-        clip: the clip of the item.
-        true: the base caption.
-        distractors: captions of other clips, in the order of their slots.
-        slots: candidate i is text `slots[i]`; text 0 is the true one, text k is distractor k - 1.
-        displaced: which distractor a contrast replaces.
-    """
-
-    clip: CaptionedClip
-    true: str
-    distractors: tuple[str, ...]
-    slots: tuple[int, ...]
-    displaced: int
+    clip: CaptionedClip  # the clip of the item
+    true: str  # the base caption
+    distractors: tuple[str, ...]  # captions of other clips, in the order of their slots
+    slots: tuple[int, ...]  # candidate i is text `slots[i]`; text 0 is the true one, text k is distractor k - 1
+    displaced: int  # which distractor a contrast replaces
 
 
 def random_items(

@@ -32,21 +32,13 @@ Make = Callable[[tuple[SourceClip, ...], ClipEditOptions, Generator], EditedGrou
 
 @dataclass(frozen=True)
 class EditKind:
-    """A registered edit.
+    """A registered edit."""
 
-    Attributes:
-        name: of the kind, and of its config.
-        clips: how many clips a group is made of.
-        negatives: what its false captions say, for the card.
-        make: makes a group, or raises `LeftOut`.
-        same_video: whether two spans of one video are joined before clips of different videos.
-    """
-
-    name: str
-    clips: int
-    negatives: str
-    make: Make
-    same_video: bool = False
+    name: str  # of the kind, and of its config
+    clips: int  # how many clips a group is made of
+    negatives: str  # what its false captions say, for the card
+    make: Make  # makes a group, or raises `LeftOut`
+    same_video: bool = False  # whether two spans of one video are joined before clips of different videos
 
 
 _KINDS: dict[str, EditKind] = {}

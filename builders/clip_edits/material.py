@@ -55,22 +55,14 @@ class LeftOut(Exception):
 
 @dataclass(frozen=True)
 class SourceClip:
-    """A clip that can be edited.
+    """A clip that can be edited."""
 
-    Attributes:
-        source: the clip and its captions.
-        root: the video root.
-        start, end: its span, in seconds of the file.
-        seed: of the build.
-        size: height and width of its pictures.
-    """
-
-    source: CaptionedClip
-    root: Path
-    start: float
+    source: CaptionedClip  # the clip and its captions
+    root: Path  # the video root
+    start: float  # of its span, in seconds of the file
     end: float
-    seed: int = 0
-    size: tuple[int, int] = (0, 0)
+    seed: int = 0  # of the build
+    size: tuple[int, int] = (0, 0)  # height and width of its pictures
 
     @property
     def id(self) -> str:
@@ -108,32 +100,20 @@ class SourceClip:
 
 @dataclass(frozen=True)
 class Member:
-    """An edited clip of a group.
+    """An edited clip of a group."""
 
-    Attributes:
-        segments: its recipe.
-        caption: what is true of it alone.
-        shown: what was edited, for the truth record.
-        claim: the words of the caption that are false of the group's other clips.
-    """
-
-    segments: tuple[Segment, ...]
-    caption: str
-    shown: str
-    claim: str
+    segments: tuple[Segment, ...]  # its recipe
+    caption: str  # what is true of it alone
+    shown: str  # what was edited, for the truth record
+    claim: str  # the words of the caption that are false of the group's other clips
 
 
 @dataclass(frozen=True)
 class EditedGroup:
-    """Edited clips of each of which one of the group's captions is true, and no other.
+    """Edited clips of each of which one of the group's captions is true, and no other."""
 
-    Attributes:
-        members: the clips.
-        facts: of the group, for the truth record (form, transition, measured motion ...).
-    """
-
-    members: tuple[Member, ...]
-    facts: Mapping[str, object] = field(default_factory=dict)
+    members: tuple[Member, ...]  # the clips
+    facts: Mapping[str, object] = field(default_factory=dict)  # for the truth record (form, measured motion ...)
 
 
 def clause(caption: str) -> str:
@@ -153,15 +133,10 @@ def clause(caption: str) -> str:
 
 @dataclass(frozen=True)
 class Joint:
-    """How parts are joined.
+    """How parts are joined."""
 
-    Attributes:
-        name: "gap", "cut" or "fade".
-        seconds: of the grey gap, or of the cross-fade.
-    """
-
-    name: str
-    seconds: float = 0.0
+    name: str  # "gap", "cut" or "fade"
+    seconds: float = 0.0  # of the grey gap, or of the cross-fade
 
     @property
     def words(self) -> str:

@@ -20,15 +20,10 @@ STILL = 0.1  # grey levels that a pixel changes by on average from frame to fram
 
 @dataclass(frozen=True)
 class Motion:
-    """What was measured.
+    """What was measured."""
 
-    Attributes:
-        amount: grey levels that a pixel changes by from one of the sampled frames to the next, on average.
-        asymmetry: 0 (looks the same backwards, as far as this tells) to 1.
-    """
-
-    amount: float
-    asymmetry: float
+    amount: float  # grey levels that a pixel changes by from one of the sampled frames to the next, on average
+    asymmetry: float  # 0 (looks the same backwards, as far as this tells) to 1
 
     @property
     def still(self) -> bool:

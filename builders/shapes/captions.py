@@ -56,20 +56,13 @@ SETTING_PHRASES = {"grass": "on the grass", "sand": "on the sand", "snow": "in t
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a caption says. What it leaves out is None.
+    """What a caption says. What it leaves out is None."""
 
-    Attributes:
-        subject, other: kind and colour; the kind "guy" stands for any male.
-        action: one of `ACTIONS`.
-        side: where the other stands, seen from the subject (only with intransitive actions).
-        setting: one of `SETTINGS`.
-    """
-
-    subject: Figure
-    action: str
+    subject: Figure  # kind and colour; the kind "guy" stands for any male
+    action: str  # one of `ACTIONS`
     other: Figure | None = None
-    side: Side | None = None
-    setting: str | None = None
+    side: Side | None = None  # where the other stands, seen from the subject (only with intransitive actions)
+    setting: str | None = None  # one of `SETTINGS`
 
 
 def claim(scene: Scene, *, place: bool = True, setting: bool = True) -> Claim:

@@ -33,17 +33,11 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class TrueCaption:
-    """A true caption, of which contrasts are made.
+    """A true caption, of which contrasts are made."""
 
-    Attributes:
-        scene: what the clip shows.
-        claimed: what the caption claims.
-        phrase: 0 for the usual phrase of the action, 1 for the paraphrase.
-    """
-
-    scene: Scene
-    claimed: Claim
-    phrase: int = 0
+    scene: Scene  # what the clip shows
+    claimed: Claim  # what the caption claims
+    phrase: int = 0  # 0 for the usual phrase of the action, 1 for the paraphrase
 
     def edit(self, other: Claim, *, antonym: bool = False) -> Edit:
         """The edit that turns the caption into that of another claim: the whole words between what they share."""

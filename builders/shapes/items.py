@@ -26,19 +26,12 @@ Contrast = Callable[[TrueCaption, Generator], list[Edit]]
 
 @dataclass(frozen=True)
 class ContrastKind:
-    """How the items of a config are made.
+    """How the items of a config are made."""
 
-    Attributes:
-        kind: of its negatives.
-        contrast: makes them; None for random captions only.
-        random: whether random captions stand beside them, up to `CANDIDATES`.
-        names: whether people are called by their names.
-    """
-
-    kind: str
-    contrast: Contrast | None
-    random: bool = True
-    names: bool = False
+    kind: str  # of its negatives
+    contrast: Contrast | None  # makes them; None for random captions only
+    random: bool = True  # whether random captions stand beside them, up to `CANDIDATES`
+    names: bool = False  # whether people are called by their names
 
 
 CONTRASTS = {

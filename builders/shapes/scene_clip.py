@@ -11,21 +11,13 @@ from video_contrast.errors import VideoContrastError
 
 @dataclass(frozen=True)
 class SceneClip:
-    """A scene with its place in the set.
+    """A scene with its place in the set."""
 
-    Attributes:
-        scene: what the clip shows.
-        seed: of the set.
-        split: "train", "validation" or "test".
-        number: of the scene in its split.
-        backwards: whether the scene is another one's reversal.
-    """
-
-    scene: Scene
-    seed: int
-    split: str
-    number: int
-    backwards: bool = False
+    scene: Scene  # what the clip shows
+    seed: int  # of the set
+    split: str  # "train", "validation" or "test"
+    number: int  # of the scene in its split
+    backwards: bool = False  # whether the scene is another one's reversal
 
     @property
     def id(self) -> str:

@@ -75,23 +75,14 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a clip shows.
+    """What a clip shows."""
 
-    Attributes:
-        subject: who acts.
-        action: one of `ACTIONS`.
-        setting: one of `SETTINGS`.
-        other: the object of a transitive action, or a landmark beside an intransitive one.
-        side: where the other stands, seen from the subject, all through the clip.
-        jitter: six numbers of 0..1 for place, size, extent and phase.
-    """
-
-    subject: Figure
-    action: str
-    setting: str
-    other: Figure | None = None
-    side: Side | None = None
-    jitter: tuple[float, ...] = (0.5,) * 6
+    subject: Figure  # who acts
+    action: str  # one of `ACTIONS`
+    setting: str  # one of `SETTINGS`
+    other: Figure | None = None  # the object of a transitive action, or a landmark beside an intransitive one
+    side: Side | None = None  # where the other stands, seen from the subject, all through the clip
+    jitter: tuple[float, ...] = (0.5,) * 6  # six numbers of 0..1 for place, size, extent and phase
 
     def reversed(self) -> "Scene":
         """The scene played backwards: frame t of the one is frame T - 1 - t of the other."""

@@ -17,7 +17,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.sources.published_fields import Choice, Entry, Release, as_kind
 from video_contrast.builders.sources.published_videos import Archive, VideoName
 from video_contrast.errors import VideoContrastError
-from video_contrast.rows import MultipleChoiceRow, RetrievalRow, Row, multiple_choice_row, retrieval_row
+from video_contrast.rows import Row, multiple_choice_row, retrieval_row
 from video_contrast.storage.set_records import Facts
 
 
@@ -31,20 +31,14 @@ class PublishedOptions:
 
 @dataclass
 class Items:
-    """The rows of one config and split as they are read, and counts by reason.
+    """The rows of one config and split as they are read, in the release's order.
 
-    Attributes:
-        seed: of the places of captions.
-        archive: the zip of the videos, if there is one.
-        rows: of items, in the release's order.
-        gallery: the rows of a retrieval config.
-        counts: "rows" of the release, "built" items, and rows that were left out by reason.
+    `counts` holds the "rows" of the release, "built" items, and rows that were left out by reason.
     """
 
-    seed: int
-    archive: Archive | None = None
-    rows: list[MultipleChoiceRow] = field(default_factory=list)
-    gallery: list[RetrievalRow] = field(default_factory=list)
+    seed: int  # of the places of captions
+    archive: Archive | None = None  # the zip of the videos, if there is one
+    rows: list[Row] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=lambda: Counter({"rows": 0, "built": 0}))
     _places: dict[str, str] = field(default_factory=dict)
 
@@ -155,8 +149,7 @@ class Items:
         if not texts:
             self.counts["empty_captions"] += 1
             return
-        self.gallery.append(retrieval_row(id=id, captions=texts, **self._placed(video).columns()))
-        self.counts["built"] += 1
+        self._end(retrieval_row(id=id, captions=texts, **self._placed(video).columns()))
 
     def leave_out(self, reason: str) -> None:
         """Counts a row of the release that makes no item."""
@@ -168,7 +161,7 @@ class Items:
         if not any("group" in row for row in self.rows):
             return
         sizes = Counter(row.get("group") for row in self.rows)
-        whole = [row for row in self.rows if sizes[row.get("group")] == len(row["candidates"])]
+        whole = [r for r in self.rows if "candidates" not in r or sizes[r.get("group")] == len(r["candidates"])]
         self.counts["rows_of_broken_groups"] += len(self.rows) - len(whole)
         self.rows, self.counts["built"] = whole, len(whole)
 
@@ -178,7 +171,7 @@ class Items:
             raise VideoContrastError(f"{place}: the id {id!r} repeats; it stands at {self._places[id]} already")
         self._places[id] = place
 
-    def _end(self, row: MultipleChoiceRow) -> None:
+    def _end(self, row: Row) -> None:
         self.rows.append(row)
         self.counts["built"] += 1
 
@@ -193,16 +186,12 @@ class Items:
 
 
 class PublishedSet:
-    """A published set while its release is read.
-
-    Attributes:
-        tables: config -> split -> items; a config without items is left out, and said so.
-    """
+    """A published set while its release is read; a config without items is left out, and said so."""
 
     def __init__(self, release: Release, options: PublishedOptions) -> None:
         self.release = release
         self.seed = options.seed
-        self.tables: dict[str, dict[str, Items]] = {}
+        self.tables: dict[str, dict[str, Items]] = {}  # config -> split -> items
         self._archive = None if options.videos_zip is None else Archive(options.videos_zip)
 
     def items(self, config: str, split: str = "test") -> Items:
@@ -233,9 +222,7 @@ class PublishedSet:
             for items in splits.values():
                 items.drop_broken_groups()
             counts = {split: dict(sorted(items.counts.items())) for split, items in splits.items()}
-            full: dict[str, list[Row]] = {
-                split: [*items.rows, *items.gallery] for split, items in splits.items() if items.rows or items.gallery
-            }
+            full = {split: items.rows for split, items in splits.items() if items.rows}
             if not full:
                 total_counts = sum((items.counts for items in splits.values()), Counter[str]())
                 words = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(total_counts.items()))

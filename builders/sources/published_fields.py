@@ -17,45 +17,27 @@ YES_NO = ("yes", "no")
 
 @dataclass(frozen=True)
 class Release:
-    """What a card says of a published set.
+    """What a card says of a published set."""
 
-    Attributes:
-        builder: its name.
-        title, summary: for the card.
-        licence: in words.
-        citation: of its paper.
-        fetch: the command that fetches the annotations, from the set's own place.
-        videos: where the videos come from, with the command of their owner.
-        licence_id: the licence as the Hub calls it, if it knows it.
-        paper: config -> how many items the paper, or the release itself, speaks of.
-    """
-
-    builder: str
-    title: str
+    builder: str  # its name
+    title: str  # for the card
     summary: str
-    licence: str
-    citation: str
-    fetch: str
-    videos: str
-    licence_id: str | None = None
-    paper: Mapping[str, int] = field(default_factory=dict)
+    licence: str  # in words
+    citation: str  # of its paper
+    fetch: str  # the command that fetches the annotations, from the set's own place
+    videos: str  # where the videos come from, with the command of their owner
+    licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
+    paper: Mapping[str, int] = field(default_factory=dict)  # config -> items that the paper or the release speaks of
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an item offers for choice.
+    """What an item offers for choice."""
 
-    Attributes:
-        question: what the options answer; "" where they are captions.
-        options: in the released order.
-        key: the number of the right one.
-        prompt, option: how the release asks it (`runner.kinds.base.Question`); None: as this package does.
-    """
-
-    question: str
-    options: Sequence[str]
-    key: int
-    prompt: str | None = None
+    question: str  # what the options answer; "" where they are captions
+    options: Sequence[str]  # in the released order
+    key: int  # the number of the right one
+    prompt: str | None = None  # how the release asks it (`runner.kinds.base.Question`); None: as this package does
     option: str | None = None
 
     def turned(self, turn: bool = True) -> "Choice":
@@ -65,17 +47,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a release. What reads a field raises a `VideoContrastError` with the row's place where it is not right.
+    """A row of a release; reading a field that is not right is a `VideoContrastError` with the row's place."""
 
-    Attributes:
-        place: of the row, for messages.
-        key: its key in the file, or its number.
-        fields: as released.
-    """
-
-    place: str
-    key: str
-    fields: Mapping[str, Json]
+    place: str  # of the row, for messages
+    key: str  # its key in the file, or its number
+    fields: Mapping[str, Json]  # as released
 
     def get(self, name: str) -> Json:
         """Returns a field as it is; None where there is none."""

@@ -11,18 +11,12 @@ from video_contrast.files import is_safe_relative
 
 @dataclass(frozen=True)
 class VideoName:
-    """Where the video of an item lies.
+    """Where the video of an item lies."""
 
-    Attributes:
-        path: relative to the video root.
-        start, end: seconds, or None.
-        source: the source video, for intervals; the path without suffix by default.
-    """
-
-    path: str
-    start: float | None = None
+    path: str  # relative to the video root
+    start: float | None = None  # seconds, or None
     end: float | None = None
-    source: str = ""
+    source: str = ""  # the source video, for intervals; the path without suffix by default
 
     @property
     def id(self) -> str:
