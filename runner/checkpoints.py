@@ -16,15 +16,10 @@ AT_REST = 30.0  # seconds without a change, after which a checkpoint without tha
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint of a training run.
+    """A checkpoint of a training run."""
 
-    Attributes:
-        path: its folder.
-        step: N of `checkpoint-N`.
-    """
-
-    path: Path
-    step: int
+    path: Path  # its folder
+    step: int  # N of `checkpoint-N`
 
 
 def step_of(name: str) -> int | None:

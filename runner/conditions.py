@@ -59,18 +59,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Condition:
-    """One visual and one text treatment, and the name under which the scores stand.
-
-    Attributes:
-        group: "clean", "visual", "text", "pairs" or "controls".
-        wildcard: asked for by a wildcard, so left out (and recorded) where it cannot run.
-    """
+    """One visual and one text treatment, and the name under which the scores stand."""
 
     name: str
-    group: str
+    group: str  # "clean", "visual", "text", "pairs" or "controls"
     visual: Visual = Visual()
     text: Text = Text()
-    wildcard: bool = False
+    wildcard: bool = False  # asked for by a wildcard, so left out (and recorded) where it cannot run
 
 
 CLEAN = Condition("clean", "clean")

@@ -12,27 +12,16 @@ Progress = Callable[[int], None]  # is told how many more units are done
 
 @dataclass
 class RunCounts:
-    """What this run did.
+    """What this run did."""
 
-    Attributes:
-        decode: frames decoded, converted, and the least that would have done.
-        visual_encodings: views that went through the model.
-        frame_encodings: frames that went through the model by themselves, for all edited clips that show them.
-        text_encodings: texts that went through the model.
-        batches: forward passes of encoders.
-        notes: what the user should know, each once.
-        broken: clip -> why it could not be read, or is not shown whole.
-        unseen: edited clips of which the sampling does not show every segment.
-    """
-
-    decode: Counter = field(default_factory=Counter)
-    visual_encodings: int = 0
-    frame_encodings: int = 0
-    text_encodings: int = 0
-    batches: int = 0
-    notes: list[str] = field(default_factory=list)
-    broken: dict[Clip, str] = field(default_factory=dict)
-    unseen: set[Clip] = field(default_factory=set)
+    decode: Counter = field(default_factory=Counter)  # frames decoded, converted, and the least that would have done
+    visual_encodings: int = 0  # views that went through the model
+    frame_encodings: int = 0  # frames that went through the model by themselves, for all edited clips that show them
+    text_encodings: int = 0  # texts that went through the model
+    batches: int = 0  # forward passes of encoders
+    notes: list[str] = field(default_factory=list)  # what the user should know, each once
+    broken: dict[Clip, str] = field(default_factory=dict)  # clip -> why it could not be read, or is not shown whole
+    unseen: set[Clip] = field(default_factory=set)  # edited clips of which the sampling does not show every segment
 
     def add(self, other: RunCounts) -> None:
         """Adds what another process did."""

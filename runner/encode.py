@@ -27,23 +27,14 @@ BLIND = Visual("blind")
 
 @dataclass(frozen=True)
 class Encoding:
-    """What a plan needs of an encoder, and where it is kept.
+    """What a plan needs of an encoder, and where it is kept."""
 
-    Attributes:
-        model: the encoder.
-        plan: the run's plan.
-        keys: names the rows.
-        store: holds the rows.
-        batch_size: views at a time; four times as many texts.
-        counts: what this process did.
-    """
-
-    model: Encoder
-    plan: Plan
-    keys: Keys
-    store: Store
-    batch_size: int
-    counts: RunCounts
+    model: Encoder  # the encoder
+    plan: Plan  # the run's plan
+    keys: Keys  # names the rows
+    store: Store  # holds the rows
+    batch_size: int  # views at a time; four times as many texts
+    counts: RunCounts  # what this process did
 
     def missing_texts(self) -> list[tuple[str, ...]]:
         """The runs of texts of which one is not in the store."""

@@ -19,24 +19,18 @@ from video_contrast.files import atomic_path
 from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip, Counter, EditedFootage, Footage
 
+AnyFootage = Footage | EditedFootage
 KEPT_FREE = 0.5  # of the room that the disk has in the beginning
 
 
 @dataclass
 class FrameStore:
-    """Frames of clips, by what they are decoded from; several threads and processes may use it at once.
+    """Frames of clips, by what they are decoded from; several threads and processes may use it at once."""
 
-    Attributes:
-        folder: holds one file a clip and choice of frames.
-        root: the folder that the clips' video paths are relative to.
-        reserve: bytes of the disk that are left free.
-        videos: video path -> digest, size and time of change of the files that were read, for all runs of one root.
-    """
-
-    folder: Path
-    root: Path
-    reserve: int
-    videos: dict[str, VideoFile] = field(default_factory=dict)
+    folder: Path  # holds one file a clip and choice of frames
+    root: Path  # the folder that the clips' video paths are relative to
+    reserve: int  # bytes of the disk that are left free
+    videos: dict[str, VideoFile] = field(default_factory=dict)  # of the files that were read, for all runs
 
     @classmethod
     def on(cls, folder: Path, root: Path) -> FrameStore:
@@ -44,50 +38,53 @@ class FrameStore:
         folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, root, int(shutil.disk_usage(folder).free * KEPT_FREE))
 
-    def decode(
-        self,
-        clip: Clip,
-        footage: Footage | EditedFootage,
-        numbers: Sequence[int],
-        *,
-        counter: Counter | None = None,
-        accept_damaged: bool = False,
-    ) -> np.ndarray:
-        """Frames of a clip, from the store or else decoded and put there.
-
-        Args:
-            clip: whose frames.
-            footage: of the clip.
-            numbers: of the frames.
-            counter: told of decoded frames; of none where they are in the store.
-            accept_damaged: whether frames of damaged files are decoded all the same. Such frames are not kept, so that
-                every run records the damage.
-
-        Returns:
-            uint8[len(numbers), H, W, 3].
-
-        Raises:
-            BrokenVideo: as `Footage.decode`.
-        """
-        path = self.folder / f"{_key(self.root, clip, numbers, accept_damaged)}.npy"
-        with suppress(FileNotFoundError):
-            return np.asarray(np.load(path, allow_pickle=False))
-        mine = Counter()
-        try:
-            frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
-        finally:
-            if counter is not None:
-                counter.add(mine)
-        with suppress(FileNotFoundError):  # another watch over the same runs has ended, and removed the frames
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if not mine.damaged and shutil.disk_usage(self.folder).free - frames.nbytes > self.reserve:
-                with atomic_path(path) as part, open(part, "wb") as handle:
-                    np.save(handle, frames)
-        return frames
-
     def remove(self) -> None:
         """Removes the frames."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def decoded(
+    clip: Clip,
+    footage: AnyFootage,
+    numbers: Sequence[int],
+    store: FrameStore | None,
+    *,
+    counter: Counter | None = None,
+    accept_damaged: bool = False,
+) -> np.ndarray:
+    """Frames of a clip, from the store or else decoded and put there.
+
+    Args:
+        clip, footage: whose frames.
+        numbers: of the frames.
+        store: of all runs of a call; None where there is none.
+        counter: told of decoded frames; of none where they are in the store.
+        accept_damaged: whether frames of damaged files are decoded all the same. Such frames are not kept, so that
+            every run records the damage.
+
+    Returns:
+        uint8[len(numbers), H, W, 3].
+
+    Raises:
+        BrokenVideo: as `Footage.decode`.
+    """
+    if store is None:
+        return footage.decode(numbers, counter, accept_damaged=accept_damaged)
+    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.npy"
+    with suppress(FileNotFoundError):
+        return np.asarray(np.load(path, allow_pickle=False))
+    mine = Counter()
+    try:
+        frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
+    finally:
+        if counter is not None:
+            counter.add(mine)
+    with suppress(FileNotFoundError):  # another watch over the same runs has ended, and removed the frames
+        store.folder.mkdir(parents=True, exist_ok=True)
+        if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
+            with atomic_path(path) as part, open(part, "wb") as handle:
+                np.save(handle, frames)
+    return frames
 
 
 def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:

@@ -46,30 +46,20 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that a run was asked for, checked, before anything heavy is imported.
-
-    Attributes:
-        source, kind, kind_options: the model, what runs it, and all options of that kind.
-        loaded, conditions, sampling: the rows, the conditions asked for, and the frames of a clip.
-        video_root: where `video_path` starts; None for a set of the Hub without videos.
-        output, store: the run's directory, and where embeddings are kept.
-        options: the options that the caller gave.
-        frames: holds decoded frames for the other runs of the same call; None where there are none.
-        request: what `run.json` records of the call.
-    """
+    """Everything that a run was asked for, checked, before anything heavy is imported."""
 
     source: ModelSource
     kind: Kind
-    kind_options: KindOptions
+    kind_options: KindOptions  # all of them, with their defaults
     loaded: LoadedSet
     conditions: tuple[Condition, ...]
     sampling: Sampling
-    video_root: Path | None
+    video_root: Path | None  # where `video_path` starts; None for a set of the Hub without videos
     output: Path
-    store: Path
-    options: ScoreOptions
-    request: JsonObject
-    frames: FrameStore | None = None
+    store: Path  # where embeddings are kept
+    options: ScoreOptions  # as the caller gave them
+    request: JsonObject  # what `run.json` records of the call
+    frames: FrameStore | None = None  # holds decoded frames for the other runs of the same call
 
 
 def describe(job: Job, plan: Plan) -> JsonObject:

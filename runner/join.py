@@ -19,15 +19,10 @@ from video_contrast.video import Clip
 
 @dataclass(frozen=True)
 class TableScorer:
-    """Makes the scores of any table of a run.
+    """Makes the scores of any table of a run."""
 
-    Attributes:
-        scores: makes them, one table at a time, so that memory holds one matrix.
-        missing: clips without scores. Every table is scored on the clips that all conditions have.
-    """
-
-    scores: Callable[[PlannedTable], TableScores]
-    missing: frozenset[Clip] = frozenset()
+    scores: Callable[[PlannedTable], TableScores]  # makes them, one table at a time, so that memory holds one matrix
+    missing: frozenset[Clip] = frozenset()  # no table is scored on these, so that all conditions have the same clips
 
 
 def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> TableScorer:

@@ -18,19 +18,12 @@ FIRST_VERSION = "1"  # of runs whose record does not say it
 
 @dataclass(frozen=True)
 class Keys:
-    """Names rows by what they were made from.
+    """Names rows by what they were made from."""
 
-    Attributes:
-        contents: video path -> sha256 of the file; "" where it cannot be read.
-        sampling: which frames.
-        version: of decoding and sampling.
-        on_device: whether frames are perturbed by torch: some pixels then differ by one grey level.
-    """
-
-    contents: Mapping[str, str]
-    sampling: Sampling
-    version: str = VERSION
-    on_device: bool = False
+    contents: Mapping[str, str]  # video path -> sha256 of the file; "" where it cannot be read
+    sampling: Sampling  # which frames
+    version: str = VERSION  # of decoding and sampling
+    on_device: bool = False  # whether frames are perturbed by torch: some pixels then differ by one grey level
 
     def video(self, clip: Clip, visual: Visual) -> str:
         """The key of one view of one clip. Seeing nothing is the same for all clips."""

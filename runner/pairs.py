@@ -34,23 +34,14 @@ from video_contrast.video import Clip
 
 @dataclass(frozen=True)
 class ScoreRequest:
-    """One call of the scorer: a view of a clip and the texts shown with it.
+    """One call of the scorer: a view of a clip and the texts shown with it."""
 
-    Attributes:
-        key: names the result.
-        clip: whose view it is.
-        visual: which view.
-        texts: an item's candidates, a displaced distractor, or all captions of a retrieval set.
-        position: the number of the item in its set.
-        question: what the texts answer, for a model that is asked it.
-    """
-
-    key: str
-    clip: Clip
-    visual: Visual
-    texts: tuple[str, ...]
-    position: int
-    question: Question | None = None
+    key: str  # names the result
+    clip: Clip  # whose view it is
+    visual: Visual  # which view
+    texts: tuple[str, ...]  # an item's candidates, a displaced distractor, or all captions of a retrieval set
+    position: int  # the number of the item in its set
+    question: Question | None = None  # what the texts answer, for a model that is asked it
 
 
 def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[ScoreRequest]]:

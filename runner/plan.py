@@ -21,15 +21,11 @@ Texts = tuple[tuple[str, ...], ...]  # one tuple an item
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A group under a condition: what is scored together.
-
-    Attributes:
-        texts: the items' texts under the condition.
-    """
+    """A group under a condition: what is scored together."""
 
     group: Group
     condition: Condition
-    texts: Texts
+    texts: Texts  # the items' texts under the condition
 
     @property
     def name(self) -> tuple[str, str]:
@@ -53,19 +49,12 @@ class PlannedTable:
 
 @dataclass
 class Plan:
-    """Everything a run needs, each thing once.
+    """Everything a run needs, each thing once."""
 
-    Attributes:
-        tables: the tables of scores to make.
-        views: clip -> the treatments of it that some table asks for; clips in the order of their files.
-        texts: unique texts, ordered by length.
-        skipped: condition -> why it is left out.
-    """
-
-    tables: list[PlannedTable]
-    views: dict[Clip, tuple[Visual, ...]]
-    texts: tuple[str, ...]
-    skipped: dict[str, str] = field(default_factory=dict)
+    tables: list[PlannedTable]  # the tables of scores to make
+    views: dict[Clip, tuple[Visual, ...]]  # clip, in the order of the files -> what some table shows of it
+    texts: tuple[str, ...]  # unique texts, ordered by length
+    skipped: dict[str, str] = field(default_factory=dict)  # condition -> why it is left out
 
     @property
     def n_views(self) -> int:

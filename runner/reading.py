@@ -24,23 +24,14 @@ _BROKEN = (VideoContrastError, ValueError, OSError)
 
 @dataclass(frozen=True)
 class ClipReader:
-    """Reads the views of clips.
+    """Reads the views of clips."""
 
-    Attributes:
-        root: the folder that the clips' video paths are relative to.
-        sampling: how many frames, where, and whether of damaged files too.
-        workers: decoding threads at most.
-        counts: is told of decoded frames and of broken clips.
-        frames: holds decoded frames for the other models of the same call; None where there are none.
-        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
-    """
-
-    root: Path
-    sampling: Sampling
-    workers: int
-    counts: RunCounts
-    frames: FrameStore | None = None
-    perturb_on: str | None = None
+    root: Path  # the folder that the clips' video paths are relative to
+    sampling: Sampling  # how many frames, where, and whether of damaged files too
+    workers: int  # decoding threads at most
+    counts: RunCounts  # is told of decoded frames and of broken clips
+    frames: FrameStore | None = None  # decoded frames, for the other models of the same call
+    perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
 
     def read(
         self, views: Mapping[Clip, Sequence[Visual]], prepare: Callable[[ClipFrames], T], *, ahead: int, depth: int

@@ -17,28 +17,17 @@ PROFICIENCY = "_proficiency"  # ends the name of a config that asks what its mai
 
 @dataclass(frozen=True)
 class TableScores:
-    """The scores of one table.
-
-    Attributes:
-        places: which of the group's items were scored (their clip could be read).
-        rows: multiple choice: float64[k] an item. Empty in retrieval.
-        replaced: multiple choice: the score of the random distractor that the contrast displaced, or None, an item.
-        parts: raw parts an item, or None.
-        frames: frame numbers an item; empty where no video was decoded.
-        matrix: retrieval: float[clips, captions].
-        columns: retrieval: ids and texts of the captions, and the row of each's own clip.
-        comparable: whether scores of different clips can be compared.
-    """
+    """The scores of one table."""
 
     table: PlannedTable
-    places: tuple[int, ...]
-    rows: tuple[np.ndarray, ...] = ()
-    replaced: tuple[float | None, ...] = ()
-    parts: tuple[list[dict[str, float]] | None, ...] = ()
-    frames: tuple[tuple[int, ...], ...] = ()
-    matrix: np.ndarray | None = None
-    columns: tuple[tuple[str, str, int], ...] = ()
-    comparable: bool = True
+    places: tuple[int, ...]  # which of the group's items were scored (their clip could be read)
+    rows: tuple[np.ndarray, ...] = ()  # multiple choice: float64[k] an item
+    replaced: tuple[float | None, ...] = ()  # multiple choice: of the displaced distractor, an item
+    parts: tuple[list[dict[str, float]] | None, ...] = ()  # raw parts an item, or None
+    frames: tuple[tuple[int, ...], ...] = ()  # frame numbers an item; empty where no video was decoded
+    matrix: np.ndarray | None = None  # retrieval: float[clips, captions]
+    columns: tuple[tuple[str, str, int], ...] = ()  # retrieval: id, text and row of the own clip, a caption
+    comparable: bool = True  # whether scores of different clips can be compared
 
     @property
     def items(self) -> list[Item]:

@@ -32,29 +32,20 @@ from video_contrast.video import Clip
 
 @dataclass
 class Run:
-    """One process's share of a run.
-
-    Attributes:
-        video_root: the folder of the videos.
-        perturb_on: the torch device of perturbations that have a kernel there; None: numpy.
-        videos: what `videos.json` says of the files; empty where none is decoded.
-        model_counts: what scoring cost and met, summed over all results whoever computed them.
-        planned: how many views and texts were missing when the run began.
-        self_test: of the model, before anything was scored; None where it was left out.
-    """
+    """One process's share of a run."""
 
     job: Job
     processes: Processes
     model: Encoder | PairScorer | TextScorer
     plan: Plan
     dtype: str
-    video_root: Path
-    perturb_on: str | None = None
+    video_root: Path  # the folder of the videos
+    perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
     counts: RunCounts = field(default_factory=RunCounts)
-    videos: dict[str, VideoFile] = field(default_factory=dict)
-    model_counts: dict[str, int] = field(default_factory=dict)
-    planned: dict[str, int] = field(default_factory=lambda: {"visual_encodings": 0, "text_encodings": 0})
-    self_test: SelfTest | None = None
+    videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`; {} where none is decoded
+    model_counts: dict[str, int] = field(default_factory=dict)  # summed over all results, whoever computed them
+    planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were missing when the run began
+    self_test: SelfTest | None = None  # of the model, before anything was scored; None where it was left out
 
     @property
     def space(self) -> str:

@@ -20,19 +20,13 @@ OWN = ("model", "dataset", "config", "name")
 
 @dataclass(frozen=True)
 class RunRequest:
-    """One run of several.
+    """One run of several: the arguments of `score`."""
 
-    Attributes:
-        name: of its folder and its column in the table; unique among the runs.
-        model, dataset, configs: as in `score`; all configs where None.
-        options: the options of `score`, with `output`.
-    """
-
-    name: str
+    name: str  # of its folder and its column in the table; unique among the runs
     model: str
     dataset: str
     configs: tuple[str, ...] | None
-    options: ScoreOptions
+    options: ScoreOptions  # with `output`
 
 
 def read_run_list(path: Path) -> list[GivenOptions]:

@@ -66,18 +66,13 @@ class Group:
 
 @dataclass(frozen=True)
 class LoadedSet:
-    """What is to be scored.
-
-    Attributes:
-        root: the set's folder, under which its videos lie by default; None for the Hub.
-        fingerprints: config -> digest of the rows' content.
-    """
+    """What is to be scored."""
 
     name: str
     split: str
-    root: Path | None
+    root: Path | None  # the set's folder, under which its videos lie by default; None for the Hub
     groups: tuple[Group, ...]
-    fingerprints: dict[str, str]
+    fingerprints: dict[str, str]  # config -> digest of the rows' content
 
 
 def load_set(

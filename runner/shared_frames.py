@@ -21,6 +21,7 @@ from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.feed import feed
+from video_contrast.runner.frame_store import decoded
 from video_contrast.runner.kinds.base import ClipFrames, Encoder
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.reading import ClipReader
@@ -43,32 +44,20 @@ class SharedView:
 
 @dataclass(frozen=True)
 class SharedFrame:
-    """Where a frame is found.
+    """Where a frame is found."""
 
-    Attributes:
-        clip: an edited clip that shows it.
-        source: what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture.
-        number: of the frame in `source`.
-        mirrored: whether left and right are still to be swapped.
-    """
-
-    clip: Clip
-    source: Clip
-    number: int
-    mirrored: bool
+    clip: Clip  # an edited clip that shows it
+    source: Clip  # what is decoded: the file as a clip, or the edited clip where the picture is grey or a mixture
+    number: int  # of the frame in `source`
+    mirrored: bool  # whether left and right are still to be swapped
 
 
 @dataclass(frozen=True)
 class SharedFrames:
-    """The views of a plan that are pooled from shared frames, and where each frame is found.
+    """The views of a plan that are pooled from shared frames, and where each frame is found."""
 
-    Attributes:
-        views: of edited clips that are not in the store.
-        found: key of a frame -> where it is found.
-    """
-
-    views: tuple[SharedView, ...]
-    found: Mapping[str, SharedFrame]
+    views: tuple[SharedView, ...]  # of edited clips that are not in the store
+    found: Mapping[str, SharedFrame]  # key of a frame -> where it is found
 
     def shards(self, encoding: Encoding) -> list[tuple[str, ...]]:
         """The frames that are not in the store, by file and in its order, in the units that are dealt out and stored.
@@ -172,10 +161,7 @@ def encode_frames(
                 accept = reader.sampling.accept_damaged
                 numbers = [frame.number for frame in frames]
                 counter = Counter()
-                if reader.frames is not None:
-                    pictures = reader.frames.decode(source, footage, numbers, counter=counter, accept_damaged=accept)
-                else:
-                    pictures = footage.decode(numbers, counter, accept_damaged=accept)
+                pictures = decoded(source, footage, numbers, reader.frames, counter=counter, accept_damaged=accept)
                 reader.counts.decode.add(counter)
                 for key, frame, picture in zip(keys, frames, pictures, strict=True):
                     shown = mirrored_picture(picture) if frame.mirrored else picture

@@ -16,29 +16,20 @@ import numpy as np
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
-from video_contrast.runner.frame_store import FrameStore
-from video_contrast.video import Clip, Counter, EditedFootage, Footage, Policy, footage_of
-
-AnyFootage = Footage | EditedFootage
+from video_contrast.runner.frame_store import AnyFootage, FrameStore, decoded
+from video_contrast.video import Clip, Counter, Policy, footage_of
 
 BLANK_SIZE = 224
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which frames of a clip are looked at.
+    """Which frames of a clip are looked at."""
 
-    Attributes:
-        frames: how many.
-        policy: where: "uniform", "linspace" or "head".
-        accept_damaged: whether frames of damaged files are looked at all the same.
-        fps: frames a second, `frames` at most; None takes `frames` of every clip.
-    """
-
-    frames: int = 8
-    policy: Policy = "uniform"
-    accept_damaged: bool = False
-    fps: float | None = None
+    frames: int = 8  # how many
+    policy: Policy = "uniform"  # where: "uniform", "linspace" or "head"
+    accept_damaged: bool = False  # whether frames of damaged files are looked at all the same
+    fps: float | None = None  # frames a second, `frames` at most; None takes `frames` of every clip
 
     def count(self, seconds: float) -> int:
         """How many frames of a clip of this length are looked at: an even number, for temporal patches of two."""
@@ -49,35 +40,22 @@ class Sampling:
 
 @dataclass(frozen=True)
 class View:
-    """The frames of a clip under one visual treatment.
-
-    Attributes:
-        frames: uint8[T, H, W, 3]; the same array as the view's before where the two show the same (the upper
-            severities of codecs).
-        numbers: int64[T], the frame of the file behind each; -1 where there is none (blind).
-        times: seconds from the clip's beginning, by the sampled position (not by the frame shown there).
-    """
+    """The frames of a clip under one visual treatment."""
 
     visual: Visual
-    frames: np.ndarray
-    numbers: np.ndarray
-    times: tuple[float, ...]
+    frames: np.ndarray  # uint8[T, H, W, 3]; the view's before where both show the same (codecs)
+    numbers: np.ndarray  # int64[T], the frame of the file behind each; -1 where there is none (blind)
+    times: tuple[float, ...]  # seconds from the clip's beginning, of the sampled positions
 
 
 @dataclass(frozen=True)
 class _Need:
-    """What one view needs.
-
-    Attributes:
-        shown: which frames of the clip are sampled.
-        numbers: the frame of the file behind each (for a perturbation of pixels: the one that is changed).
-        sources: frames of the file that must be decoded.
-    """
+    """What one view needs."""
 
     visual: Visual
-    shown: np.ndarray
-    numbers: np.ndarray
-    sources: np.ndarray
+    shown: np.ndarray  # which frames of the clip are sampled
+    numbers: np.ndarray  # the frame of the file behind each (for a perturbation of pixels: the one that is changed)
+    sources: np.ndarray  # frames of the file that must be decoded
 
 
 def views_of(
@@ -108,13 +86,10 @@ def views_of(
     footage = footage_of(root, clip)
     needs = [_need(visual, clip, footage, sampling) for visual in visuals]
     numbers = _union(needs)
-    if not len(numbers):
-        pictures = blank(0)
-    elif store is not None:
+    pictures = blank(0)
+    if len(numbers):
         accept = sampling.accept_damaged
-        pictures = store.decode(clip, footage, numbers.tolist(), counter=counter, accept_damaged=accept)
-    else:
-        pictures = footage.decode(numbers.tolist(), counter, accept_damaged=sampling.accept_damaged)
+        pictures = decoded(clip, footage, numbers.tolist(), store, counter=counter, accept_damaged=accept)
     former: tuple[Any, ...] | None = None
     for need in needs:
         first = footage.span[0]
@@ -168,10 +143,8 @@ def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -
         return _Need(visual, shown, numbers, numbers[numbers >= 0])
     condition, origin, length = _condition(visual, footage)
     key = {"video_id": clip.video_id, "start": clip.start, "end": clip.end}
-    sources = origin + condition.sources(numbers - origin, length, **key)
-    if _acts(visual) == "temporal":
-        numbers = origin + _sources_in_order(visual, clip, numbers - origin, length)
-    return _Need(visual, shown, numbers, sources)
+    needed = origin + condition.needed(numbers - origin, length, **key)
+    return _Need(visual, shown, needed if _acts(visual) == "temporal" else numbers, np.unique(needed))
 
 
 def _seconds(footage: AnyFootage) -> float:
@@ -188,25 +161,6 @@ def _condition(visual: Visual, footage: AnyFootage) -> tuple[Any, int, int]:
     condition = VideoCondition.from_recipe(asdict(visual))
     first, stop = footage.span
     return (condition, 0, footage.n_frames) if visual.scope == "video" else (condition, first, stop - first)
-
-
-def _sources_in_order(visual: Visual, clip: Clip, sampled: np.ndarray, length: int) -> np.ndarray:
-    """Which clean frame a temporal perturbation shows at each sampled place."""
-    from video_contrast.perturbations.video import index_map
-
-    whole = visual.scope == "video"
-    sampled_first = visual.order == "sample_then_perturb"
-    shown = index_map(
-        visual.name or "",
-        len(sampled) if sampled_first else length,
-        visual.severity,
-        seed=visual.seed,
-        video_id=clip.video_id,
-        start=None if whole else clip.start,
-        end=None if whole else clip.end,
-        profile=visual.profile,
-    )
-    return np.asarray(sampled[shown] if sampled_first else shown[sampled])
 
 
 def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np.ndarray:
@@ -245,7 +199,7 @@ def _frames(
     need: _Need,
     clip: Clip,
     pictures: np.ndarray,
-    decoded: np.ndarray,
+    numbers: np.ndarray,
     *,
     footage: AnyFootage,
     perturb_on: str | None,
@@ -254,11 +208,11 @@ def _frames(
     if visual.name == "blind":
         return blank(len(need.numbers))
     if visual.name is None or visual.is_control:
-        return pictures[np.searchsorted(decoded, need.numbers)]
+        return pictures[np.searchsorted(numbers, need.numbers)]
     condition, origin, length = _condition(visual, footage)
     return np.asarray(
         condition.frames(
-            pictures[np.searchsorted(decoded, need.sources)],
+            pictures[np.searchsorted(numbers, need.sources)],
             need.sources - origin,
             footage.span[0] + need.shown - origin,
             length,

@@ -11,17 +11,11 @@ DEFAULT_FRAMES = 8
 
 
 class LoadedCheckpoint(NamedTuple):
-    """A model to train; transformers' classes are many and have no types here.
+    """A model to train; transformers' classes are many and have no types here."""
 
-    Attributes:
-        net: a dual encoder or X-CLIP, in float32.
-        processor: its processor.
-        revision: digest of its files.
-    """
-
-    net: TorchModel
-    processor: Processor
-    revision: str
+    net: TorchModel  # a dual encoder or X-CLIP, in float32
+    processor: Processor  # its processor
+    revision: str  # digest of its files
 
 
 def load_checkpoint(model: str | Path) -> LoadedCheckpoint:

@@ -27,34 +27,21 @@ Vector = npt.NDArray[np.float32]
 
 
 class _BatchScores(NamedTuple):
-    """What one batch contributes; processes send it to each other.
+    """What one batch contributes; processes send it to each other."""
 
-    Attributes:
-        number: of the batch.
-        loss: summed over its captions.
-        own: caption -> its scores on its clip, its own first, then its negatives'.
-        clips: clip of the gallery -> its embedding.
-        texts: caption of a clip of the gallery -> its embedding.
-    """
-
-    number: int
-    loss: float
-    own: dict[int, Vector]
-    clips: dict[int, Vector]
-    texts: dict[str, Vector]
+    number: int  # of the batch
+    loss: float  # summed over its captions
+    own: dict[int, Vector]  # caption -> its scores on its clip, its own first, then its negatives'
+    clips: dict[int, Vector]  # clip of the gallery -> its embedding
+    texts: dict[str, Vector]  # caption of a clip of the gallery -> its embedding
 
 
 @dataclass(frozen=True)
 class Hits:
-    """One figure: what each item contributes.
+    """One figure: what each item contributes."""
 
-    Attributes:
-        values: float64[n], 1 right, 0 wrong, between them on a tie.
-        clusters: the video of each item.
-    """
-
-    values: npt.NDArray[np.float64]
-    clusters: list[str]
+    values: npt.NDArray[np.float64]  # float64[n], 1 right, 0 wrong, between them on a tie
+    clusters: list[str]  # the video of each item
 
 
 @dataclass(frozen=True)

@@ -17,59 +17,38 @@ Tokenizer = Callable[[Sequence[str], Device], Mapping[str, torch.Tensor]]
 
 @dataclass
 class Part:
-    """A split to learn from: captions with their clip's number in the store, negatives and teacher's similarities.
-
-    Attributes:
-        videos: what the frozen vision tower gave, float32[n, S, H], and each clip's row; None where it learns.
-        texts: what the frozen text tower gave, float32[n, H], and each text's row; None where it learns.
-        groups: each caption's group (`batches`); None where captions meet at random.
-    """
+    """A split to learn from: captions with their clip's number in the store, negatives and teacher's similarities."""
 
     store: StoredFrames
     clips: list[int]
     rows: list[TaughtCaption]
-    videos: tuple[np.ndarray, dict[int, int]] | None = None
-    texts: tuple[np.ndarray, dict[str, int]] | None = None
-    groups: list[str] | None = None
+    videos: tuple[np.ndarray, dict[int, int]] | None = None  # float32[n, S, H] of a frozen tower, a clip's row
+    texts: tuple[np.ndarray, dict[str, int]] | None = None  # float32[n, H] of a frozen tower, a text's row
+    groups: list[str] | None = None  # each caption's group (`batches`); None where captions meet at random
 
 
 class TrainingData(NamedTuple):
-    """What is learned from, and what is stopped by.
-
-    Attributes:
-        train, validation: captions with their clips.
-        tokens: captions and a device to the text tower's arguments.
-    """
+    """What is learned from, and what is stopped by."""
 
     train: Part
     validation: Part
-    tokens: Tokenizer
+    tokens: Tokenizer  # captions and a device to the text tower's arguments
 
 
 @dataclass
 class Batch:
-    """One process's share of a batch.
-
-    Attributes:
-        videos, texts, own, everyone: the arguments of `Pairs.forward`.
-        mask: bool[B, 1 + k], False where a caption has no such negative.
-        teacher: float[B, 1 + k], the teacher's cosines.
-        same: bool[N, N] over the whole batch: equal captions, or captions of one clip.
-        count: how many of the rows count; the last ones may only fill up a share to the length of the others.
-        weight: what a mean over those rows weighs, so that the mean over processes is that of the whole batch.
-        names: ids of the clips.
-    """
+    """One process's share of a batch; the first four are the arguments of `Pairs.forward`."""
 
     videos: torch.Tensor
     texts: Mapping[str, torch.Tensor] | torch.Tensor
     own: torch.Tensor
     everyone: torch.Tensor | None
-    mask: torch.Tensor
-    teacher: torch.Tensor
-    same: torch.Tensor
-    count: int
-    weight: float
-    names: list[str]
+    mask: torch.Tensor  # bool[B, 1 + k], False where a caption has no such negative
+    teacher: torch.Tensor  # float[B, 1 + k], the teacher's cosines
+    same: torch.Tensor  # bool[N, N] over the whole batch: equal captions, or captions of one clip
+    count: int  # how many of the rows count; the last ones may only fill up a share to the length of the others
+    weight: float  # of a mean over those rows, so that the mean over processes is that of the whole batch
+    names: list[str]  # ids of the clips
 
 
 def collate(

@@ -21,18 +21,12 @@ class FrameNegatives:
 
     A contrast set takes one proposal a clip, chosen over the whole set so that texts alone do not tell. To train on,
     a caption takes all of them, one a verb (a thing).
-
-    Attributes:
-        target: "verb" or "object".
-        options: quality and parser.
-        corpus: the captions of each training video, which are added to the shipped counts.
-        explained: caption -> why it has no negative, of the last call.
     """
 
     target: Literal["verb", "object"]
-    options: FramesOptions
-    corpus: Mapping[str, Sequence[str]]
-    explained: dict[str, str] = field(default_factory=dict)
+    options: FramesOptions  # quality and parser
+    corpus: Mapping[str, Sequence[str]]  # the captions of each training video, which are added to the shipped counts
+    explained: dict[str, str] = field(default_factory=dict)  # caption -> why it has no negative, of the last call
     passes: int = 1  # nothing is drawn: a second pass proposes the same
 
     @property

@@ -78,7 +78,12 @@ def paired_rows(
                 "second": float(second.estimate),
                 "second_low": second.bounds[0],
                 "second_high": second.bounds[1],
-                **paired,
+                "difference": paired["difference"],
+                "low": paired["low"],
+                "high": paired["high"],
+                "p_value": paired["p_value"],
+                "n": paired["n"],
+                "n_clusters": paired["n_clusters"],
             }
         )
     p_values = {n: p for n, row in enumerate(rows) if (p := row["p_value"]) is not None}

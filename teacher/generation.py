@@ -94,22 +94,14 @@ class GenerateOptions(CaptionEdits):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would ask of a chat model.
+    """What a run would ask of a chat model."""
 
-    Attributes:
-        captions: of the corpus.
-        questions: distinct, at most: a caption is asked about again with another phrase where it got too few.
-        stored: of them, answered already.
-        tokens_in, tokens_out: of the others, about.
-        price: of them, where the prices of tokens are given.
-    """
-
-    captions: int
-    questions: int
-    stored: int
-    tokens_in: int
+    captions: int  # of the corpus
+    questions: int  # distinct, at most: a caption is asked about again with another phrase where it got too few
+    stored: int  # of them, answered already
+    tokens_in: int  # of the others, about
     tokens_out: int
-    price: float | None
+    price: float | None  # of them, where the prices of tokens are given
 
     def __str__(self) -> str:
         """One sentence."""

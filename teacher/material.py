@@ -22,19 +22,12 @@ UNREAD_SHOWN = 5  # clips left out that are named on the screen
 
 @dataclass(frozen=True)
 class TrainingMaterial:
-    """What is learned from.
+    """What is learned from."""
 
-    Attributes:
-        data: captions with their clips, and their tokens.
-        counts: of negatives, by split.
-        unread: ids of clips that are left out, each with the reason.
-        encoded: clips and captions that a frozen tower encoded now.
-    """
-
-    data: TrainingData
-    counts: dict[str, dict[str, int]]
-    unread: dict[str, str]
-    encoded: dict[str, int]
+    data: TrainingData  # captions with their clips, and their tokens
+    counts: dict[str, dict[str, int]]  # of negatives, by split
+    unread: dict[str, str]  # ids of clips that are left out, each with the reason
+    encoded: dict[str, int]  # clips and captions that a frozen tower encoded now
 
 
 def prepare(

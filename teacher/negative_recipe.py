@@ -30,29 +30,18 @@ class CaptionEdits(FramesOptions, EditOptions):
 
 @dataclass(frozen=True)
 class NegativeRecipe:
-    """Which negatives: what the stored file must have been made with.
+    """Which negatives: what the stored file must have been made with."""
 
-    Attributes:
-        actions, objects: negatives a caption, at most.
-        generator: one of `GENERATORS`.
-        seed: of every draw.
-        model, options: checkpoint of the generator, and its further options ("name=value,..."); of "set" the folder
-            that `video-contrast generate` wrote.
-        constraints, constraint_settings: names, and thresholds and models ("name=value,..."); None: the generator's.
-        tagger: what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr...".
-        quality, parser: of the generator frames, which has neither model, constraints nor tagger.
-    """
-
-    actions: int
+    actions: int  # a caption, at most
     objects: int
-    generator: str = "lexical"
+    generator: str = "lexical"  # one of `GENERATORS`
     seed: int = 0
-    model: str | None = None
-    options: str | None = None
-    constraints: str | None = None
-    constraint_settings: str | None = None
-    tagger: str = "auto"
-    quality: Quality = "balanced"
+    model: str | None = None  # checkpoint of the generator; of "set" the folder that `video-contrast generate` wrote
+    options: str | None = None  # of the generator: "name=value,..."
+    constraints: str | None = None  # names; None: the generator's
+    constraint_settings: str | None = None  # thresholds and models: "name=value,..."
+    tagger: str = "auto"  # what finds actions and objects: "auto", "hanta", "nltk", "spacy:MODEL" or "amr..."
+    quality: Quality = "balanced"  # this and the parser are of frames, which has no model, constraints or tagger
     parser: str = "auto"
 
     @classmethod

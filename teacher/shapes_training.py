@@ -49,19 +49,12 @@ WARM_UP = 60
 
 @dataclass(frozen=True)
 class ShapesRecipe:
-    """How a checkpoint is trained by contrast in the batch.
+    """How a checkpoint is trained by contrast in the batch."""
 
-    Attributes:
-        kind: "clip" or "xclip".
-        steps: batches of 64 clips.
-        hard: negative captions a clip (0: none).
-        peak: the highest learning rate.
-    """
-
-    kind: str
-    steps: int
-    hard: int
-    peak: float = 2e-3
+    kind: str  # "clip" or "xclip"
+    steps: int  # batches of 64 clips
+    hard: int  # negative captions a clip (0: none)
+    peak: float = 2e-3  # the highest learning rate
 
 
 RECIPES = {"bag-of-frames": ShapesRecipe("clip", 300, 5), "temporal-plain": ShapesRecipe("xclip", 400, 0)}

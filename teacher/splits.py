@@ -14,18 +14,12 @@ from video_contrast.teacher.options import DataOptions
 
 @dataclass(frozen=True)
 class SplitRows:
-    """The rows to learn from, and to stop by.
-
-    Attributes:
-        train, validation: rows of a retrieval set.
-        root: the folder that their video paths are relative to.
-        groups: the group of each training row (`batches`); None where captions meet at random.
-    """
+    """The rows to learn from, and to stop by."""
 
     train: Sequence[RetrievalRow]
     validation: Sequence[RetrievalRow]
-    root: Path
-    groups: list[str] | None = None
+    root: Path  # the folder that their video paths are relative to
+    groups: list[str] | None = None  # of each training row (`batches`); None where captions meet at random
 
     def named(self) -> tuple[tuple[str, Sequence[RetrievalRow]], ...]:
         """Both with the names that files and counts have."""

@@ -21,17 +21,11 @@ from video_contrast.video import decode, index_of
 
 @dataclass
 class StoredFrames:
-    """Clips as uint8[N, T, 3, H, W], and how their numbers become what the model sees.
+    """Clips as uint8[N, T, 3, H, W], and how their numbers become what the model sees."""
 
-    Attributes:
-        frames: an array on disk, mapped into memory.
-        missing: numbers of the clips that could not be read, and why.
-        key: digest of what the frames were made from.
-    """
-
-    frames: np.ndarray
-    missing: dict[int, str]
-    key: str
+    frames: np.ndarray  # an array on disk, mapped into memory
+    missing: dict[int, str]  # numbers of the clips that could not be read, and why
+    key: str  # digest of what the frames were made from
     scale: torch.Tensor
     offset: torch.Tensor
 

@@ -31,24 +31,15 @@ GREY = 127
 
 @dataclass
 class Probe:
-    """Items to test a model with.
-
-    Attributes:
-        model: an encoder or a pair scorer.
-        clips: the frames of at most `ITEMS` clips.
-        captions: the true caption of each, all different.
-        half: whether the model computes in half precision.
-        batch_size: of the run.
-        computed: what the model said of these clips and captions: it is asked again only where that is tested.
-    """
+    """Items to test a model with."""
 
     model: Encoder | PairScorer
-    clips: list[ClipFrames]
-    captions: list[str]
-    half: bool = False
+    clips: list[ClipFrames]  # the frames of at most `ITEMS` clips
+    captions: list[str]  # the true caption of each, all different
+    half: bool = False  # whether the model computes in half precision
     batch_size: int = 32
     counts: RunCounts = field(default_factory=RunCounts)
-    computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict, repr=False)
+    computed: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)  # what the model said of them
 
     def scores(
         self, clips: Sequence[ClipFrames], captions: Sequence[str], *, position: int = 0, again: bool = False

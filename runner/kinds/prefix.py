@@ -151,19 +151,12 @@ def _positions(model: TorchModel, inputs: Tensors) -> Tensor:
 
 @dataclass(frozen=True)
 class _Traits:
-    """What is looked up once a model, not for every prompt.
+    """What is looked up once a model, not for every prompt."""
 
-    Attributes:
-        keeps_logits: whether its forward pass can be asked for the logits of some tokens alone.
-        positioning: the module that computes positions in time and space; None where the model has none.
-        position_inputs: what that takes.
-        remembering: the modules that keep the offset of the last video, also for a prompt without one.
-    """
-
-    keeps_logits: bool
-    positioning: str | None
-    position_inputs: tuple[str, ...]
-    remembering: tuple[str, ...]
+    keeps_logits: bool  # whether its forward pass can be asked for the logits of some tokens alone
+    positioning: str | None  # the module that computes positions in time and space; None where the model has none
+    position_inputs: tuple[str, ...]  # what that takes
+    remembering: tuple[str, ...]  # the modules that keep the offset of the last video, also for a prompt without one
 
 
 _TRAITS: WeakKeyDictionary[TorchModel, _Traits] = WeakKeyDictionary()

@@ -30,20 +30,12 @@ LANGUAGEBIND_TOKENS = 77
 
 @dataclass(frozen=True)
 class Interface:
-    """How a family of remote code is asked.
+    """How a family of remote code is asked."""
 
-    Attributes:
-        family: its name.
-        methods: of the model, for clips and for captions.
-        prepare: frames uint8[T, H, W, 3] and the side in pixels -> float32[...] of one clip; None where the
-            checkpoint's processor makes the pixels.
-        processor: whether the checkpoint's own processor or tokenizer is needed.
-    """
-
-    family: str
-    methods: tuple[str, str]
-    prepare: Callable[[np.ndarray, int], np.ndarray] | None
-    processor: bool
+    family: str  # its name
+    methods: tuple[str, str]  # of the model, for clips and for captions
+    prepare: Callable[[np.ndarray, int], np.ndarray] | None  # of frames and side; None: the processor does
+    processor: bool  # whether the checkpoint's own processor or tokenizer is needed
 
 
 def _resized(frames: np.ndarray, height: int, width: int) -> Tensor:

@@ -36,15 +36,10 @@ Token = tuple[str, float]
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Asks for log-probabilities of captions.
+    """Asks for log-probabilities of captions."""
 
-    Attributes:
-        reader: the endpoint, told to return the log-probabilities of its prompt.
-        writer: the same endpoint, which answers and returns those of its answer.
-    """
-
-    reader: ChatModel
-    writer: ChatModel
+    reader: ChatModel  # the endpoint, told to return the log-probabilities of its prompt
+    writer: ChatModel  # the same endpoint, which answers and returns those of its answer
 
     @classmethod
     def of(cls, chat: ChatModel, by: LogprobsBy) -> Likelihood:

@@ -66,15 +66,10 @@ def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[Me
 
 @dataclass(frozen=True)
 class SentClip:
-    """A clip as it is sent.
+    """A clip as it is sent."""
 
-    Attributes:
-        parts: of a message; [] where nothing is shown (the blind control).
-        body: what stands in the request beside the messages.
-    """
-
-    parts: Sequence[MessagePart] = ()
-    body: Mapping[str, object] = field(default_factory=dict)
+    parts: Sequence[MessagePart] = ()  # of a message; [] where nothing is shown (the blind control)
+    body: Mapping[str, object] = field(default_factory=dict)  # what stands in the request beside the messages
 
     @classmethod
     def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> SentClip:

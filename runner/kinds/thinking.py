@@ -13,17 +13,11 @@ AFTER = "\n\n"  # what templates put between the block and the answer
 
 @dataclass(frozen=True)
 class Thought:
-    """What a model thought before its answer.
+    """What a model thought before its answer."""
 
-    Attributes:
-        ids: token ids that follow the prompt, the closed block included; [] where it did not think.
-        tokens: how many it generated.
-        cut: whether the budget ended it.
-    """
-
-    ids: list[int]
-    tokens: int
-    cut: bool
+    ids: list[int]  # token ids that follow the prompt, the closed block included; [] where it did not think
+    tokens: int  # how many it generated
+    cut: bool  # whether the budget ended it
 
 
 def think(model: TorchModel, tokenizer: Tokenizer, prompt: Prompt, budget: int) -> Thought:

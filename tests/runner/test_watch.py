@@ -18,7 +18,7 @@ from video_contrast.cli import main
 from video_contrast.reports import write_report
 from video_contrast.runner import watch as watching
 from video_contrast.runner.checkpoints import is_whole
-from video_contrast.runner.frame_store import FrameStore
+from video_contrast.runner.frame_store import FrameStore, decoded
 from video_contrast.runner.job import Job, RunResult
 from video_contrast.runner.options import WatchOptions
 from video_contrast.video import Clip, Counter, footage_of
@@ -251,11 +251,11 @@ def test_frames_that_another_watch_has_removed_are_decoded_again(place: Path, tm
     root, clip = place / "set", Clip("video0", "clips/00.mp4")
     store, counters = FrameStore.on(tmp_path / "frames", root), [Counter() for _ in range(3)]
     for counter in counters:
-        assert store.decode(clip, footage_of(root, clip), [0, 5], counter=counter).shape == (2, 48, 48, 3)
+        assert decoded(clip, footage_of(root, clip), [0, 5], store, counter=counter).shape == (2, 48, 48, 3)
         if counter is counters[1]:
             shutil.rmtree(tmp_path / "frames")
-    decoded = [counter.decoded for counter in counters]
-    assert decoded[1] == 0 and decoded[0] == decoded[2] > 0
+    counts = [counter.decoded for counter in counters]
+    assert counts[1] == 0 and counts[0] == counts[2] > 0
 
 
 def test_adapters_are_scored_on_their_base_once_they_are_whole(place: Path, tmp_path: Path) -> None:
