@@ -4,14 +4,15 @@ Model-based perturbations are batched, run in float32 without gradients on a GPU
 caption draws from its own random stream, so a caption's result does not depend on the others in its batch.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.pretrained import MissingCheckpoint, device_of, load
 from video_contrast.perturbations.text.requirements import download_command
+from video_contrast.untyped import Tokenizer, TorchModel
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "mlm_suggestion": ("google-bert/bert-base-uncased",),
@@ -91,7 +92,7 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
 
 
 @lru_cache(4)
-def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Any, Any]:
+def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Tokenizer, TorchModel]:
     """A tokenizer and a model of a transformers auto class, ready to run in float32.
 
     Args:
@@ -132,9 +133,20 @@ def batches(items: Sequence[_Item], length: Callable[[_Item], int]) -> Iterator[
     for place, item in enumerate(items):
         groups.setdefault(length(item), []).append(place)
     for _, places in sorted(groups.items()):
-        yield from chunks(places, BATCH)
+        yield from (places[first : first + BATCH] for first in range(0, len(places), BATCH))
 
 
-def chunks(items: Sequence[_Item], size: int) -> Iterable[list[_Item]]:
-    """`items` in lists of `size`."""
-    return (list(items[first : first + size]) for first in range(0, len(items), size))
+def outputs(ids: Sequence[list[int]], tokenizer: Tokenizer, model: TorchModel, **options: object) -> list[str]:
+    """What a sequence-to-sequence model writes for token ids of one length, without sampling of its own.
+
+    Args:
+        ids: a batch of `batches`.
+        tokenizer, model: of transformers.
+        options: of `generate`.
+    """
+    import torch
+
+    inputs = torch.tensor(ids, device=model.device)
+    with torch.inference_mode():
+        out = model.generate(input_ids=inputs, attention_mask=torch.ones_like(inputs), do_sample=False, **options)
+    return [text.strip() for text in tokenizer.batch_decode(out, skip_special_tokens=True)]

@@ -3,79 +3,48 @@
 Words are what white space separates; a word has the tag of its first part that is no punctuation ("dog's" is a noun).
 """
 
+from collections.abc import Callable
+
 from numpy.random import Generator
 
 from video_contrast.perturbations.language import Token
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text.positional import UNKNOWN
 
-_NOUN, _VERB, _BOTH = ("NN",), ("VB",), ("NN", "VB")
+Change = Callable[[list[str], list[int], Generator], list[str]]  # words, places of the nouns (verbs), random stream
 
 
-@text_perturbation("no_nouns", category="DropText", origin="synthetic", requirements=("tags",))
-def no_nouns(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """Every noun becomes [UNK]."""
-    return _drop(caption, tokens, _NOUN)
+def _drop(words: list[str], places: list[int], rng: Generator) -> list[str]:
+    return [UNKNOWN if place in places else word for place, word in enumerate(words)]
 
 
-@text_perturbation("no_verbs", category="DropText", origin="synthetic", requirements=("tags",))
-def no_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """Every verb becomes [UNK]."""
-    return _drop(caption, tokens, _VERB)
+def _drop_others(words: list[str], places: list[int], rng: Generator) -> list[str]:
+    return [word if place in places else UNKNOWN for place, word in enumerate(words)]
 
 
-@text_perturbation("no_nouns_and_no_verbs", category="DropText", origin="synthetic", requirements=("tags",))
-def no_nouns_and_no_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """Every noun and every verb becomes [UNK]."""
-    return _drop(caption, tokens, _BOTH)
+def _drop_one(words: list[str], places: list[int], rng: Generator) -> list[str]:
+    return _drop(words, [places[int(rng.random() * len(places))]] if places else [], rng)
 
 
-@text_perturbation("only_nouns", category="DropText", origin="synthetic", requirements=("tags",))
-def only_nouns(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """All words but the nouns become [UNK]."""
-    return _keep(caption, tokens, _NOUN)
+def _register(name: str, summary: str, change: Change, kinds: tuple[str, ...]) -> None:
+    def rule(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
+        words, tags = _tagged(caption, tokens)
+        return " ".join(change(words, [place for place, tag in enumerate(tags) if tag[:2] in kinds], rng))
+
+    rule.__doc__ = summary
+    text_perturbation(name, category="DropText", origin="synthetic", requirements=("tags",))(rule)
 
 
-@text_perturbation("only_verbs", category="DropText", origin="synthetic", requirements=("tags",))
-def only_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """All words but the verbs become [UNK]."""
-    return _keep(caption, tokens, _VERB)
-
-
-@text_perturbation("only_nouns_and_only_verbs", category="DropText", origin="synthetic", requirements=("tags",))
-def only_nouns_and_only_verbs(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """All words but the nouns and the verbs become [UNK]."""
-    return _keep(caption, tokens, _BOTH)
-
-
-@text_perturbation("random_noun", category="DropText", origin="synthetic", requirements=("tags",))
-def random_noun(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """One noun becomes [UNK]."""
-    return _drop_one(caption, tokens, _NOUN, rng)
-
-
-@text_perturbation("random_verb", category="DropText", origin="synthetic", requirements=("tags",))
-def random_verb(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
-    """One verb becomes [UNK]."""
-    return _drop_one(caption, tokens, _VERB, rng)
-
-
-def _drop(caption: str, tokens: list[Token], kinds: tuple[str, ...]) -> str:
-    words, tags = _tagged(caption, tokens)
-    return " ".join([UNKNOWN if tag[:2] in kinds else word for word, tag in zip(words, tags, strict=True)])
-
-
-def _keep(caption: str, tokens: list[Token], kinds: tuple[str, ...]) -> str:
-    words, tags = _tagged(caption, tokens)
-    return " ".join([word if tag[:2] in kinds else UNKNOWN for word, tag in zip(words, tags, strict=True)])
-
-
-def _drop_one(caption: str, tokens: list[Token], kinds: tuple[str, ...], rng: Generator) -> str:
-    words, tags = _tagged(caption, tokens)
-    places = [place for place, tag in enumerate(tags) if tag[:2] in kinds]
-    if places:
-        words[places[int(rng.random() * len(places))]] = UNKNOWN
-    return " ".join(words)
+_register("no_nouns", "Every noun becomes [UNK].", _drop, ("NN",))
+_register("no_verbs", "Every verb becomes [UNK].", _drop, ("VB",))
+_register("no_nouns_and_no_verbs", "Every noun and every verb becomes [UNK].", _drop, ("NN", "VB"))
+_register("only_nouns", "All words but the nouns become [UNK].", _drop_others, ("NN",))
+_register("only_verbs", "All words but the verbs become [UNK].", _drop_others, ("VB",))
+_register(
+    "only_nouns_and_only_verbs", "All words but the nouns and the verbs become [UNK].", _drop_others, ("NN", "VB")
+)
+_register("random_noun", "One noun becomes [UNK].", _drop_one, ("NN",))
+_register("random_verb", "One verb becomes [UNK].", _drop_one, ("VB",))
 
 
 def _tagged(caption: str, tokens: list[Token]) -> tuple[list[str], list[str]]:

@@ -15,11 +15,10 @@ from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.vector_file import vector_lines
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, put, sample
+from video_contrast.perturbations.text.words import how_many, is_content, pick, put, sample
 
 NEIGHBOURS = 10  # nearest words that are looked at for some of the same part of speech
 _ROWS = 64  # words whose cosines to all 400,000 of GloVe are in memory at a time
-_COARSE = ("NN", "VB", "JJ", "RB")
 
 
 @text_perturbation(
@@ -36,22 +35,16 @@ def swap_syn_word_embedding(
     (checkpoint,) = checkpoints.available("swap_syn_word_embedding", models)
     vectors = load(checkpoint)
     tagged = tag(captions)
-    known = sorted({t.text.lower() for tokens in tagged for t in tokens if _can(t) and t.text.lower() in vectors.rows})
+    words = {token.text.lower() for tokens in tagged for token in tokens if is_content(token)}
+    known = sorted(words & vectors.rows.keys())
     near = dict(zip(known, vectors.neighbours(known, NEIGHBOURS), strict=True))
     done = []
     for caption, tokens, rng in zip(captions, tagged, rngs, strict=True):
-        options = []
-        for token in tokens:
-            words = near.get(token.text.lower(), ()) if _can(token) else ()
-            if words:
-                options.append((token, words))
+        content = [token for token in tokens if is_content(token) and near.get(token.text.lower())]
+        options = [(token, near[token.text.lower()]) for token in content]
         count = how_many(0.1, sum(token.text[0].isalnum() for token in tokens))
         done.append(_swap(caption, options, count, rng))
     return done
-
-
-def _can(token: Token) -> bool:
-    return token.tag[:2] in _COARSE and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS
 
 
 def _swap(caption: str, options: list[tuple[Token, tuple[str, ...]]], count: int, rng: Generator) -> str:

@@ -8,11 +8,10 @@ from video_contrast.perturbations.language import Token, tag
 from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, put, sample
+from video_contrast.perturbations.text.words import how_many, is_content, put, sample
 from video_contrast.untyped import Tokenizer, TorchModel
 
 PROPOSED = 50  # best tokens of the model that are looked at for one of the word's part of speech
-_COARSE = ("NN", "VB", "JJ", "RB")
 
 
 @text_perturbation(
@@ -36,7 +35,7 @@ def mlm_suggestion(
 
 def _targets(tokens: list[Token], rng: Generator) -> list[Token]:
     """The words of a caption that are masked: nouns, verbs, adjectives and adverbs, in reading order."""
-    can = [t for t in tokens if t.tag[:2] in _COARSE and t.text.isalpha() and t.text.lower() not in FUNCTION_WORDS]
+    can = [token for token in tokens if is_content(token)]
     count = sum(token.text[0].isalnum() for token in tokens)
     return [can[n] for n in sample(len(can), how_many(0.2, count), rng)] if can else []
 

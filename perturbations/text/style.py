@@ -32,32 +32,19 @@ _PROMPTS = {
 _Given = str | Sequence[str] | None
 
 
-@text_perturbation(
-    "casual_to_formal",
-    category="TextStyle",
-    origin="natural",
-    requirements=checkpoints.requirements("casual_to_formal"),
-    batched=True,
-)
-def casual_to_formal(
-    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
-) -> list[str]:
-    """The caption in formal English, by a style-transfer checkpoint."""
-    return _transfer("casual_to_formal", captions, rngs, models)
+def _register(name: str, summary: str) -> None:
+    def transfer(
+        captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
+    ) -> list[str]:
+        return _transfer(name, captions, rngs, models)
+
+    transfer.__doc__ = summary
+    needs = checkpoints.requirements(name)
+    text_perturbation(name, category="TextStyle", origin="natural", requirements=needs, batched=True)(transfer)
 
 
-@text_perturbation(
-    "formal_to_casual",
-    category="TextStyle",
-    origin="natural",
-    requirements=checkpoints.requirements("formal_to_casual"),
-    batched=True,
-)
-def formal_to_casual(
-    captions: list[str], rngs: list[Generator], *, profile: str = "paper", models: _Given = None
-) -> list[str]:
-    """The caption in casual English, by a style-transfer checkpoint."""
-    return _transfer("formal_to_casual", captions, rngs, models)
+_register("casual_to_formal", "The caption in formal English, by a style-transfer checkpoint.")
+_register("formal_to_casual", "The caption in casual English, by a style-transfer checkpoint.")
 
 
 @text_perturbation(
@@ -109,7 +96,6 @@ def sample_rewritings(
         tokenizer: of the model.
         model: a sequence-to-sequence model of transformers.
     """
-    import torch
     from transformers import LogitsProcessorList
 
     inputs = [tokenizer(text, truncation=True, max_length=2 * _LONGEST)["input_ids"] for text in texts]
@@ -117,18 +103,13 @@ def sample_rewritings(
     for batch in checkpoints.batches(inputs, len):
         rows = [n for n in batch for _ in range(SAMPLES)]
         draws = [stream("rewriting", int(rngs[n].integers(1 << 62))) for n in batch for _ in range(SAMPLES)]
-        ids = torch.tensor([inputs[n] for n in rows], device=model.device)
-        with torch.inference_mode():
-            out = model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                num_beams=1,
-                do_sample=False,  # the draw is made by `_Draw`
-                max_new_tokens=_LONGEST,
-                logits_processor=LogitsProcessorList([_Draw(draws)]),
-            )
-        for n, text in zip(rows, tokenizer.batch_decode(out, skip_special_tokens=True), strict=True):
-            done[n].append(text.strip())
+        draw = LogitsProcessorList([_Draw(draws)])
+        ids = [inputs[n] for n in rows]
+        outputs = checkpoints.outputs(
+            ids, tokenizer, model, num_beams=1, max_new_tokens=_LONGEST, logits_processor=draw
+        )
+        for n, text in zip(rows, outputs, strict=True):
+            done[n].append(text)
     return done
 
 
@@ -151,9 +132,9 @@ class _Draw:
         share = torch.where(before < TOP_P, share, 0.0)
         points = torch.tensor([rng.random() for rng in self._rngs], dtype=torch.float64, device=scores.device)
         sums = share.cumsum(dim=-1)
-        chosen = (sums < points[:, None] * sums[:, -1:]).sum(dim=-1, keepdim=True).clamp(max=share.shape[-1] - 1)
+        drawn = (sums < points[:, None] * sums[:, -1:]).sum(dim=-1, keepdim=True).clamp(max=share.shape[-1] - 1)
         out = torch.full_like(scores, -torch.inf)
-        return out.scatter(1, places.gather(1, chosen), 0.0)
+        return out.scatter(1, places.gather(1, drawn), 0.0)
 
 
 def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer, model: TorchModel) -> list[str]:
@@ -173,9 +154,9 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
     scores = [0.0] * len(pairs)
     for batch in checkpoints.batches(inputs, lambda encoded: len(encoded["input_ids"])):
         names = [name for name in inputs[batch[0]] if name in ("input_ids", "attention_mask", "token_type_ids")]
-        given = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
+        encoded = {name: torch.tensor([inputs[n][name] for n in batch], device=model.device) for name in names}
         with torch.inference_mode():
-            share = model(**given).logits.float().softmax(dim=-1)[:, entails].cpu().tolist()
+            share = model(**encoded).logits.float().softmax(dim=-1)[:, entails].cpu().tolist()
         for n, value in zip(batch, share, strict=True):
             scores[n] = value
     best: dict[int, tuple[float, str]] = {}

@@ -36,20 +36,11 @@ def translate(texts: list[str], tokenizer: Tokenizer, model: TorchModel) -> list
         texts: any texts; cut at 128 tokens.
         tokenizer, model: a sequence-to-sequence translator of transformers.
     """
-    import torch
-
     inputs = [tokenizer(text, truncation=True, max_length=_LONGEST)["input_ids"] for text in texts]
     done = [""] * len(texts)
     for batch in checkpoints.batches(inputs, len):
-        ids = torch.tensor([inputs[n] for n in batch], device=model.device)
-        with torch.inference_mode():
-            out = model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                num_beams=_BEAMS,
-                do_sample=False,
-                max_new_tokens=_LONGEST,
-            )
-        for n, text in zip(batch, tokenizer.batch_decode(out, skip_special_tokens=True), strict=True):
-            done[n] = text.strip()
+        ids = [inputs[n] for n in batch]
+        outputs = checkpoints.outputs(ids, tokenizer, model, num_beams=_BEAMS, max_new_tokens=_LONGEST)
+        for n, text in zip(batch, outputs, strict=True):
+            done[n] = text
     return done

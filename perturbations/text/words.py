@@ -6,6 +6,8 @@ from itertools import chain
 
 from numpy.random import Generator
 
+from video_contrast.perturbations.language import Token
+
 Draw = Callable[[], float]
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 MOST = 10  # words that one rule changes in a caption, at most
@@ -18,6 +20,13 @@ FUNCTION_WORDS = frozenset(
     of in on at to by for from with into onto about
     """.split()  # noqa: SIM905
 )
+
+
+def is_content(token: Token) -> bool:
+    """Whether a word is a noun, verb, adjective or adverb that a word-level rule may choose."""
+    return (
+        token.tag[:2] in ("NN", "VB", "JJ", "RB") and token.text.isalpha() and token.text.lower() not in FUNCTION_WORDS
+    )
 
 
 def how_many(share: float, tokens: int) -> int:
