@@ -125,11 +125,12 @@ def gallery_data(
     if not entries:
         return None
     roots = {key.dataset: run.root for run, key, _ in entries}
+    titles = {key: run.key.name for run, key, _ in entries}
     names = {dataset: str(number) for number, dataset in enumerate(roots)}
     order = {key: number for number, key in enumerate(sets)}
     gallery: GalleryData = {
         "sets": [
-            {"name": key.name, "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
+            {"name": titles[key], "items": [_compact(item, f"{names[key.dataset]}|{item.strip}") for item in items]}
             for key, items in sets.items()
         ],
         "runs": [

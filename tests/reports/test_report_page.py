@@ -134,6 +134,15 @@ def test_a_compact_row_opens_and_frames_enlarge(page: Any) -> None:
     assert page.locator("img.strip").first.evaluate("(image) => image.naturalWidth") > 100
 
 
+def test_each_run_is_offered_with_its_model_named_once(page: Any) -> None:
+    groups = page.locator("#run optgroup").evaluate_all(
+        "(all) => all.map((g) => [g.label, [...g.children].map((o) => o.textContent.split(' — ')[0])])"
+    )
+    assert [[label.split(" / ")[-1], options] for label, options in groups] == [
+        ["verb_mc", ["good, verb_mc", "poor, verb_mc"]], ["retrieval", ["good, retrieval", "poor, retrieval"]],
+    ]  # fmt: skip
+
+
 def test_light_and_dark_differ_and_the_button_switches(page: Any) -> None:
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colour)
