@@ -69,6 +69,11 @@ class BuiltSet:
     facts: Facts = field(default_factory=dict)
     files: dict[str, FileWriter] = field(default_factory=dict)  # files beside the tables: path -> what writes it
 
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Adds warnings to the card."""
+        if warnings:
+            self.facts["warnings"] = [*self.facts.get("warnings", []), *warnings]
+
 
 @dataclass(frozen=True)
 class Builder:

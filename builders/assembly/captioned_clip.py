@@ -19,6 +19,25 @@ class ClipSpan(TypedDict):
     end: float | None
 
 
+@dataclass(frozen=True)
+class VideoSpan:
+    """A video file, or a span of it."""
+
+    path: str  # relative to the video root
+    start: float | None = None  # seconds
+    end: float | None = None
+
+    @property
+    def video_id(self) -> str:
+        """The path without its suffix."""
+        head, dot, tail = self.path.rpartition(".")
+        return head if dot and "/" not in tail else self.path
+
+    def columns(self) -> ClipSpan:
+        """Returns the columns of a row that name its clip."""
+        return {"video_id": self.video_id, "video_path": self.path, "start": self.start, "end": self.end}
+
+
 @dataclass(frozen=True, slots=True)
 class CaptionedClip:
     """One clip and what people wrote about it."""

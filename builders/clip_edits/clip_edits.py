@@ -123,9 +123,7 @@ def _materials(clips: Sequence[CaptionedClip], root: Path, table: str, *, seed: 
         "counts": {"unreadable_clips": len(failed), "sizes_of_picture": len(sizes), **counts},
         "configs": {},
     }
-    if failed:
-        facts["warnings"] = [f"left out: {why}" for why in failed[:_NAMED]]
-    return materials, facts
+    return materials, facts | ({"warnings": [f"left out: {why}" for why in failed[:_NAMED]]} if failed else {})
 
 
 def _written(row: MultipleChoiceRow, root: Path, built: BuiltSet) -> MultipleChoiceRow:

@@ -11,10 +11,11 @@ rows point at them (the clean ones at references that went through the same enco
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from video_contrast.builders.assembly.configs import leave_out
+from video_contrast.builders.assembly.configs import Tables, leave_out
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts, mostly_unchanged
@@ -33,7 +34,7 @@ _SAMPLED = 8  # frames that most video-text models look at
 def perturbed_set(
     name: str,
     configs: Sequence[str],
-    tables: Mapping[str, Sequence[Row]],
+    tables: Tables,
     options: PerturbationOptions,
     facts: Facts,
     *,
@@ -63,134 +64,112 @@ def perturbed_set(
     paths = None
     if options.files is not None:
         paths = _write_files(tables, configs, options, built)
-        tables = {split: [row for row in rows if clip_of(row) in paths] for split, rows in tables.items()}
+        tables = {split: [row for row in rows if Clip.of(row) in paths] for split, rows in tables.items()}
         tables = {split: rows for split, rows in tables.items() if rows}
-    perturbed = PerturbedTexts(options, optional=all_configs)
+    draft = _Draft(built, tables, options, PerturbedTexts(options, optional=all_configs), all_configs, paths=paths)
     for config in configs:
         if config == "clean":
-            _add(
-                built,
-                config,
-                tables=tables,
-                facts={"negatives": "none: the clean reference of every perturbed config"},
-                paths=paths,
-            )
+            draft.add(config, tables, {"negatives": "none: the clean reference of every perturbed config"})
         elif config == "visual":
-            _add_visual(built, tables, options, paths)
+            draft.add_visual()
         elif config == "pairs":
-            _add_pairs(
-                built,
-                tables,
-                options=options,
-                paths=paths,
-                perturbed=perturbed,
-                pairs=[pair for pair in PAIRS if pair[1] in texts],
-            )
+            draft.add_pairs([pair for pair in PAIRS if pair[1] in texts])
         elif config in texts:
-            results = {split: perturbed.of(rows, config) for split, rows in tables.items()}
-            perturbed_rows = {split: result[0] for split, result in results.items() if result and result[0]}
-            checks = next((result[1] for result in results.values() if result), None)
-            if checks is None:
-                leave_out(built, config, how_to_get(TEXT[config]))
-            elif not perturbed_rows:
-                why = f"no item has different options left under {config}"
-                if not all_configs:
-                    raise VideoContrastError(f"{name} {config}: {why} ({checks['captions left unchanged']} unchanged)")
-                leave_out(built, config, why)
-            else:
-                if mostly_unchanged(checks):
-                    warning = f"{config} left {checks['captions left unchanged']} of the captions unchanged"
-                    built.facts["warnings"] = [*built.facts.get("warnings", []), warning]
-                _add(
-                    built,
-                    config,
-                    tables=perturbed_rows,
-                    facts={"negatives": "all captions perturbed", "checks": checks},
-                    paths=paths,
-                )
+            draft.add_texts(config)
         else:
             raise UsageError(f"{name} has no config {config!r}: without gender there are {len(texts)} text configs")
     return built
 
 
-def clip_of(row: Row) -> Clip:
-    """The clip of a row."""
-    return Clip.of(row)
+@dataclass(frozen=True)
+class _Draft:
+    """A set whose perturbed configs are added one by one."""
+
+    built: BuiltSet
+    tables: Tables  # split -> clean rows
+    options: PerturbationOptions
+    perturbed: PerturbedTexts
+    optional: bool  # whether text perturbations that cannot run are left out
+    paths: Paths | None = None  # of the clips, where they are written as files
+
+    def add(self, config: str, tables: Tables, facts: Facts) -> None:
+        """Adds a config of rows without a visual perturbation."""
+        rows_of = {split: [_with(row, None, self.paths) for row in rows] for split, rows in tables.items()}
+        self.built.tables[config], self.built.facts["configs"][config] = rows_of, facts
+
+    def add_texts(self, config: str) -> None:
+        """Adds the config of a text perturbation, or says why it is left out."""
+        results = {split: self.perturbed.of(rows, config) for split, rows in self.tables.items()}
+        tables = {split: result[0] for split, result in results.items() if result and result[0]}
+        checks = next((result[1] for result in results.values() if result), None)
+        if checks is None:
+            leave_out(self.built, config, how_to_get(TEXT[config]))
+            return
+        unchanged = checks["captions left unchanged"]
+        if not tables:
+            why = f"no item has different options left under {config}"
+            if not self.optional:
+                raise VideoContrastError(f"{self.built.name} {config}: {why} ({unchanged} unchanged)")
+            leave_out(self.built, config, why)
+            return
+        if mostly_unchanged(checks):
+            self.built.warn([f"{config} left {unchanged} of the captions unchanged"])
+        self.add(config, tables, {"negatives": "all captions perturbed", "checks": checks})
+
+    def add_visual(self) -> None:
+        """Adds the items under every visual condition."""
+        conditions = _visual_conditions(self.options)
+        self.built.tables["visual"] = {
+            split: [_with(row, condition, self.paths) for condition in conditions for row in rows]
+            for split, rows in self.tables.items()
+        }
+        count = f"{len(conditions)} visual conditions: {len(NAMES)} perturbations at {len(SEVERITIES)} severities"
+        checks = _damage(_clips(self.tables), self.options)
+        self.built.facts["configs"]["visual"] = {"negatives": count, "checks": checks}
+
+    def add_pairs(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Adds the items under pairs of a visual and a text perturbation; texts that cannot run are left out."""
+        used: set[str] = set()
+        rows_of: dict[str, list[Row]] = {}
+        for split, rows in self.tables.items():
+            for visual, text in pairs:
+                result = self.perturbed.of(rows, text, optional=True)
+                if result is not None:
+                    used.add(text)
+                    condition = self.options.condition(visual, PAIR_SEVERITY)
+                    rows_of.setdefault(split, []).extend(_with(row, condition, self.paths, text) for row in result[0])
+        missing = sorted({text for _, text in pairs} - used)
+        count = f"{sum(text in used for _, text in pairs)} of {len(pairs)} pairs"
+        facts: Facts = {"negatives": f"{count} of a visual (severity {PAIR_SEVERITY}) and a text perturbation"}
+        if missing:
+            facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
+            names = ", ".join(missing)
+            print(f"left out: {self.built.name} pairs with {names} (the card says how to get them)", file=sys.stderr)
+        if not rows_of:
+            leave_out(self.built, "pairs", "none of its text perturbations can run")
+            return
+        self.built.tables["pairs"], self.built.facts["configs"]["pairs"] = rows_of, facts
 
 
-def _clips(tables: Mapping[str, Sequence[Row]]) -> list[Clip]:
-    return list(dict.fromkeys(clip_of(row) for rows in tables.values() for row in rows))
+def _clips(tables: Tables) -> list[Clip]:
+    return list(dict.fromkeys(Clip.of(row) for rows in tables.values() for row in rows))
 
 
-def _add(built: BuiltSet, config: str, tables: Mapping[str, Sequence[Row]], facts: Facts, paths: Paths | None) -> None:
-    """Adds a config of rows without a visual perturbation."""
-    built.tables[config] = {split: [_with(row, None, paths) for row in rows] for split, rows in tables.items()}
-    built.facts["configs"][config] = facts
-
-
-def _add_visual(
-    built: BuiltSet, tables: Mapping[str, Sequence[Row]], options: PerturbationOptions, paths: Paths | None
-) -> None:
-    conditions = [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
-    built.tables["visual"] = {
-        split: [_with(row, condition, paths) for condition in conditions for row in rows]
-        for split, rows in tables.items()
-    }
-    built.facts["configs"]["visual"] = {
-        "negatives": f"{len(conditions)} visual conditions: {len(NAMES)} perturbations at {len(SEVERITIES)} severities",
-        "checks": _damage(_clips(tables), options),
-    }
-
-
-def _add_pairs(
-    built: BuiltSet,
-    tables: Mapping[str, Sequence[Row]],
-    options: PerturbationOptions,
-    paths: Paths | None,
-    perturbed: PerturbedTexts,
-    pairs: Sequence[tuple[str, str]],
-) -> None:
-    used: set[str] = set()
-    rows_of: dict[str, list[Row]] = {}
-    for split, rows in tables.items():
-        for visual, text in pairs:
-            result = perturbed.of(rows, text, optional=True)
-            if result is not None:
-                used.add(text)
-                condition = options.condition(visual, PAIR_SEVERITY)
-                rows_of.setdefault(split, []).extend(_with(row, condition, paths, text) for row in result[0])
-    missing = sorted({text for _, text in pairs} - used)
-    count = sum(text in used for _, text in pairs)
-    facts: Facts = {
-        "negatives": f"{count} of {len(pairs)} pairs of a visual (severity {PAIR_SEVERITY}) and a text perturbation",
-    }
-    if missing:
-        facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
-        print(
-            f"left out: {built.name} pairs with {', '.join(missing)} (the card says how to get them)", file=sys.stderr
-        )
-    if not rows_of:
-        leave_out(built, "pairs", "none of its text perturbations can run")
-        return
-    built.tables["pairs"] = rows_of
-    built.facts["configs"]["pairs"] = facts
+def _visual_conditions(options: PerturbationOptions) -> list[VideoCondition]:
+    return [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
 
 
 def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text: str = "") -> Row:
-    """The row under a visual condition: with its recipe, or pointing at the file that was written.
+    """The row under a visual condition (None: clean): with its recipe, or pointing at the file that was written.
 
-    Args:
-        row: of a clean set, or one with perturbed captions.
-        condition: None for the clean clip.
-        paths: of the files, if there are some.
-        text: perturbation of its captions, for the id of a pair.
+    `text` is the perturbation of its captions, for the id of a pair.
     """
     recipe = condition.recipe() if condition else None
     changed: dict[str, object] = {"text_perturbation": None, **row, "video_perturbation": recipe}
     if condition is not None:
         changed["id"] = f"{row['id']}@{condition.name}_{condition.severity}" + (f"+{text}" if text else "")
     if paths is not None:
-        changed["video_path"] = paths[clip_of(row)][condition]
+        changed["video_path"] = paths[Clip.of(row)][condition]
         changed["video_perturbation"] = None  # it is in the file: carried out again it would act twice
         source = {"video_path": row["video_path"], "start": row["start"], "end": row["end"]}
         meta = json.loads(row["meta"] or "{}") | {"perturbed_file": recipe or "clean, re-encoded", "source": source}
@@ -199,9 +178,7 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
     return cast(Row, changed)
 
 
-def _write_files(
-    tables: Mapping[str, Sequence[Row]], configs: Sequence[str], options: PerturbationOptions, built: BuiltSet
-) -> Paths:
+def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, built: BuiltSet) -> Paths:
     """Writes every clip under every condition that the configs need, and records what could not be read."""
     assert options.files is not None  # the caller looks
     if options.video_root is None:
@@ -212,7 +189,7 @@ def _write_files(
         raise UsageError("--files writes whole clips, which are sampled afterwards: leave --order as it is")
     conditions: list[VideoCondition | None] = [None]
     if "visual" in configs:
-        conditions += [options.condition(name, severity) for name in NAMES for severity in SEVERITIES]
+        conditions += _visual_conditions(options)
     elif "pairs" in configs:
         conditions += [options.condition(name, PAIR_SEVERITY) for name in dict.fromkeys(pair[0] for pair in PAIRS)]
     paths, failed = write_all(
@@ -224,8 +201,7 @@ def _write_files(
         num_proc=options.num_proc,
     )
     built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
-    if failed:
-        built.facts["warnings"] = [*built.facts.get("warnings", []), *(f"left out: {why}" for why in failed[:20])]
+    built.warn([f"left out: {why}" for why in failed[:20]])
     if not paths:
         why = f": {failed[0]}" if failed else ""
         raise VideoContrastError(

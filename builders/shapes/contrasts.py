@@ -79,31 +79,22 @@ def antonym(true: TrueCaption) -> Edit:
 
 def verb(true: TrueCaption, rng: Generator) -> list[Edit]:
     """The action swapped for another that takes the same objects."""
-    actions = TRANSITIVE if true.claimed.action in TRANSITIVE else INTRANSITIVE
-    return true.first_false(replace(true.claimed, action=action) for action in _shuffled(rng, actions))
+    return true.first_false(_other_actions(true.claimed, rng))
 
 
 def entity(true: TrueCaption, rng: Generator) -> list[Edit]:
     """Who acts swapped for another kind of figure of the same colour: a shape for a shape, a person for a person."""
-    subject = true.claimed.subject
-    kinds = PEOPLE if subject.kind in PEOPLE else SHAPES
-    others = [Figure(kind, subject.colour) for kind in _shuffled(rng, kinds)]
-    return true.first_false(replace(true.claimed, subject=figure) for figure in others)
+    return true.first_false(_other_subjects(true.claimed, rng))
 
 
 def object(true: TrueCaption, rng: Generator) -> list[Edit]:
     """The object or landmark swapped for another: a thing for a thing, a coloured shape for one of another colour."""
-    if true.claimed.other is None:
-        return []
-    return true.first_false(_other_objects(true.claimed, true.claimed.other, rng))
+    return true.first_false(_other_objects(true.claimed, rng))
 
 
 def role(true: TrueCaption, rng: Generator) -> list[Edit]:
     """Who acts and who is acted upon, swapped (only where both could do either)."""
-    subject, other = true.claimed.subject, true.claimed.other
-    if other is None or other.colour is None or true.claimed.action not in TRANSITIVE:
-        return []
-    return true.first_false([replace(true.claimed, subject=other, other=subject)])
+    return true.first_false(_swapped_roles(true.claimed))
 
 
 def counterfactuals(true: TrueCaption, rng: Generator) -> list[Edit]:
@@ -139,25 +130,42 @@ def negatives(
     Returns:
         Kind of edit (antonym, verb, entity, colour, object, role) -> captions in seeded order.
     """
-    actions = TRANSITIVE if claimed.action in TRANSITIVE else INTRANSITIVE
-    people = claimed.subject.kind in PEOPLE
-    kinds, colour = (PEOPLE if people else SHAPES), claimed.subject.colour
-    edits: dict[str, list[Claim]] = {
-        "antonym": [replace(claimed, action=REVERSE[claimed.action])] if claimed.action in REVERSE else [],
-        "verb": [replace(claimed, action=a) for a in _shuffled(rng, actions) if a != REVERSE.get(claimed.action)],
-        "entity": [replace(claimed, subject=Figure(kind, colour)) for kind in _shuffled(rng, kinds)],
+    reverse = REVERSE.get(claimed.action)
+    edits = {
+        "antonym": [replace(claimed, action=reverse)] if reverse else [],
+        "verb": [other for other in _other_actions(claimed, rng) if other.action != reverse],
+        "entity": _other_subjects(claimed, rng),
         "colour": [replace(claimed, subject=Figure(claimed.subject.kind, c)) for c in _shuffled(rng, COLOURS)],
     }
     if claimed.other:
-        edits["object"] = _other_objects(claimed, claimed.other, rng)
-        if claimed.other.colour and claimed.action in TRANSITIVE:
-            edits["role"] = [replace(claimed, subject=claimed.other, other=claimed.subject)]
+        edits["object"] = _other_objects(claimed, rng)
+    if roles := _swapped_roles(claimed):
+        edits["role"] = roles
     texts = {kind: [write(c, names=names, phrase=phrase) for c in claims] for kind, claims in edits.items()}
     return {kind: [text for text in of_kind if verdict(scene, text) == "false"] for kind, of_kind in texts.items()}
 
 
-def _other_objects(claimed: Claim, other: Figure, rng: Generator) -> list[Claim]:
+def _other_actions(claimed: Claim, rng: Generator) -> list[Claim]:
+    actions = TRANSITIVE if claimed.action in TRANSITIVE else INTRANSITIVE
+    return [replace(claimed, action=action) for action in _shuffled(rng, actions)]
+
+
+def _other_subjects(claimed: Claim, rng: Generator) -> list[Claim]:
+    kinds = PEOPLE if claimed.subject.kind in PEOPLE else SHAPES
+    return [replace(claimed, subject=Figure(kind, claimed.subject.colour)) for kind in _shuffled(rng, kinds)]
+
+
+def _swapped_roles(claimed: Claim) -> list[Claim]:
+    if claimed.other is None or claimed.other.colour is None or claimed.action not in TRANSITIVE:
+        return []
+    return [replace(claimed, subject=claimed.other, other=claimed.subject)]
+
+
+def _other_objects(claimed: Claim, rng: Generator) -> list[Claim]:
     """The claim with other objects: another thing, or the same shape in another colour."""
+    other = claimed.other
+    if other is None:
+        return []
     if other.colour is None:
         return [replace(claimed, other=Figure(kind)) for kind in _shuffled(rng, THINGS)]
     return [replace(claimed, other=Figure(other.kind, colour)) for colour in _shuffled(rng, COLOURS)]

@@ -3,6 +3,7 @@
 Every row comes with its place in the file, so that an error can name it.
 """
 
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -42,13 +43,7 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
         reader = _READERS.get(path.suffix.lower())
         if reader is None:
             raise UsageError(f"{path}: unknown kind of table; known are {', '.join(_READERS)}")
-        try:
-            yield from reader(path)
-        except UnicodeDecodeError as error:
-            byte = f"byte 0x{error.object[error.start]:02x}"
-            raise VideoContrastError(
-                f"{path}, line {_bad_line(path)}: not UTF-8 text ({byte}); convert it first"
-            ) from error
+        yield from reader(path)
         return
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file of captions in it")
@@ -58,15 +53,15 @@ def read_table(source: str | Path, *, split: str | None = None) -> Iterator[Tabl
     yield from _hub(name, config or None, split or "test")
 
 
-def _bad_line(path: Path) -> int:
-    """The first line of a file that is not UTF-8 text."""
-    with path.open("rb") as handle:
-        for number, line in enumerate(handle, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 1  # another process changed the file
+def utf8_text(path: Path) -> str:
+    """The text of a file, line ends as they are; one that is not UTF-8 is an error that names the line."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, byte = error.object.count(b"\n", 0, error.start) + 1, error.object[error.start]
+        raise VideoContrastError(
+            f"{path}, line {line}: not UTF-8 text (byte 0x{byte:02x}); convert it first"
+        ) from error
 
 
 def column(row: AnyRow, name: str, place: str, option: str) -> Json:
@@ -122,13 +117,13 @@ def seconds(value: Json, name: str, place: str) -> float | None:
 
 def _text(path: Path) -> Iterator[TableRow]:
     suffix = path.suffix.lower()
-    with path.open(encoding="utf-8-sig", newline="" if suffix == ".csv" else "\n") as lines:
-        if suffix == ".jsonl":
-            rows = json_line_rows(lines, path)
-        else:  # in .tsv no quoting: the released contrast sets hold quotation marks as plain text
-            rows = delimited_rows(lines, path, "," if suffix == ".csv" else "\t", quoted=suffix == ".csv")
-        for number, row in rows:
-            yield TableRow(f"{path.name}, line {number}", row)
+    lines = io.StringIO(utf8_text(path), newline="" if suffix == ".csv" else "\n")
+    if suffix == ".jsonl":
+        rows = json_line_rows(lines, path)
+    else:  # in .tsv no quoting: the released contrast sets hold quotation marks as plain text
+        rows = delimited_rows(lines, path, "," if suffix == ".csv" else "\t", quoted=suffix == ".csv")
+    for number, row in rows:
+        yield TableRow(f"{path.name}, line {number}", row)
 
 
 def _json(path: Path) -> Iterator[TableRow]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan
 from video_contrast.builders.sources.caption_table import TableRow, column, read_table, seconds, texts
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
@@ -75,18 +75,10 @@ class CaptionTable(VideoTable):
 
 
 @dataclass(frozen=True)
-class Span:
-    """A span of a video as a row of a table names it, with the id that the row gives, if any."""
+class Span(VideoSpan):
+    """A span of a video as a row of a table names it."""
 
-    path: str
-    start: float | None
-    end: float | None
-    name: str | None
-
-    @property
-    def video_id(self) -> str:
-        """The path without its suffix."""
-        return self.path.rsplit(".", 1)[0] if "." in self.path.rsplit("/", 1)[-1] else self.path
+    name: str | None = None  # the id that the row gives
 
     @property
     def id(self) -> str:
@@ -233,12 +225,9 @@ def _clip(entry: _Rows) -> CaptionedClip:
     span = entry.span
     return CaptionedClip(
         id=span.id,
-        video_id=span.video_id,
-        video_path=span.path,
         captions=tuple(entry.captions),
         cluster=span.video_id,
         pool=entry.movie,
-        start=span.start,
-        end=span.end,
         meta={"movie": entry.movie} if entry.movie else {},
+        **span.columns(),
     )

@@ -16,6 +16,7 @@ from video_contrast.builders.assembly.configs import add_config, build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
 from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
+from video_contrast.builders.sources.caption_table import utf8_text
 from video_contrast.builders.sources.captions import read_casts
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import VideoContrastError
@@ -139,15 +140,12 @@ def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[s
 def _lines(path: Path) -> list[tuple[str, str, str]]:
     """(place, clip, sentence) of every line; whether there is a header is seen from the first one."""
     rows = []
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise VideoContrastError(f"{path}: not UTF-8 text ({error}); convert it first") from error
+    lines = utf8_text(path).split("\n")
     header = [name.strip().lower() for name in lines[0].rstrip("\r").split("\t")]
     if "clip" in header:
         names = [name for name in ("caption", "sentence", "description") if name in header]
         if not names:
-            raise VideoContrastError(f"{Path(path).name}, line 1: the header needs clip and caption, not {header}")
+            raise VideoContrastError(f"{path.name}, line 1: the header needs clip and caption, not {header}")
         first, at_clip, at_text = 1, header.index("clip"), header.index(names[0])
     else:
         first, at_clip, at_text = 0, 0, -1
@@ -156,6 +154,6 @@ def _lines(path: Path) -> list[tuple[str, str, str]]:
             continue
         cells = line.rstrip("\r").split("\t")
         if len(cells) < 2 or (at_text >= len(cells) or at_clip >= len(cells)):
-            raise VideoContrastError(f"{Path(path).name}, line {number}: needs a clip and a sentence, tab between them")
-        rows.append((f"{Path(path).name}, line {number}", cells[at_clip].strip(), " ".join(cells[at_text].split())))
+            raise VideoContrastError(f"{path.name}, line {number}: needs a clip and a sentence, tab between them")
+        rows.append((f"{path.name}, line {number}", cells[at_clip].strip(), " ".join(cells[at_text].split())))
     return rows

@@ -125,15 +125,7 @@ def read_pairs(
 
 def _clip(span: Span, number: int) -> CaptionedClip:
     """The clip of a pair; each pair of a clip has an id of its own."""
-    return CaptionedClip(
-        id=f"{span.id}#{number}",
-        video_id=span.video_id,
-        video_path=span.path,
-        captions=(),
-        cluster=span.video_id,
-        start=span.start,
-        end=span.end,
-    )
+    return CaptionedClip(id=f"{span.id}#{number}", captions=(), cluster=span.video_id, **span.columns())
 
 
 def _kind(value: object, place: str) -> str:

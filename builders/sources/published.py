@@ -237,9 +237,7 @@ class PublishedSet:
             if config in release.paper:
                 entry["paper"] = {"items": release.paper[config], "built": total}
                 if total != release.paper[config]:
-                    facts.setdefault("warnings", []).append(
-                        f"{config}: the paper has {release.paper[config]} items, this build {total}"
-                    )
+                    built.warn([f"{config}: the paper has {release.paper[config]} items, this build {total}"])
             facts["configs"][config] = entry
         if not built.tables:
             reasons = ", ".join(f"{config}: {why}" for config, why in facts.get("left_out", {}).items())

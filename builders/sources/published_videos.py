@@ -4,34 +4,21 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from video_contrast.builders.assembly.captioned_clip import ClipSpan
+from video_contrast.builders.assembly.captioned_clip import VideoSpan
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 
 
 @dataclass(frozen=True)
-class VideoName:
+class VideoName(VideoSpan):
     """Where the video of an item lies."""
 
-    path: str  # relative to the video root
-    start: float | None = None  # seconds, or None
-    end: float | None = None
     source: str = ""  # the source video, for intervals; the path without suffix by default
-
-    @property
-    def id(self) -> str:
-        """The path without its suffix."""
-        head, dot, tail = self.path.rpartition(".")
-        return head if dot and "/" not in tail else self.path
 
     @property
     def cluster(self) -> str:
         """The source video."""
-        return self.source or self.id
-
-    def columns(self) -> ClipSpan:
-        """What a row says of the video."""
-        return {"video_id": self.id, "video_path": self.path, "start": self.start, "end": self.end}
+        return self.source or self.video_id
 
 
 class Archive:

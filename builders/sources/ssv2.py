@@ -34,14 +34,16 @@ def ssv2(
     if "label" in configs and label is not None:
         for row in read_rows(label, RELEASE):
             for video in _videos(row):
-                published.items("label", "validation").retrieval(row, video.id, video, [row.text("caption")])
+                published.items("label", "validation").retrieval(row, video.video_id, video, [row.text("caption")])
     if "template_mc" in configs and template is not None:
         rows = list(read_rows(template, RELEASE))
         names = list(dict.fromkeys(row.text("caption") for row in rows))
         for row in rows:
             choice = Choice("", names, row.place_among("caption", names))
             for video in _videos(row):
-                published.items("template_mc", "validation").answers(row, video.id, video, choice, kind="template")
+                published.items("template_mc", "validation").answers(
+                    row, video.video_id, video, choice, kind="template"
+                )
     if not published.tables:
         raise UsageError(f"ssv2: give --label FILE or --template FILE; fetch them: {RELEASE.fetch}")
     return published.built()
