@@ -18,7 +18,7 @@ AT_REST = 30.0  # seconds without a change, after which a checkpoint without tha
 class Checkpoint:
     """A checkpoint of a training run."""
 
-    path: Path  # its folder
+    path: Path
     step: int  # N of `checkpoint-N`
 
 

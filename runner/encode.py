@@ -29,10 +29,10 @@ BLIND = Visual("blind")
 class Encoding:
     """What a plan needs of an encoder, and where it is kept."""
 
-    model: Encoder  # the encoder
-    plan: Plan  # the run's plan
-    keys: Keys  # names the rows
-    store: Store  # holds the rows
+    model: Encoder
+    plan: Plan
+    keys: Keys
+    store: Store
     batch_size: int  # views at a time; four times as many texts
     counts: RunCounts  # what this process did
 

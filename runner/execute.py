@@ -41,14 +41,15 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
         model = load_model(job, device, dtype)
         plan = processes.from_first(lambda: make_plan(job.loaded, job.conditions, folder))
         run = Run(
-            job, processes, model, plan, dtype=dtype, video_root=video_root, perturb_on=perturbing_device(job, device)
-        )
+            job, processes, model, plan, device=device, dtype=dtype, video_root=video_root,
+            perturb_on=perturbing_device(job, device), began=began,
+        )  # fmt: skip
         if processes.first and job.options.progress:
             say_estimate(job, plan)
         run.self_test = self_test(run)
         scorer = run.encode_or_score()
         if processes.first:
-            write(run, scorer, device=device, seconds=time.time() - began)
+            write(run, scorer)
         processes.wait()
         return read_result(job.output)
 

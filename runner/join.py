@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import Encoder, LabelledItem, TextScorer
-from video_contrast.runner.pairs import PairResults, table_requests
+from video_contrast.runner.kinds.base import LabelledItem, TextScorer
+from video_contrast.runner.pairs import Pairing, PairResults
 from video_contrast.runner.plan import Plan, PlannedTable
 from video_contrast.runner.results import TableScores
-from video_contrast.runner.store import Store
 from video_contrast.video import Clip
 
 
@@ -25,15 +25,9 @@ class TableScorer:
     missing: frozenset[Clip] = frozenset()  # no table is scored on these, so that all conditions have the same clips
 
 
-def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> TableScorer:
-    """Scores joined from the store's rows.
-
-    Args:
-        model: joins the rows.
-        plan: its tables.
-        keys: names the rows.
-        store: holds the rows.
-    """
+def encoder_tables(encoding: Encoding) -> TableScorer:
+    """Scores joined from the store's rows."""
+    model, plan, keys, store = encoding.model, encoding.plan, encoding.keys, encoding.store
     missing = frozenset(
         clip for clip, visuals in plan.views.items() if any(keys.video(clip, visual) not in store for visual in visuals)
     )
@@ -69,27 +63,16 @@ def encoder_tables(model: Encoder, plan: Plan, keys: Keys, store: Store) -> Tabl
     return TableScorer(scores, missing)
 
 
-def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) -> TableScorer:
-    """Scores read from the results of a pair scorer.
-
-    Args:
-        plan: its tables.
-        keys: names the results.
-        results: of the pair scorer.
-        together: see `PairScorer`.
-    """
+def pair_tables(pairing: Pairing, results: PairResults) -> TableScorer:
+    """Scores read from the results of a pair scorer."""
     missing = frozenset(
-        request.clip
-        for table in plan.tables
-        for pair in table_requests(table, keys, together)
-        for request in pair
-        if request is not None and request.key not in results
+        clip for clip, own in pairing.requests().items() if any(request.key not in results for request in own)
     )
-    missing = _with_groups(plan, missing)
+    missing = _with_groups(pairing.plan, missing)
 
     def scores(table: PlannedTable) -> TableScores:
         places = _scored_places(table, missing)
-        requests = list(table_requests(table, keys, together))
+        requests = list(pairing.of_table(table))
         own = [results.get(requests[n][0].key) for n in places]
         frames = tuple(result.frame_numbers for result in own)
         if table.is_retrieval:
@@ -110,7 +93,7 @@ def pair_tables(plan: Plan, keys: Keys, results: PairResults, together: bool) ->
             replaced=tuple(float(results.get(request.key).scores[0]) if request else None for request in displaced),
             parts=tuple(result.parts for result in own),
             frames=frames,
-            comparable=not together and table.group.questions != "asked",
+            comparable=not pairing.together and table.group.questions != "asked",
         )
 
     return TableScorer(scores, missing)

@@ -44,46 +44,43 @@ class ScoreRequest:
     question: Question | None = None  # what the texts answer, for a model that is asked it
 
 
-def all_requests(plan: Plan, keys: Keys, together: bool) -> dict[Clip, list[ScoreRequest]]:
-    """The requests of every clip, equal ones once. `together`: see `PairScorer`.
+@dataclass(frozen=True)
+class Pairing:
+    """Which requests a plan makes of a pair scorer."""
 
-    Args:
-        plan: its tables.
-        keys: names the requests.
-        together: see `PairScorer`.
-    """
-    requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in plan.views}
-    for table in plan.tables:
-        for request, replaced in table_requests(table, keys, together):
-            for needed in filter(None, (replaced, request)):
-                requests[needed.clip].setdefault(needed.key, needed)
-    return {clip: list(of_clip.values()) for clip, of_clip in requests.items()}
+    plan: Plan
+    keys: Keys
+    together: bool  # see `PairScorer`
 
+    def requests(self) -> dict[Clip, list[ScoreRequest]]:
+        """The requests of every clip, equal ones once."""
+        requests: dict[Clip, dict[str, ScoreRequest]] = {clip: {} for clip in self.plan.views}
+        for table in self.plan.tables:
+            for request, replaced in self.of_table(table):
+                for needed in filter(None, (replaced, request)):
+                    requests[needed.clip].setdefault(needed.key, needed)
+        return {clip: list(of_clip.values()) for clip, of_clip in requests.items()}
 
-def table_requests(
-    table: PlannedTable, keys: Keys, together: bool
-) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
-    """The request of every item, and that of the distractor that its contrast displaced, alone (None without one).
-
-    Args:
-        table: a planned table.
-        keys: names the requests.
-        together: see `PairScorer`.
-    """
-    visual = table.condition.visual
-    gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
-    for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
-        question = item.question if table.group.questions == "asked" else None
-
-        def request(
-            texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
-        ) -> ScoreRequest:
+    def of_table(self, table: PlannedTable) -> Iterator[tuple[ScoreRequest, ScoreRequest | None]]:
+        """The request of every item, and that of the distractor that its contrast displaced, alone (None without)."""
+        visual = table.condition.visual
+        gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
+        for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
+            question = item.question if table.group.questions == "asked" else None
             wording = (question.text, question.prompt, question.option) if question else ()
-            key = keys.request(clip, visual, texts, position, wording=wording)
-            return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
 
-        displaced = None if together else table.displaced(item)
-        yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
+            def request(
+                texts: tuple[str, ...],
+                position: int,
+                clip: Clip = item.clip,
+                question: Question | None = question,
+                wording: tuple[str, ...] = wording,
+            ) -> ScoreRequest:
+                key = self.keys.request(clip, visual, texts, position, wording=wording)
+                return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
+
+            displaced = None if self.together else table.displaced(item)
+            yield request(gallery or texts, position), None if displaced is None else request((displaced,), 0)
 
 
 class PairResults:
@@ -143,22 +140,21 @@ class PairResults:
 
 def score_pairs(
     model: PairScorer,
-    requests: Mapping[Clip, Sequence[ScoreRequest]],
+    todo: Mapping[Clip, Sequence[ScoreRequest]],
     results: PairResults,
     reader: ClipReader,
     *,
     progress: Progress,
 ) -> None:
-    """Scores the requests that have no result yet; a clip that cannot be decoded is recorded and the others go on.
+    """Scores requests; a clip that cannot be decoded is recorded and the others go on.
 
     Args:
         model: the scorer.
-        requests: those of this process's clips.
-        results: holds what is scored already, and is given the rest.
+        todo: those of this process's clips that have no result yet.
+        results: is given them.
         reader: reads the clips; its counts say what was done.
         progress: told of every clip.
     """
-    todo = {clip: [request for request in requests[clip] if request.key not in results] for clip in requests}
     views = {clip: tuple(dict.fromkeys(request.visual for request in todo[clip])) for clip in todo}
     prefilter = Prefilter(model) if model.coarse is not None and model.prefilter else None
     counts = reader.counts

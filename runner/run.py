@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from video_contrast.runner.job import Job, numeric_options
 from video_contrast.runner.join import TableScorer, encoder_tables, pair_tables, text_tables
 from video_contrast.runner.keys import Keys
 from video_contrast.runner.kinds.base import Encoder, PairScorer, TextScorer
-from video_contrast.runner.pairs import PairResults, ScoreRequest, all_requests, score_pairs
+from video_contrast.runner.pairs import Pairing, PairResults, ScoreRequest, score_pairs
 from video_contrast.runner.plan import Plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.reading import ClipReader
@@ -38,6 +39,7 @@ class Run:
     processes: Processes
     model: Encoder | PairScorer | TextScorer
     plan: Plan
+    device: str
     dtype: str
     video_root: Path  # the folder of the videos
     perturb_on: str | None = None  # the torch device of perturbations that have a kernel there; None: numpy
@@ -45,6 +47,7 @@ class Run:
     videos: dict[str, VideoFile] = field(default_factory=dict)  # as in `videos.json`; {} where none is decoded
     model_counts: dict[str, int] = field(default_factory=dict)  # summed over all results, whoever computed them
     planned: Counter[str] = field(default_factory=Counter)  # how many views and texts were missing when the run began
+    began: float = field(default_factory=time.time)
     self_test: SelfTest | None = None  # of the model, before anything was scored; None where it was left out
 
     @property
@@ -96,7 +99,7 @@ class Run:
             encoding.encode_videos(my_chunks, reader, progress)
         self._meet()
         store.refresh()
-        return encoder_tables(model, self.plan, keys, store)
+        return encoder_tables(encoding)
 
     def _share_frames(self, model: Encoder, encoding: Encoding, reader: ClipReader) -> None:
         """Of models that look at frames one by one: frames of edited clips are encoded once for all that show them."""
@@ -115,7 +118,8 @@ class Run:
         encoding.store.refresh()
 
     def _pairs(self, model: PairScorer, keys: Keys, reader: ClipReader) -> TableScorer:
-        requests = all_requests(self.plan, keys, model.together)
+        pairing = Pairing(self.plan, keys, model.together)
+        requests = pairing.requests()
         scored = PairResults(RunFolder(self.job.output).answers(self.space), self.processes.rank)
 
         def unscored() -> dict[Clip, list[ScoreRequest]]:
@@ -136,7 +140,7 @@ class Run:
         for key in {request.key for of_clip in requests.values() for request in of_clip if request.key in scored}:
             total.update(scored.get(key).counts)
         self.model_counts = dict(total)
-        return pair_tables(self.plan, keys, scored, model.together)
+        return pair_tables(pairing, scored)
 
     def _workers(self) -> int:
         if self.job.options.workers is not None:

@@ -110,4 +110,4 @@ def _run(job: Job) -> Run:
     device, dtype = device_of(job, processes)
     root = root_of(job) if job.kind.family != "text" else Path()
     plan = make_plan(job.loaded, job.conditions, None)
-    return Run(job, processes, load_model(job, device, dtype), plan, dtype=dtype, video_root=root)
+    return Run(job, processes, load_model(job, device, dtype), plan, device=device, dtype=dtype, video_root=root)

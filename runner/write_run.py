@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
@@ -34,15 +35,9 @@ from video_contrast.video import frame_grid
 MATRICES_LIMIT = 2 << 30  # bytes
 
 
-def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None:
-    """Measures and writes: scores and matrices, then the metrics, and the record last.
-
-    Args:
-        run: of the first process.
-        scorer: makes the scores of its tables.
-        device: that it ran on.
-        seconds: that it took.
-    """
+def write(run: Run, scorer: TableScorer) -> None:
+    """Measures and writes what the first process has: scores and matrices, then the metrics, and the record last."""
+    seconds = time.time() - run.began
     job, plan, folder = run.job, run.plan, RunFolder(run.job.output)
     missing = _missing(run, scorer)
     unseen = _unseen_configs(run, scorer)
@@ -80,13 +75,13 @@ def write(run: Run, scorer: TableScorer, *, device: str, seconds: float) -> None
         metrics[name][1].update(numbers)
     folder.write_scores(rows)
     folder.write_metrics(results.summary(metrics))
-    folder.finish(_record(run, scorer, missing, device=device, seconds=round(seconds, 2)))
+    folder.finish(_record(run, scorer, missing, seconds=round(seconds, 2)))
     from video_contrast.hub_cards.results import write_results
 
     write_results(job.output)
 
 
-def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, device: str, seconds: float) -> RunRecord:
+def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: float) -> RunRecord:
     """The content of `run.json`."""
     job, plan, counts = run.job, run.plan, run.counts
     entry: RunRecord = {
@@ -101,7 +96,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, device: s
         "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
         "skipped": plan.skipped | _unseen_configs(run, scorer),
         "seed": job.options.seed,
-        "device": device,
+        "device": run.device,
         "dtype": run.dtype,
         "perturb_on": "device" if run.perturb_on else "cpu",
         "processes": run.processes.count,

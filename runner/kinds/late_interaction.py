@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner.kinds.base import ClipFrames, LateJoinEncoder, LoadOptions, ModelSource, kind
-from video_contrast.runner.kinds.loading import Tensors, explained, load_model, load_processor, reading, to_numpy
+from video_contrast.runner.kinds.loading import (
+    Tensors,
+    explained,
+    load_model,
+    load_processor,
+    on_device,
+    reading,
+    to_numpy,
+)
 from video_contrast.runner.kinds.maxsim import maxsim, stacked
 from video_contrast.runner.kinds.sentence import (
     NO_PROMPT,
@@ -24,10 +31,8 @@ from video_contrast.runner.kinds.sentence import (
     SentenceModel,
     loading_arguments,
     prompt_of,
-    sampled,
 )
-from video_contrast.runner.kinds.video_metadata import metadata_of
-from video_contrast.untyped import Processor, Tensor, TorchModel
+from video_contrast.untyped import Processor, TorchModel
 
 ARCHITECTURES = ("ColQwen2ForRetrieval", "ColPaliForRetrieval", "ColModernVBertForRetrieval")
 FRAMES_AT_ONCE = 8
@@ -74,13 +79,15 @@ class ColEncoder(LateJoinEncoder):
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, T * D]; captions of as many tokens go through the model together, so none is padded."""
+        import torch
+
         tokens = [self.processor.process_queries(text=[text]) for text in texts]
         groups: dict[int, list[int]] = {}
         for n, arrays in enumerate(tokens):
             groups.setdefault(arrays["input_ids"].shape[1], []).append(n)
         rows: dict[int, np.ndarray] = {}
         for members in groups.values():
-            arrays = {name: _concatenated([tokens[n][name] for n in members]) for name in tokens[members[0]]}
+            arrays = {name: torch.cat([tokens[n][name] for n in members]) for name in tokens[members[0]]}
             encoded = self._vectors(arrays).reshape(len(members), -1)
             rows.update(zip(members, encoded, strict=True))
         return stacked([rows[n][None] for n in range(len(texts))])
@@ -110,11 +117,7 @@ class ColEncoder(LateJoinEncoder):
         with torch.inference_mode():
             for begin in range(0, count, FRAMES_AT_ONCE):
                 batch = {name: value[begin : begin + FRAMES_AT_ONCE] for name, value in arrays.items()}
-                batch = {
-                    name: value.to(self.model.device, self.model.dtype if value.is_floating_point() else None)
-                    for name, value in batch.items()
-                }
-                parts.append(self.model(**batch).embeddings.float().cpu())
+                parts.append(self.model(**on_device(batch, self.model)).embeddings.float().cpu())
         return to_numpy(torch.cat(parts))
 
 
@@ -133,25 +136,11 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
 
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, V * D]: a clip's vectors, or those of all its frames."""
-        if self.takes_video:
-            return stacked([self._video(clip) for clip in prepared])
-        from PIL import Image
-
-        clips = []
-        for clip in prepared:
-            images = [Image.fromarray(frame) for frame in clip.frames]
-            frames = self._encode(self.model.encode_document, images, self.prompt_video)
-            clips.append(np.concatenate(frames, axis=1))
-        return stacked(clips)
-
-    def _video(self, clip: ClipFrames) -> np.ndarray:
-        video = {"array": clip.frames, "video_metadata": metadata_of(clip)}
-        arguments = {"video": sampled(self.model, clip)}
-        return self._encode(self.model.encode_document, [video], self.prompt_video, processing_kwargs=arguments)[0]
+        return stacked([np.concatenate(self._documents([clip]), axis=1) for clip in prepared])
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, T * D]; divided by the number of vectors where the similarity is their mean."""
-        rows = self._encode(self.model.encode_query, list(texts), self.prompt_text)
+        rows = self._queries(texts)
         if self.model.similarity_fn_name == "meanmaxsim":
             rows = [row / np.float32(row.shape[1] // self.vector_length) for row in rows]
         return stacked(rows)
@@ -159,18 +148,6 @@ class MultiVectorSentence(SentenceModel, LateJoinEncoder):
     def join(self, videos: np.ndarray, texts: np.ndarray) -> np.ndarray:
         """float32[N, M]: MaxSim."""
         return maxsim(videos, texts, self.vector_length, device=str(self.model.device))
-
-    def _encode(self, encode: Any, inputs: list[Any], prompt: str | None, **more: Any) -> list[np.ndarray]:
-        arrays = encode(
-            inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
-        )
-        return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
-
-
-def _concatenated(tensors: Sequence[Tensor]) -> Tensor:
-    import torch
-
-    return torch.cat(list(tensors))
 
 
 @kind(

@@ -32,7 +32,7 @@ LANGUAGEBIND_TOKENS = 77
 class Interface:
     """How a family of remote code is asked."""
 
-    family: str  # its name
+    family: str
     methods: tuple[str, str]  # of the model, for clips and for captions
     prepare: Callable[[np.ndarray, int], np.ndarray] | None  # of frames and side; None: the processor does
     processor: bool  # whether the checkpoint's own processor or tokenizer is needed

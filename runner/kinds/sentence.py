@@ -85,18 +85,36 @@ class SentenceModel(Encoder):
 
     def rendered_input(self, clip: ClipFrames, captions: Sequence[str]) -> JsonObject:
         """The first caption and the clip (or its first frame) as the model reads them, each with its prompt."""
-        from PIL import Image
-
         facts = self.facts
         text = rendered(self.model, captions[0], str(facts["prompt_text"]))
-        if self.takes_video:
-            video = {"array": clip.frames, "video_metadata": metadata_of(clip)}
-            arguments = {"video": sampled(self.model, clip)}
-            seen = rendered(self.model, video, str(facts["prompt_video"]), processing_kwargs=arguments)
-        else:
-            seen = rendered(self.model, Image.fromarray(clip.frames[0]), str(facts["prompt_video"]))
+        inputs, more = self._inputs([clip])
+        seen = rendered(self.model, inputs[0], str(facts["prompt_video"]), **more)
         clips = {name if name in ("pixels", "times_told") else f"clip_{name}": value for name, value in seen.items()}
         return super().rendered_input(clip, captions) | text | clips
+
+    def _inputs(self, clips: Sequence[ClipFrames]) -> tuple[list[object], JsonObject]:
+        """Clips of one rate, or all their frames, as the model takes them; and what its processor is told of them."""
+        if self.takes_video:
+            videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in clips]
+            return [*videos], {"processing_kwargs": {"video": sampled(self.model, clips[0])}}
+        from PIL import Image
+
+        return [Image.fromarray(frame) for clip in clips for frame in clip.frames], {}
+
+    def _documents(self, clips: Sequence[ClipFrames]) -> list[np.ndarray]:
+        """float32[1, n] of each of `_inputs`, in one call."""
+        inputs, more = self._inputs(clips)
+        return self._rows(self.model.encode_document(inputs, **self._arguments(inputs, self.prompt_video), **more))
+
+    def _queries(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """float32[1, n] of each caption."""
+        return self._rows(self.model.encode_query(list(texts), **self._arguments(texts, self.prompt_text)))
+
+    def _arguments(self, inputs: Sequence[object], prompt: str | None) -> JsonObject:
+        return {"prompt": prompt, "batch_size": len(inputs), "convert_to_numpy": True, "show_progress_bar": False}
+
+    def _rows(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [np.asarray(array, np.float32).reshape(1, -1) for array in arrays]
 
 
 class SentenceEncoder(SentenceModel, DualEncoder):
@@ -104,38 +122,21 @@ class SentenceEncoder(SentenceModel, DualEncoder):
 
     def encode_prepared(self, prepared: Sequence[ClipFrames]) -> np.ndarray:
         """float32[N, D], rows of length 1."""
-        if self.takes_video:
-            # One call for clips of one rate, where the processor must be told it.
-            rates = [str(sampled(self.model, clip)) for clip in prepared]
-            rows: dict[int, np.ndarray] = {}
-            for rate in dict.fromkeys(rates):
-                members = [n for n, other in enumerate(rates) if other == rate]
-                clips = [prepared[n] for n in members]
-                videos = [{"array": clip.frames, "video_metadata": metadata_of(clip)} for clip in clips]
-                arguments = {"video": sampled(self.model, clips[0])}
-                encoded = self._encode(
-                    self.model.encode_document, videos, self.prompt_video, processing_kwargs=arguments
-                )
-                rows.update(zip(members, encoded.reshape(len(members), -1), strict=True))
-            return unit_rows(np.stack([rows[n] for n in range(len(prepared))])).astype(np.float32)
-        from PIL import Image
-
-        images = [Image.fromarray(frame) for clip in prepared for frame in clip.frames]
-        encoded = self._encode(self.model.encode_document, images, self.prompt_video).reshape(len(images), -1)
-        frames = unit_rows(encoded).astype(np.float32)
-        by_clip = np.split(frames, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
-        return unit_rows(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in by_clip])).astype(np.float32)
+        if not self.takes_video:
+            frames = unit_rows(np.concatenate(self._documents(prepared))).astype(np.float32)
+            by_clip = np.split(frames, np.cumsum([len(clip.frames) for clip in prepared])[:-1])
+            return unit_rows(np.stack([clip.mean(axis=0, dtype=np.float64) for clip in by_clip])).astype(np.float32)
+        # One call for clips of one rate, where the processor must be told it.
+        rates = [str(sampled(self.model, clip)) for clip in prepared]
+        rows: dict[int, np.ndarray] = {}
+        for rate in dict.fromkeys(rates):
+            members = [n for n, other in enumerate(rates) if other == rate]
+            rows.update(zip(members, self._documents([prepared[n] for n in members]), strict=True))
+        return unit_rows(np.concatenate([rows[n] for n in range(len(prepared))])).astype(np.float32)
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """float32[M, D], rows of length 1."""
-        rows = self._encode(self.model.encode_query, list(texts), self.prompt_text)
-        return unit_rows(rows.reshape(len(texts), -1)).astype(np.float32)
-
-    def _encode(self, encode: Any, inputs: list[Any], prompt: str | None, **more: Any) -> np.ndarray:
-        rows = encode(
-            inputs, prompt=prompt, batch_size=len(inputs), convert_to_numpy=True, show_progress_bar=False, **more
-        )
-        return np.asarray(rows, np.float32)
+        return unit_rows(np.concatenate(self._queries(texts))).astype(np.float32)
 
 
 def rendered(model: TorchModel, content: Any, prompt: str, **more: Any) -> JsonObject:
