@@ -61,68 +61,71 @@ def choose(
     Returns:
         Clip id -> the chosen proposal, in the order of `proposals`.
     """
-    options = {clip: _options(found) for clip, found in proposals.items() if found}
+    options = {clip: _options(listed) for clip, listed in proposals.items() if listed}
     if not options:
         return {}
     order = sorted(options)
     stream(seed, "frames-choose", purpose).shuffle(order)
     many = quality != "high" and sum(map(len, options.values())) > _MANY.get(purpose, inf) * len(options)
     state = _Balance(words, {n: cost * _LESS if many else cost for n, cost in _GRAMS[purpose].items()})
-    chosen: dict[str, _Option] = {}
+    taken: dict[str, _Option] = {}
     for clip in order:
-        chosen[clip] = state.best(options[clip])
-        state.add(chosen[clip], 1)
+        taken[clip] = state.best(options[clip])
+        state.add(taken[clip], 1)
     for _ in range(SWEEPS):
         changed = 0
-        state.hear(options, chosen)
+        state.hear(options, taken)
         for clip in order:
             if len(options[clip]) == 1:
                 continue
-            state.add(chosen[clip], -1)
+            state.add(taken[clip], -1)
             best = state.best(options[clip])
-            changed += best is not chosen[clip]
-            chosen[clip] = best
+            changed += best is not taken[clip]
+            taken[clip] = best
             state.add(best, 1)
         if not changed:
             break
-    return {clip: chosen[clip].proposal for clip in options}
+    return {clip: taken[clip].proposal for clip in options}
 
 
-def even(chosen: Mapping[str, Proposal]) -> dict[str, Proposal]:
+def even(by_clip: Mapping[str, Proposal]) -> dict[str, Proposal]:
     """Without those steps of recipes by which a word of the set replaces oftener, or more rarely, than it is replaced.
 
     Args:
-        chosen: clip id -> its proposal; all but steps stay.
+        by_clip: clip id -> its proposal; all but steps stay.
     """
-    kept = dict(chosen)
-    steps = sorted((p for p in chosen.values() if p.parts.get("step")), key=lambda p: (p.score, p.clip))
+    left = dict(by_clip)
+    steps = sorted((p for p in by_clip.values() if p.parts.get("step")), key=lambda p: (p.score, p.clip))
     net: Counter[str] = Counter()
     size: Counter[str] = Counter()
-    for item in chosen.values():
-        net.update(item.new.lower().split())
-        net.subtract(item.old.lower().split())
-        size.update((*item.new.lower().split(), *item.old.lower().split()))
+    for proposal in by_clip.values():
+        net.update(_net(proposal))
+        size.update(f"{proposal.new} {proposal.old}".lower().split())
     while steps:
         gains = [_less_uneven(net, size, step) for step in steps]
         most = max(gains)
         if most < _UNEVEN:
             break
         step = steps.pop(gains.index(most))
-        net.subtract(step.new.lower().split())
-        net.update(step.old.lower().split())
-        size.subtract((*step.new.lower().split(), *step.old.lower().split()))
-        del kept[step.clip]
-    return kept
+        net.subtract(_net(step))
+        size.subtract(f"{step.new} {step.old}".lower().split())
+        del left[step.clip]
+    return left
+
+
+def _net(proposal: Proposal) -> Counter[str]:
+    """How much oftener each word stands in what replaces than in what is replaced."""
+    words = Counter(proposal.new.lower().split())
+    words.subtract(proposal.old.lower().split())
+    return words
 
 
 def _less_uneven(net: Mapping[str, int], size: Mapping[str, int], step: Proposal) -> float:
     """How much less uneven words are if a step is left out: squares of what each gains, over how often it stands."""
-    change = Counter(step.old.lower().split())
-    change.subtract(step.new.lower().split())
     less = 0.0
-    for word, n in change.items():
+    for word, n in _net(step).items():
         now, left = size[word], size[word] - abs(n)
-        less += net[word] ** 2 / now - ((net[word] + n) ** 2 / left if left else 0.0)
+        less += net[word] ** 2 / now - ((net[word] - n) ** 2 / left if left else 0.0)
     return less
 
 
@@ -150,16 +153,15 @@ class _Balance:
         self._items += times
         self._words += times * option.words
 
-    def hear(self, options: Mapping[str, Sequence[_Option]], chosen: Mapping[str, _Option]) -> None:
+    def hear(self, options: Mapping[str, Sequence[_Option]], taken: Mapping[str, _Option]) -> None:
         """Has a model of the chosen captions say of every option whether its contrast is likelier."""
-        model = _OwnWords(chosen[clip].proposal.caption for clip in options)
-        for clip, found in options.items():
-            own = chosen[clip].proposal.caption
-            for option in found:
-                proposal = option.proposal
-                change = model.mean(proposal.text, own) - model.mean(proposal.caption, own)
-                self._own[id(option)] = _sign(change)
-        self._own_sum = sum(self._own[id(option)] for option in chosen.values())
+        model = _OwnWords(taken[clip].proposal.caption for clip in options)
+        for clip, listed in options.items():
+            own = taken[clip].proposal.caption
+            for option in listed:
+                text, caption = option.proposal.text, option.proposal.caption
+                self._own[id(option)] = _sign(model.mean(text, own) - model.mean(caption, own))
+        self._own_sum = sum(self._own[id(option)] for option in taken.values())
 
     def best(self, options: Sequence[_Option]) -> _Option:
         """The option of the least cost; the first of equals."""
@@ -198,13 +200,15 @@ class _OwnWords:
     def mean(self, text: str, without: str) -> float:
         """Mean log-probability of a text's words, after a caption is taken out of the counts."""
         gone = _padded(without)
-        one, two = Counter(gone), Counter(pairwise(gone))
+        single_gone, pair_gone = Counter(gone), Counter(pairwise(gone))
         words = _padded(text)
         logs = 0.0
         for first, word in pairwise(words):
-            single = (self._one[word] - one[word] + 0.5) / (self._total - len(gone) + 0.5 * (len(self._one) + 1))
-            before = self._one[first] - one[first]
-            pair = (self._two[first, word] - two[first, word]) / before if before else single
+            single = (self._one[word] - single_gone[word] + 0.5) / (
+                self._total - len(gone) + 0.5 * (len(self._one) + 1)
+            )
+            before = self._one[first] - single_gone[first]
+            pair = (self._two[first, word] - pair_gone[first, word]) / before if before else single
             logs += log(_PAIRS * pair + (1 - _PAIRS) * single)
         return logs / (len(words) - 1)
 
@@ -215,15 +219,13 @@ def _padded(text: str) -> list[str]:
 
 def _options(proposals: Sequence[Proposal]) -> list[_Option]:
     """The best proposals, with several captions and several replacements among them."""
-    kept: list[Proposal] = []
+    diverse: list[Proposal] = []
     by_other: Counter[str] = Counter()
     for proposal in proposals:
         if by_other[proposal.other] < 4:
-            kept.append(proposal)
+            diverse.append(proposal)
             by_other[proposal.other] += 1
-        if len(kept) == KEPT:
-            break
-    return [_option(proposal) for proposal in kept]
+    return [_option(proposal) for proposal in diverse[:KEPT]]
 
 
 def _option(proposal: Proposal) -> _Option:
@@ -247,11 +249,10 @@ def _option(proposal: Proposal) -> _Option:
 
 
 def _grams(text: str) -> Counter[tuple[str, ...]]:
-    words = ["<", *text.lower().split(), ">"]
-    found = Counter(tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
-    letters = Counter(f" {word} "[at : at + 3] for word in words for at in range(len(word)))
-    found.update({("", "", "", part): n for part, n in letters.items()})
-    return found
+    words = _padded(text)
+    runs = Counter(tuple(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1))
+    runs.update(("", "", "", f" {word} "[at : at + 3]) for word in words for at in range(len(word)))
+    return runs
 
 
 def _sign(value: float) -> float:

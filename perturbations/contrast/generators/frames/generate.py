@@ -9,6 +9,8 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from statistics import fmean as mean
 from typing import Literal, NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
@@ -18,7 +20,7 @@ from video_contrast.perturbations.contrast.generators.frames.counts import Frame
 from video_contrast.perturbations.contrast.generators.frames.english import require_english
 from video_contrast.perturbations.contrast.generators.frames.objects import ObjectProposals
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
 from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
@@ -83,7 +85,7 @@ class ProposedContrasts:
         for clip, items in stricter.items():
             if not items:
                 missing[clip] = _too_little(self.proposals[clip][0], quality)
-        record = self.record | {"quality": quality, "threshold": None if limit == float("-inf") else limit}
+        record = self.record | {"quality": quality, "threshold": limit if isfinite(limit) else None}
         return replace(
             self,
             proposals={clip: items for clip, items in stricter.items() if items},
@@ -111,9 +113,9 @@ class ProposedContrasts:
     def summary(self) -> str:
         """One line: how many clips have a contrast, at which quality, and the commonest reasons against."""
         clips = len(self.proposals.keys() | self.missing.keys())  # what the choice leaves out stands in both
-        made = len(self.proposals.keys() - self.missing.keys())
+        contrasted = len(self.proposals.keys() - self.missing.keys())
         common = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(3))
-        return f"{made} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
+        return f"{contrasted} of {clips} clips have a {self.kind} contrast at quality {self.quality}" + (
             f" (what fell out most: {common})" if common else ""
         )
 
@@ -181,7 +183,7 @@ def propose(
     texts = [text for clip in captioned for text in clip.captions]
     require_english(texts, counts.tables["words1"])
     generator = VerbProposals(counts) if kind == "verb" else ObjectProposals(counts)
-    words = _mean([len(text.split()) for text in texts])
+    words = mean([len(text.split()) for text in texts]) if texts else 0.0
     proposed = ProposedContrasts({}, {}, Counter(), words, kind=kind, quality=quality, seed=seed)
     limit = threshold(kind, quality)
     for first in range(0, len(captioned), _PART):
@@ -194,15 +196,17 @@ def propose(
             good = kept(ranked, kind, quality)
             if good:
                 proposed.proposals[clip.id] = good
+            elif ranked:
+                proposed.missing[clip.id] = _too_little(ranked[0], quality)
             else:
-                proposed.missing[clip.id] = _why(clip, ranked, refused, quality)
+                proposed.missing[clip.id] = refused.line() if clip.readings else "no captions"
     note = version_note(parser)
     proposed.notes = [*([note] if note else []), *proposed.advice()]
     proposed.record = {
         "generator": "frames",
         "kind": kind,
         "quality": quality,
-        "threshold": None if limit == float("-inf") else limit,
+        "threshold": limit if isfinite(limit) else None,
         "seed": seed,
         "parser": parser_name(parser),
         "counts": list(counts.sources),
@@ -256,17 +260,5 @@ def _ranked(proposals: Sequence[Proposal], kind: Kind) -> list[Proposal]:
     return sorted(scored, key=lambda proposal: (-proposal.score, proposal.index, proposal.text))
 
 
-def _why(clip: ReadClip, ranked: Sequence[Proposal], refused: Refusals, quality: Quality) -> str:
-    if ranked:
-        return _too_little(ranked[0], quality)
-    if not clip.readings:
-        return "no captions"
-    return refused.line()
-
-
 def _too_little(best: Proposal, quality: Quality) -> str:
     return f"the best contrast ({best.old!r} -> {best.new!r}) scores {best.score:.2f}, too little for {quality}"
-
-
-def _mean(values: Sequence[int]) -> float:
-    return sum(values) / len(values) if values else 0.0

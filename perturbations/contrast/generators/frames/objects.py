@@ -155,8 +155,6 @@ class ObjectProposals:
             new=shown,
             unit=thing.name,
             other=other.name,
-            antonym=False,
-            score=0.0,
             parts=parts,
         )
 

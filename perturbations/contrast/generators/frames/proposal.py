@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from video_contrast.perturbations.language.fitting import like_case
+
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
 _VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?<![\w'-])(an?)(\s+)$", re.IGNORECASE)
@@ -33,8 +35,8 @@ class Proposal:
     new: str
     unit: str
     other: str
-    antonym: bool
-    score: float
+    antonym: bool = False
+    score: float = 0.0
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -87,15 +89,8 @@ def replaced(caption: str, start: int, end: int, new: str) -> tuple[str, int, st
     article = _ARTICLE.search(caption, 0, start)
     if article:
         fitting = "an" if _VOWEL_SOUND.match(new) else "a"
-        if fitting != article.group(1).lower():
-            shown = like_case(fitting, article.group(1)) + article.group(2) + shown
+        if fitting != article[1].lower():
+            shown = like_case(fitting, article[1]) + article[2] + shown
             start = article.start(1)
             old = caption[start:end]
     return caption[:start] + shown + caption[end:], start, old, shown
-
-
-def like_case(new: str, old: str) -> str:
-    """`new` in the case of `old`: lower, Capitalised or UPPER."""
-    if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new

@@ -32,7 +32,9 @@ def save(counts: FrameCounts, path: str | Path) -> Path:
         before = ""
         table = counts.tables[name]
         for key in sorted(table):
-            shared = _shared(before, key)
+            shared = 0
+            while shared < 70 and before[shared : shared + 1] == key[shared : shared + 1] != "":
+                shared += 1
             lines.append(f"{chr(48 + shared)}{key[shared:]}\n{table[key]}")
             before = key
     raw = ("\n".join(lines) + "\n").encode("utf-8")
@@ -47,48 +49,33 @@ def load(path: str | Path) -> FrameCounts:
         VideoContrastError: the file is absent, cut, or of another format.
     """
     try:
-        data = Path(path).read_bytes()
+        content = Path(path).read_bytes()
     except OSError as error:
         raise VideoContrastError(f"cannot read the counts {path}: {error.strerror or error}") from error
-    return _decoded(data, str(path))
+    return _decoded(content, str(path))
 
 
-def _decoded(data: bytes, name: str) -> FrameCounts:
+def _decoded(content: bytes, name: str) -> FrameCounts:
     try:
-        lines = lzma.decompress(data, format=lzma.FORMAT_XZ).decode("utf-8").split("\n")
-        head = json.loads(lines[0])
-        if head["format"] != FORMAT:
-            raise VideoContrastError(f"{name} holds {head['format']!r}, this version reads {FORMAT!r}")
-        tables: dict[str, dict[str, int]] = {}
-        at = 1
-        for table in TABLES:
-            entries: dict[str, int] = {}
-            before = ""
+        lines = iter(lzma.decompress(content, format=lzma.FORMAT_XZ).decode("utf-8").split("\n"))
+        head = json.loads(next(lines))
+        stored, tables = head["format"], dict[str, dict[str, int]]()
+        for table in TABLES if stored == FORMAT else ():
+            tables[table], key = {}, ""
             for _ in range(head["tables"][table]):
-                line = lines[at]
-                before = before[: ord(line[0]) - 48] + line[1:]
-                entries[before] = int(lines[at + 1])
-                at += 2
-            tables[table] = entries
-        return FrameCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))
-    except (lzma.LZMAError, KeyError, IndexError, UnicodeDecodeError, EOFError, TypeError) as error:
+                line = next(lines)
+                key = key[: ord(line[0]) - 48] + line[1:]
+                tables[table][key] = int(next(lines))
+        counts = FrameCounts(tables, head["videos"], head["captions"], tuple(head["sources"]))
+    except (lzma.LZMAError, KeyError, IndexError, StopIteration, EOFError, TypeError, ValueError) as error:
         raise VideoContrastError(f"{name} is no file of frame counts, or it is cut: make it again") from error
-    except ValueError as error:
-        if isinstance(error, VideoContrastError):
-            raise
-        raise VideoContrastError(f"{name} is no file of frame counts, or it is cut: make it again") from error
+    if stored != FORMAT:
+        raise VideoContrastError(f"{name} holds {stored!r}, this version reads {FORMAT!r}")
+    return counts
 
 
 @lru_cache(1)
 def shipped() -> FrameCounts:
     """The counts that travel with the package."""
-    data = files("video_contrast.perturbations.contrast.generators.frames").joinpath(SHIPPED).read_bytes()
-    return _decoded(data, SHIPPED)
-
-
-def _shared(first: str, second: str) -> int:
-    n = 0
-    limit = min(len(first), len(second), 70)
-    while n < limit and first[n] == second[n]:
-        n += 1
-    return n
+    content = files("video_contrast.perturbations.contrast.generators.frames").joinpath(SHIPPED).read_bytes()
+    return _decoded(content, SHIPPED)

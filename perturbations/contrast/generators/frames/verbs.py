@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action
 from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
@@ -40,7 +40,7 @@ SPEECH_LIFT = 0.6
 SALIENT_SPEECH_LIFT = 0.73  # of speech that people hardly ever leave unsaid ("talk")
 SALIENT = 0.7
 EXCLUSIVE_LIFT = 1.0  # of what one body does not do at a time: that both are said means one after the other
-FOOD = frozenset({"food", "produce"})
+FOOD, PLACE = frozenset({"food", "produce"}), frozenset({"place"})
 FOODS = 40  # foods of which a unit is said, to be done with any
 FEW_UNITS = 8  # verbs known of a food, under which those of any food are taken too
 FEW_CAPTIONS = 3  # captions of a clip, under which opposites and `swaps` need not have been seen with this very noun
@@ -75,35 +75,18 @@ class VerbProposals:
             for action in reading.actions:
                 shown = reading.caption[action.start : action.end]
                 sure = self._swaps(action) if few else []
-                if action.fault and not sure:
-                    refused.add(action.fault, shown)
-                    continue
-                if inflect(action.verb, action.tag) != reading.words[action.place].text:
-                    refused.add("form not known", shown)
-                    continue
-                if action.particle and action.verb in IDIOMS:
-                    refused.add("says little", shown)
-                    continue
-                if action.noun in EMPTY:
-                    refused.add("a noun that says nothing", shown)
-                    continue
-                if not action.noun and action.preposition:
-                    refused.add("preposition without a noun", shown)
-                    continue
-                if (
-                    action.verb in ("show", "display", "feature", "animate", "title", "dress")
-                    or "to do" in action.tails
-                ):
-                    refused.add("clause or second object" if "to do" in action.tails else "says little", shown)
+                fault = ("" if sure else action.fault) or _unfit(reading, action)
+                if fault:
+                    refused.add(fault, shown)
                     continue
                 before = len(proposals)
                 why: Counter[str] = Counter()
                 for other in sure if action.fault else self._others(action, few=few, sure=sure):
-                    reason = self._misfit(clip, reading, action, other)
+                    reason = self.fits.fault(action, other) or self._perhaps_true(clip, action, other)
                     if reason:
                         why[reason] += 1
-                        continue
-                    proposals.append(self._proposal(clip, index, reading, action=action, other=other))
+                    else:
+                        proposals.append(self._proposal(clip, index, reading, action=action, other=other))
                 if len(proposals) == before:
                     refused.add(farthest(why) or "no other verb known of this noun", shown, of_all=True)
         return proposals, refused
@@ -167,9 +150,9 @@ class VerbProposals:
             noun, units = "", index.by_noun.get("", {})
         general: Mapping[str, Counter[str]] = {}
         if action.determiner == "det" and self._is_rare_place(action):
-            general = self._scene_units
+            general = self._said_of(PLACE, SCENES)
         elif action.step and action.noun and len(units) < FEW_UNITS:
-            general = self._food_units if kind_of(self.counts, action.noun) in FOOD else {}
+            general = self._said_of(FOOD, FOODS) if kind_of(self.counts, action.noun) in FOOD else {}
         elif few and action.noun and not action.step:
             general = self._opposites(action.unit)
         if general:
@@ -210,17 +193,9 @@ class VerbProposals:
             if n >= KNOWN_UNIT and opposite(unit, other) and index.alone[other] < ALONE[1] * n
         }
 
-    @cached_property
-    def _scene_units(self) -> dict[str, Counter[str]]:
-        """Units that are said of many places: what may be done in a place that is seldom named."""
-        return self._said_of(frozenset({"place"}), SCENES)
-
-    @cached_property
-    def _food_units(self) -> dict[str, Counter[str]]:
-        """Units that are said of many foods: what may be done with one that is seldom named."""
-        return self._said_of(FOOD, FOODS)
-
+    @cache  # noqa: B019  one instance a build
     def _said_of(self, kinds: frozenset[str], least: int) -> dict[str, Counter[str]]:
+        """Units that are said of many nouns of some kinds: what may be done with one that is seldom named."""
         nouns: Counter[str] = Counter()
         for noun, units in self.index.by_noun.items():
             if any(self.counts.get("class", noun, f"+{kind}") for kind in kinds):
@@ -234,11 +209,7 @@ class VerbProposals:
             and bool(self.counts.get("class", action.noun, "+place"))
         )
 
-    def _misfit(self, clip: ReadClip, reading: Reading, action: Action, other: VerbSwap) -> str:
-        """Why a unit cannot stand here or may be true; "" if it can and is surely false."""
-        return self.fits.fault(action, other) or self._perhaps_true(clip, reading, action, other)
-
-    def _perhaps_true(self, clip: ReadClip, reading: Reading, action: Action, other: VerbSwap) -> str:
+    def _perhaps_true(self, clip: ReadClip, action: Action, other: VerbSwap) -> str:
         # What one caption says of "turn on" says nothing of "turn off"; what others say may.
         alone = clip.captions == 1 and other.verb == action.verb
         if (other.phrase in clip.verbs and not alone) or (other.verb in clip.verbs and not other.antonym):
@@ -281,9 +252,23 @@ class VerbProposals:
             unit=action.unit,
             other=other.unit,
             antonym=other.antonym,
-            score=0.0,
             parts=parts,
         )
+
+
+def _unfit(reading: Reading, action: Action) -> str:
+    """Why nothing can replace an action that its caption states plainly; "" if something can."""
+    if inflect(action.verb, action.tag) != reading.words[action.place].text:
+        return "form not known"
+    if action.particle and action.verb in IDIOMS:
+        return "says little"
+    if action.noun in EMPTY:
+        return "a noun that says nothing"
+    if not action.noun and action.preposition:
+        return "preposition without a noun"
+    if "to do" in action.tails:
+        return "clause or second object"
+    return "says little" if action.verb in ("show", "display", "feature", "animate", "title", "dress") else ""
 
 
 # Why most units of the language cannot stand somewhere; any other reason tells more.
@@ -298,5 +283,5 @@ def farthest(why: Counter[str]) -> str:
     >>> farthest(Counter({"says little": 9, "another caption says it": 1}))
     'another caption says it'
     """
-    telling = [reason for reason, _ in why.most_common() if reason not in _DULL]
-    return next(iter(telling or [reason for reason, _ in why.most_common()]), "")
+    reasons = [reason for reason, _ in why.most_common()]
+    return next((reason for reason in reasons if reason not in _DULL), reasons[0] if reasons else "")
