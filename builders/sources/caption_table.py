@@ -138,13 +138,17 @@ def _json(path: Path) -> Iterator[TableRow]:
 
 
 def _parquet(path: Path) -> Iterator[TableRow]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     number = 0
-    for batch in pq.ParquetFile(path).iter_batches(1000):
-        for row in batch.to_pylist():
-            yield TableRow(f"{path.name}, row {number}", row)
-            number += 1
+    try:
+        for batch in pq.ParquetFile(path).iter_batches(1000):
+            for row in batch.to_pylist():
+                yield TableRow(f"{path.name}, row {number}", row)
+                number += 1
+    except (pa.ArrowException, OSError) as error:
+        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error
 
 
 def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:

@@ -9,7 +9,7 @@ from video_contrast.builders.assembly import sharding
 from video_contrast.builders.assembly.verb_contrasts import _merged
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
-from video_contrast.errors import UsageError
+from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import verb
 
 
@@ -75,5 +75,8 @@ def test_a_name_that_is_no_file_and_no_data_set_is_a_usage_error(tmp_path, capsy
     (tmp_path / "c.txt").write_text("a")
     with pytest.raises(UsageError, match="unknown kind of table"):
         next(read_table(tmp_path / "c.txt"))
+    (tmp_path / "c.parquet").write_text("a")
+    with pytest.raises(VideoContrastError, match=r"c\.parquet: cannot be read as parquet: "):
+        next(read_table(tmp_path / "c.parquet"))
     with pytest.raises(UsageError, match="is a folder"):
         next(read_table(tmp_path))
