@@ -27,7 +27,6 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # The longest files, first: a file is one worker's (--dist loadscope), and the last should not be a long one.
 LONGEST = (
-    "runner/vlm/test_real_clips.py",
     "project/test_docs.py",
     "commands/test_demo.py",
     "teacher/test_runs.py",

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import runner_set
 
 KIND = '''
 """A kind that likes short captions, as a package of its own."""
@@ -55,8 +56,9 @@ def test_the_kind_is_listed_beside_ours(package: Path) -> None:
 
 
 def test_the_kind_scores_like_ours(package: Path, tmp_path: Path) -> None:
+    runner_set.write(tmp_path / "set", n_clips=4)
     done = run(
-        package, "score", "--model", "shortest", "--dataset", "shapes", "--config", "antonym_mc", "--limit", "6",
+        package, "score", "--model", "shortest", "--dataset", str(tmp_path / "set"), "--config", "verb_mc",
         "--output", str(tmp_path / "run"), "--accept", "all",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

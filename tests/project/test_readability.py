@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOMS = ("audit", "builders", "hub_cards", "metrics", "perturbations", "reports", "runner", "teacher", "video_contrast")
 LONGEST = 400  # lines a file
 POSITIONAL = 4  # arguments of a call that may go without a name
@@ -18,9 +20,27 @@ KERNELS = ("torch_kernels.py",)
 OPTIONS = ("builder(",)
 
 
+Trees = dict[Path, ast.Module]
+
+
 def files(repository: Path) -> Iterator[Path]:
     for room in ROOMS:
         yield from sorted((repository / room).rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def trees(repository: Path) -> Trees:
+    """Every file of the package, parsed once; the paths are those within the repository."""
+    return {path.relative_to(repository): ast.parse(path.read_text(encoding="utf-8")) for path in files(repository)}
+
+
+def classes(tree: ast.AST) -> Iterator[ast.ClassDef]:
+    """The classes of a file, those inside of functions and classes too."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for node in getattr(tree, part, []):
+            if isinstance(node, ast.ClassDef):
+                yield node
+            yield from classes(node)
 
 
 def public_functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
@@ -40,29 +60,24 @@ def parameters(function: Function) -> list[str]:
     return [argument.arg for argument in every if argument.arg not in ("self", "cls")]
 
 
-def documented_methods(repository: Path) -> dict[str, set[str]]:
+def documented_methods(trees: Trees) -> dict[str, set[str]]:
     """Class -> its methods whose parameters it or a class above it documents, so that overriding ones need not."""
-    classes = {
-        node.name: node
-        for path in files(repository)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    }
+    named = {node.name: node for tree in trees.values() for node in classes(tree)}
 
     def of(name: str) -> set[str]:
-        node = classes[name]
+        node = named[name]
         own = {m.name for m in node.body if isinstance(m, Function) and "Args:" in (ast.get_docstring(m) or "")}
         above = (getattr(base, "id", getattr(base, "attr", "")) for base in node.bases)
-        return own.union(*(of(base) for base in above if base in classes))
+        return own.union(*(of(base) for base in above if base in named))
 
-    return {name: of(name) for name in classes}
+    return {name: of(name) for name in named}
 
 
-def test_public_functions_of_three_parameters_document_them(repository: Path) -> None:
+def test_public_functions_of_three_parameters_document_them(trees: Trees) -> None:
     bare = []
-    documented = documented_methods(repository)
-    for path in files(repository):
-        for name, function in public_functions(ast.parse(path.read_text(encoding="utf-8"))):
+    documented = documented_methods(trees)
+    for path, tree in trees.items():
+        for name, function in public_functions(tree):
             owner, _, method = name.rpartition(".")
             if method in documented.get(owner, ()):
                 continue
@@ -70,7 +85,7 @@ def test_public_functions_of_three_parameters_document_them(repository: Path) ->
             exempt = any(ast.unparse(mark).startswith((*CONTRACTS, *OPTIONS)) for mark in function.decorator_list)
             exempt |= path.parent.name == "commands" or path.name in KERNELS
             if len(parameters(function)) >= 3 and not exempt and not re.search(r"^Args:$", doc, re.M):
-                bare.append(f"{path.relative_to(repository)}: {name}")
+                bare.append(f"{path}: {name}")
     assert not bare, f"{len(bare)} public functions without Args:\n" + "\n".join(bare)
 
 
@@ -79,30 +94,30 @@ def test_files_are_short(repository: Path) -> None:
     assert not [f"{name}: {lines}" for name, lines in long.items() if lines > LONGEST]
 
 
-def test_a_class_name_means_one_thing(repository: Path) -> None:
+def test_a_class_name_means_one_thing(trees: Trees) -> None:
     places: dict[str, list[str]] = {}
-    for path in files(repository):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(str(path.relative_to(repository)))
+    for path, tree in trees.items():
+        for node in classes(tree):
+            places.setdefault(node.name, []).append(str(path))
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
-def test_calls_name_their_arguments(repository: Path) -> None:
+def test_calls_name_their_arguments(trees: Trees) -> None:
     """`f(a, b, c, d, e)` tells nobody what `e` is. Only calls of our own functions: libraries have their ways."""
     wrong = []
-    for path in files(repository):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        own = {node.name for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef)}
+    for path, tree in trees.items():
+        own, calls = set(), []
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("video_contrast"):
+            if isinstance(node, Function | ast.ClassDef):
+                own.add(node.name)
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("video_contrast"):
                 own |= {alias.asname or alias.name for alias in node.names}
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or len(node.args) <= POSITIONAL:
-                continue
+            elif isinstance(node, ast.Call) and len(node.args) > POSITIONAL:
+                calls.append(node)
+        for node in calls:
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             named = isinstance(node.func, ast.Name) or ast.unparse(node.func).split(".")[0] in (own | {"self"})
             counted = name not in VARIADIC and not any(isinstance(argument, ast.Starred) for argument in node.args)
             if name in own and named and counted:
-                wrong.append(f"{path.relative_to(repository)}:{node.lineno}: {name} with {len(node.args)}")
+                wrong.append(f"{path}:{node.lineno}: {name} with {len(node.args)}")
     assert not wrong, f"{len(wrong)} calls with more than {POSITIONAL} positional arguments:\n" + "\n".join(wrong)

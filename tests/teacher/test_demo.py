@@ -9,7 +9,7 @@ from video_contrast.teacher import demo
 from video_contrast.teacher.sensitivity import changes
 
 SMALL: dict[str, Any] = {
-    "clips": 32, "items": 8, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True,
+    "clips": 16, "items": 6, "progress": False, "epochs": 1, "evaluate_every": 1, "grouped": True, "batch_size": 16,
 }  # fmt: skip
 
 
