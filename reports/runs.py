@@ -186,8 +186,11 @@ def read_rows(key: SetKey) -> list[Row]:
         return folder.rows(key.config, key.split)
     import datasets
 
+    from video_contrast.hub import asked_once
+
     try:
-        return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
+        with asked_once(key.dataset, "dataset"):
+            return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
     except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(
             f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --set"

@@ -9,6 +9,7 @@ from video_contrast.audit.model_answers import ModelAnswers
 from video_contrast.audit.nearest_contrasts import mark_nearest
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import read_json
+from video_contrast.hub import asked_once
 from video_contrast.reports.foreign_logs import inspect_ai, read_logs
 from video_contrast.rows import MultipleChoiceRow, is_perturbed
 from video_contrast.storage import RunFolder, SetFolder
@@ -67,7 +68,8 @@ def open_sources(
     elif path.is_file():
         sources = [_file(path, columns or TableColumns())]
     elif what.count("/") == 1 and not what.startswith((".", "/", "~")):
-        sources = _hub(what, configs, split, columns or TableColumns())
+        with asked_once(what, "dataset"):
+            sources = _hub(what, configs, split, columns or TableColumns())
     else:
         raise UsageError(f"no such file, folder or data set of the Hub: {what}")
     for source in sources:

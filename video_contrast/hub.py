@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 SECONDS = 5.0  # for the connection, and for the answer
+RepoType = Literal["model", "dataset"]
 
 
-def commit(name: str, *, revision: str | None = None, repo_type: Literal["model", "dataset"] = "model") -> str | None:
+def commit(name: str, *, revision: str | None = None, repo_type: RepoType = "model") -> str | None:
     """The commit that a repository's revision stands at.
 
     Args:
@@ -50,12 +51,12 @@ def of_the_connection(error: Exception) -> bool:
     return any(base.__name__ in ("TransportError", "RequestException") for base in type(error).__mro__)
 
 
-def answers(name: str) -> bool:
-    """Whether the Hub answers a question about a model, be it that there is none; False for what can be no name."""
+def answers(name: str, repo_type: RepoType = "model") -> bool:
+    """Whether the Hub answers a question about a name, be it that there is none; False for what can be no name."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
-        return commit(name) is not None
+        return commit(name, repo_type=repo_type) is not None
     except HFValidationError:
         return False
     except HfHubHTTPError:
@@ -63,13 +64,14 @@ def answers(name: str) -> bool:
 
 
 @contextmanager
-def asked_once(name: str) -> Iterator[None]:
-    """Inside, a model is loaded: from a folder, or from the cache and the Hub, from the cache alone if no Hub answers.
+def asked_once(name: str, repo_type: RepoType = "model") -> Iterator[None]:
+    """Inside, a model or a data set is loaded, from the cache alone if it is no folder and the Hub does not answer.
 
     Args:
-        name: Hub id or folder of the model.
+        name: Hub id or folder.
+        repo_type: "model" or "dataset".
     """
-    if Path(name).exists() or answers(name):
+    if Path(name).exists() or answers(name, repo_type):
         yield
     else:
         with offline():

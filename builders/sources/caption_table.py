@@ -154,8 +154,11 @@ def _parquet(path: Path) -> Iterator[TableRow]:
 def _hub(name: str, config: str | None, split: str) -> Iterator[TableRow]:
     import datasets
 
+    from video_contrast.hub import asked_once
+
     try:
-        rows = datasets.load_dataset(name, config, split=split)
+        with asked_once(name, "dataset"):
+            rows = datasets.load_dataset(name, config, split=split)
     except Exception as error:  # the library raises many kinds; all mean that the set cannot be had
         raise UsageError(
             f"no such file, and no data set {name!r} (split {split!r}) could be loaded: {type(error).__name__}: {error}"

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 from fake_hub import point_at
 
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.pretrained import MissingCheckpoint, load
+from video_contrast.reports.xray_sources import open_sources
 
 
-def test_without_a_network_a_missing_model_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_network_what_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from transformers import AutoConfig
 
     waits: list[float] = []
@@ -17,4 +20,8 @@ def test_without_a_network_a_missing_model_is_said_at_once(monkeypatch: pytest.M
     point_at("http://127.0.0.1:9", monkeypatch, tmp_path)
     with pytest.raises(MissingCheckpoint, match="hf download someone/absent"):
         load("someone/absent", AutoConfig, "language_model")
+    with pytest.raises(VideoContrastError, match="no data set 'someone/absent'"):
+        next(read_table("someone/absent"))
+    with pytest.raises(VideoContrastError, match="someone/absent cannot be loaded from the Hub"):
+        open_sources("someone/absent")
     assert waits == []
