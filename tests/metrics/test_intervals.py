@@ -9,7 +9,7 @@ import pytest
 from video_contrast import metrics
 from video_contrast.metrics.bootstrap import median_of_counts
 
-DRAWS = 800
+DRAWS = 500
 RNG = np.random.default_rng(11)
 N = 90
 VIDEOS = RNG.integers(0, 45, N)
@@ -123,14 +123,14 @@ def test_intervals_are_those_of_a_plain_bootstrap(name: str, resamples: list[np.
         options["interval"] = True
     found = measure(everything, **options)
     slow = name == "caption_shift"  # BLEU and ROUGE of 90 pairs a draw
-    drawn = [measure(rows) for rows in (resamples[:200] if slow else resamples)]
+    drawn = [measure(rows) for rows in (resamples[:100] if slow else resamples)]
     for figure in figures:
         values = np.array([result[figure] for result in drawn], float)
         if values.std() == 0:
             assert found[f"{figure}_low"] is None  # draws say nothing
             continue
         low, high = np.quantile(values, [0.025, 0.975], axis=0)
-        # Ends of intervals of 800 draws are off by about a tenth of a standard error; intervals of shares and for few
+        # Ends of intervals of 300 draws are off by about an eighth of a standard error; intervals of shares and for few
         # clusters are wider.
         step = 1.0 if "median" in figure else 0.02
         close = {"abs": 1.3 * float(values.std(axis=0).max()) + step}
