@@ -75,15 +75,10 @@ def _accuracy(hits: NDArray[np.float64], among: NDArray[np.bool_], items: Sequen
 
 
 def suspects(rows: Sequence[MultipleChoiceRow], answers: Sequence[ModelAnswers]) -> SuspectFacts | None:
-    """Items whose key all models contradict in the same way.
+    """Items whose key all models contradict in the same way; None with fewer than two models of known choices.
 
-    Args:
-        rows: the items.
-        answers: of at least two models whose choices are known.
-
-    Returns:
-        The items, and how many would be expected if each model erred by itself, at its own rate, evenly over the wrong
-        candidates: what exceeds that are shared errors, of the key or of the models. None with fewer than two models.
+    Beside them stands how many would be expected if each model erred by itself, at its own rate, evenly over the wrong
+    candidates: what exceeds that are shared errors, of the key or of the models.
     """
     known = [model for model in answers if model.choices]
     if len(known) < 2:
@@ -124,7 +119,6 @@ def power(
         answers: of each model.
         points: the difference, in percentage points.
         accuracy: of both models, 0..1; half way between chance and 1 where None.
-
     """
     clusters = {item.id: item.cluster for item in items}
     difference = points / 100

@@ -15,9 +15,6 @@ def mark_nearest(rows: Sequence[MultipleChoiceRow]) -> tuple[list[MultipleChoice
 
     It stands out where it shares more than half of the words, and no other candidate does.
 
-    Args:
-        rows: of a set without kinds.
-
     Returns:
         The rows, the nearest candidate of each with the kind "contrast" and the others "random", and in how many one
         stands out; the rows as they are and 0 where that are fewer than `SHARE` of them.

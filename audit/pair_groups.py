@@ -22,13 +22,7 @@ def whole_groups(rows: Sequence[MultipleChoiceRow]) -> list[MultipleChoiceRow]:
 
 
 def pair_facts(rows: Sequence[MultipleChoiceRow], results: Sequence[BlindResult]) -> PairFacts | None:
-    """The text score of the strongest blind model on a set of pairs; None where there are no groups.
-
-    Args:
-        rows: of the split.
-        results: of the blind models, an item a row.
-
-    """
+    """The text score of the strongest blind model on the pairs of a split; None where there are no groups."""
     members: dict[str, list[int]] = defaultdict(list)
     whole = {row["id"] for row in whole_groups(rows) if row.get("group")}
     for at, row in enumerate(rows):

@@ -17,15 +17,7 @@ SUMMARY = "form of the candidates (length, overlap with the others and the quest
 
 
 def features(texts: Sequence[str], question: str = "") -> Floats:
-    """Returns what the form of each candidate is, less the mean over the item's candidates.
-
-    Args:
-        texts: the candidates of an item.
-        question: what they answer; "" where they are captions.
-
-    Returns:
-        float64[k, m], without a unit.
-    """
+    """Returns float64[k, m]: what the form of each candidate of an item is, less the mean over its candidates."""
     words = [_WORD.findall(text.lower()) for text in texts]
     kinds = [set(of_text) for of_text in words]
     question_words = set(_WORD.findall(question.lower()))
@@ -59,14 +51,9 @@ def features(texts: Sequence[str], question: str = "") -> Floats:
 
 
 def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> list[Floats]:
-    """Scores the candidates of every item by a logistic regression that was fitted on the other folds.
+    """Scores every item's candidates, float64[k] each, by a logistic regression that was fitted on the other folds.
 
-    Args:
-        tables: float64[k, m] of each item (`features`), the true candidate first.
-        fold: of each item, int64[n].
-
-    Returns:
-        float64[k] for each item, higher for what looks true.
+    The tables are those of `features`, the true candidate first; `fold` holds the fold of each item.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -85,14 +72,9 @@ def cross_fitted_features(tables: Sequence[Floats], fold: NDArray[np.int64]) -> 
 
 
 def common_position_scores(positions: Sequence[Sequence[int]], fold: NDArray[np.int64]) -> list[Floats]:
-    """Scores each candidate by how often its place holds the true one in the other folds.
+    """Scores each candidate by how often its place (in the published order) holds the true one in the other folds.
 
-    Args:
-        positions: places in the published order of each item's candidates, the true one's first.
-        fold: of each item, int64[n].
-
-    Returns:
-        float64[k] for each item: counts.
+    The positions are those of each item's candidates, the true one's first; `fold` holds the fold of each item.
     """
     width = 1 + max(max(of_item) for of_item in positions)
     true = np.array([of_item[0] for of_item in positions])

@@ -14,12 +14,7 @@ _COVERAGE = {"base": "on the base caption", "eligible": "on any caption"}
 
 
 def build_report(record: SetRecord, configs: Sequence[str]) -> list[str]:
-    """Returns the lines that a build prints of its configs: counts of what was read, then a line a table.
-
-    Args:
-        record: of the set.
-        configs: that were built; those that the record lacks were left out, which the builder said.
-    """
+    """Returns the lines that a build prints of its configs: counts of what was read, then a line a table."""
     lines = []
     counts = record.get("facts", {}).get("counts", {})
     read = [f"{name.replace('_', ' ')} {n:,}" for name, n in counts.items() if isinstance(n, int) and n]

@@ -33,12 +33,7 @@ _NAMES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M
 
 
 def dataset_card(record: SetRecord, folder: SetFolder) -> str:
-    """The card of a built set as markdown; its YAML carries configs, splits and features.
-
-    Args:
-        record: what is known of the set.
-        folder: the set; example rows are read from it.
-    """
+    """The card of a built set as markdown, with example rows; its YAML carries configs, splits and features."""
     import yaml
 
     facts = record.get("facts", {})

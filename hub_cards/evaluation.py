@@ -8,11 +8,7 @@ _SCORED = ("test", "validation")  # the split of a task, in order of preference
 
 
 def evaluation(record: SetRecord) -> str:
-    """The set's `eval.yaml`: a task a config and score, on the split that is scored.
-
-    Args:
-        record: what is known of the set.
-    """
+    """The set's `eval.yaml`: a task a config and score, on the split that is scored."""
     import yaml
 
     facts = record.get("facts", {})

@@ -32,12 +32,7 @@ _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bo
 
 
 def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
-    """The set's Croissant description: one file object a parquet file, one record set a config and split.
-
-    Args:
-        record: what is known of the set.
-        folder: the set; its files are hashed.
-    """
+    """The set's Croissant description: one file object a parquet file, one record set a config and split."""
     facts = record.get("facts", {})
     files, record_sets = [], []
     for config, entry in sorted(record["configs"].items()):

@@ -6,7 +6,7 @@ another step (`video-contrast push RUN MODEL`), by default as a pull request, si
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -14,9 +14,6 @@ from video_contrast.hub_cards.markdown import render
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import RunRecord
 from video_contrast.storage.self_test import self_test_lines
-
-if TYPE_CHECKING:
-    pass
 
 # What is reported of a config: key of the metrics, task's ending, name.
 SCORES = {
@@ -90,10 +87,6 @@ def write_results(run: str | Path, dataset: str | None = None) -> list[Path]:
     """Writes `.eval_results/<set>.yaml`, `model-index.yaml` and `RESULTS.md` into a run's directory.
 
     Equal metrics give equal bytes. A run without a clean condition has nothing to report, and gets no file.
-
-    Args:
-        run: a finished run directory.
-        dataset: as for `results_of`.
     """
     folder = RunFolder.open(run)
     results, record = results_of(run, dataset), folder.record
@@ -145,12 +138,7 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
 
 
 def result_card(results: list[Result], record: RunRecord) -> str:
-    """The card of a run's results, as markdown.
-
-    Args:
-        results: of `results_of`.
-        record: of the run.
-    """
+    """The card of a run's results, as markdown."""
     notes = [_notes(result, record) for result in results]
     tested = self_test_lines(record)
     return render("results.md.jinja", results=results, record=record, notes=notes, tested=tested)

@@ -2,12 +2,8 @@
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from video_contrast.hub_cards.markdown import render
-
-if TYPE_CHECKING:
-    pass
 
 
 def space_card(name: str, *, body: str = "") -> str:

@@ -20,12 +20,7 @@ TABLE = table_path(CONFIG, SPLIT)
 
 
 def video_table(paths: Sequence[str], repo: str) -> bytes:
-    """The table as parquet: `video_path`, and `video`, which names the file in the repository.
-
-    Args:
-        paths: of the clips in the repository.
-        repo: USER/NAME.
-    """
+    """The table as parquet: `video_path`, and `video`, which names the file in the repository USER/NAME."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -7,5 +7,5 @@ people_contrasts.py, verb_contrasts.py, frame_contrasts.py    contrasts of peopl
 may_be_true.py    negatives that may be true all the same
 multiple_choice.py    random distractors, and the candidates at seeded places
 reasons.py    why clips fell out, in words
-sharding.py, tag_cache.py    work dealt out to processes; tags kept between builds
+sharding.py    work dealt out to processes
 """

@@ -5,7 +5,7 @@ at a time, so that a generator that uses a model always gets large batches.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -17,6 +17,8 @@ from video_contrast.seeds import Streams
 from video_contrast.storage.set_records import Facts
 
 CaptionChoice = Literal["eligible", "base"]
+TrainingCaptions = Callable[[], Sequence[str]]
+TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from video_contrast.builders.assembly.multiple_choice import (
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.perturbations.language.store import tag_cache
 from video_contrast.rows import Row
 from video_contrast.storage.set_records import Facts
 
@@ -51,6 +52,7 @@ class ContrastPlan:
     missing: Mapping[str, str] = field(default_factory=dict)  # config -> what must be given before it can be built
 
 
+@tag_cache()
 def build_configs(
     name: str,
     configs: Sequence[str],

@@ -1,11 +1,11 @@
 """The options of contrast sets that builders share, and the plan that they make."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from video_contrast.builders.assembly.clip_contrasts import CaptionChoice
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, TrainingCaptions, TrainingVideos
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.frame_contrasts import FrameContrasts, FramesOptions
 from video_contrast.builders.assembly.people_contrasts import GenderContrasts, PersonIdContrasts
@@ -13,8 +13,6 @@ from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbO
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
 
-Captions = Callable[[], Sequence[str]]
-TrainingVideos = Callable[[], Mapping[str, Sequence[str]]]  # video -> its captions
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
 # What the contrast-set paper reports (appendix D).
@@ -72,7 +70,7 @@ class GenderAndVerbOptions(ContrastSetOptions):
 
 def contrast_plan(
     options: ContrastSetOptions,
-    training: Captions,
+    training: TrainingCaptions,
     *,
     training_videos: TrainingVideos | None = None,
     casts: Casts | None = None,

@@ -1,5 +1,6 @@
 """What was changed between two captions: the one span of words in which they differ."""
 
+import re
 from collections.abc import Callable
 
 from video_contrast.perturbations.contrast import Edit
@@ -34,15 +35,15 @@ def difference(old: str, new: str, generator: str) -> Edit:
     before, after = old.split(), new.split()
     head, tail = _common(before, after)
     gone, put = before[head : len(before) - tail], after[head : len(after) - tail]
-    text = new
-    start = _offset(text, head)
-    end = _offset(text, len(after) - tail - 1) + len(put[-1]) if put else start
+    places = [match.span() for match in re.finditer(r"\S+", new)]  # of the words of `after`
+    start = places[head][0] if head < len(after) else len(new)
+    end = places[len(after) - tail - 1][1] if put else start
     antonym = False
     if gone and put:
         # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
         first, second = _base(gone, lemma), _base(put, lemma)
         antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
-    return Edit(text, " ".join(gone), new=text[start:end], start=start, generator=generator, antonym=antonym)
+    return Edit(new, " ".join(gone), new=new[start:end], start=start, generator=generator, antonym=antonym)
 
 
 def _base(words: list[str], lemma: Callable[[str, str], str]) -> str:
@@ -56,13 +57,3 @@ def _common(before: list[str], after: list[str]) -> tuple[int, int]:
     head = next((n for n in range(most) if before[n] != after[n]), most)
     tail = next((n for n in range(most - head) if before[-1 - n] != after[-1 - n]), most - head)
     return head, tail
-
-
-def _offset(text: str, number: int) -> int:
-    """Where word `number` of a text begins (the end of the text where there is no such word)."""
-    at = 0
-    for word in text.split()[:number]:
-        at = text.index(word, at) + len(word)
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at

@@ -2,13 +2,13 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Annotated, Literal
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
-from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts
+from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts, TrainingVideos
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generators.frames import (
@@ -39,26 +39,16 @@ class FramesOptions:
 
 @dataclass(kw_only=True)
 class FrameContrasts:
-    """The verb (or object) contrasts of a set by counted frames.
-
-    Attributes:
-        target: "verb" or "object".
-        quality: how sure one wants to be of a contrast, against how many clips get one.
-        parser: "auto", "shallow" or the name of a spaCy model.
-        training: returns the captions of training videos by video id, added to the shipped counts; None: none are.
-        explain: say for each clip without a contrast why it has none.
-        seed: of the choice.
-        printed_notes: notes that were printed already, also by the contrasts that go with these.
-    """
+    """The verb (or object) contrasts of a set by counted frames."""
 
     target: Target = "verb"
     quality: Quality = "balanced"
     parser: str = "auto"
-    training: Callable[[], Mapping[str, Sequence[str]]] | None = None
-    explain: bool = False
-    seed: int = 0
+    training: TrainingVideos | None = None  # added to the shipped counts
+    explain: bool = False  # say for each clip without a contrast why it has none
+    seed: int = 0  # of the choice
     record: Facts = field(default_factory=dict)
-    printed_notes: set[str] = field(default_factory=set)
+    printed_notes: set[str] = field(default_factory=set)  # also by the contrasts that go with these
 
     def for_objects(self) -> "FrameContrasts":
         """Returns the object contrasts that go with these verb contrasts."""

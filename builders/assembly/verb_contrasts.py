@@ -1,12 +1,12 @@
 """Verb and object contrasts in builders: the pipeline made from a builder's options, and its record for the card."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from video_contrast.builders.assembly.clip_contrasts import Attempt
+from video_contrast.builders.assembly.clip_contrasts import Attempt, TrainingCaptions, TrainingVideos
 from video_contrast.builders.assembly.sharding import spread, world_size
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, Tagger
@@ -60,37 +60,20 @@ class VerbOptions(EditOptions):
 
 @dataclass(kw_only=True)
 class VerbContrasts:
-    """The verb (or object) contrasts of a set.
+    """The verb (or object) contrasts of a set."""
 
-    Attributes:
-        training: returns the captions whose words are counted; called when they are needed.
-        options: generator and constraints.
-        seed: of every draw.
-        num_proc: processes that count words.
-        target: "verb" or "object".
-        training_videos: returns captions of training videos by video, which are added to the counts that the
-            constraint `lift` reads; None: none are.
-        per_caption: how many contrasts of different verbs (things) a caption is asked for.
-        chat: answers in place of the chat model that the options name.
-        on_reject: told of every candidate that a constraint rejects.
-    """
-
-    training: Callable[[], Sequence[str]]
-    options: VerbOptions
-    seed: int = 0
-    num_proc: int = 1
+    training: TrainingCaptions  # the captions whose words are counted, called when they are needed
+    options: VerbOptions  # generator and constraints
+    seed: int = 0  # of every draw
+    num_proc: int = 1  # processes that count words
     target: Literal["verb", "object"] = "verb"
-    training_videos: Callable[[], Mapping[str, Sequence[str]]] | None = None
-    per_caption: int = 1
-    chat: "Chat | None" = None
-    on_reject: "OnReject | None" = None
+    training_videos: TrainingVideos | None = None  # added to the counts that the constraint `lift` reads
+    per_caption: int = 1  # how many contrasts of different verbs (things) a caption is asked for
+    chat: "Chat | None" = None  # answers in place of the chat model that the options name
+    on_reject: "OnReject | None" = None  # told of every candidate that a constraint rejects
 
     def __post_init__(self) -> None:
-        """Unknown names are said before captions are counted or models are looked for.
-
-        Raises:
-            UsageError: no such constraint, or an option that is not name=value.
-        """
+        """Unknown names are said before captions are counted or models are looked for."""
         names = self.options.constraint_names()
         if names is not None and self.target == "verb":
             from video_contrast.perturbations.contrast.verb import constraint_names
@@ -127,11 +110,7 @@ class VerbContrasts:
 
     @cached_property
     def pipeline(self) -> "Pipeline":
-        """The pipeline; made, and the training captions counted, at first use.
-
-        Raises:
-            UsageError, VideoContrastError: an unknown name, or a model or file that is absent.
-        """
+        """The pipeline; made, and the training captions counted, at first use."""
         from video_contrast.perturbations.contrast.pipeline import Pipeline
 
         generator_options = named_values(self.options.generator_options, "--generator-options")
@@ -197,24 +176,15 @@ def _merged(parts: Sequence["WordCounts"]) -> "WordCounts":
     """Counts of a corpus from the counts of its parts."""
     from video_contrast.perturbations.contrast.verb import WordCounts
 
-    uses, otherwise = Counter[str](), Counter[str]()
-    frames: dict[str, Counter[str]] = {}
-    company: dict[tuple[str, str], Counter[str]] = {}
+    whole = WordCounts(0, Counter(), otherwise=Counter(), frames={}, company={}, tagger=parts[0].tagger)
     for part in parts:
-        uses.update(part.uses)
-        otherwise.update(part.otherwise)
+        whole.uses.update(part.uses)
+        whole.otherwise.update(part.otherwise)
         for kind, counts in part.frames.items():
-            frames.setdefault(kind, Counter()).update(counts)
+            whole.frames.setdefault(kind, Counter()).update(counts)
         for pair, counts in part.company.items():
-            company.setdefault(pair, Counter()).update(counts)
-    return WordCounts(
-        sum(part.size for part in parts),
-        uses,
-        otherwise=otherwise,
-        frames=frames,
-        company=company,
-        tagger=parts[0].tagger,
-    )
+            whole.company.setdefault(pair, Counter()).update(counts)
+    return replace(whole, size=sum(part.size for part in parts))
 
 
 def named_values(text: str | None, option: str) -> dict[str, object]:

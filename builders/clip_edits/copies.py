@@ -15,12 +15,8 @@ from video_contrast.files import resolve_under, sha256
 def merged_copies(clips: Sequence[CaptionedClip], root: Path) -> tuple[list[CaptionedClip], int]:
     """Merges clips that are the same span of files with the same bytes; the first name stays, with all captions.
 
-    Args:
-        clips: in the order of their table.
-        root: the video root; files that are not there are left for others to report.
-
-    Returns:
-        The clips, and how many of them became part of another one.
+    Returns the clips, and how many of them became part of another one. Files that are not there are left for others
+    to report.
     """
     first_names = _first_names([clip.video_path for clip in clips], root)
     sources = {clip.video_path: clip for clip in reversed(clips)}

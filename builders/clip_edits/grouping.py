@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import cast
 
@@ -16,6 +16,7 @@ from video_contrast.rows import MultipleChoiceRow, SegmentColumns, multiple_choi
 from video_contrast.video import BrokenVideo
 
 TRIED = 16  # partners of a clip that are tried before it is left out
+TurnName = tuple[int, str, str, int]  # of the random streams of a turn
 GroupsOfClips = list[tuple[tuple[SourceClip, ...], EditedGroup]]
 
 
@@ -33,68 +34,59 @@ def groups_of(
     Returns:
         The groups with their clips, and how many clips fell out, by reason.
     """
-    groups: GroupsOfClips = []
-    counts: Counter[str] = Counter()
+    grouping = _Grouping(kind, options)
     for turn in range(options.partners if kind.clips > 1 else 1):
-        _one_turn(kind, clips, options, groups=groups, counts=counts, name=(seed, "clip_edits", kind.name, turn))
-    groups.sort(key=lambda group: [clip.id for clip in group[0]])
+        grouping.turn(clips, (seed, "clip_edits", kind.name, turn))
+    groups = sorted(grouping.groups, key=lambda group: [clip.id for clip in group[0]])
     if options.items is not None and options.items < len(groups):
         drawn = seeds.stream(seed, "clip_edits", "items", kind.name).permutation(len(groups))[: options.items]
         groups = [groups[int(n)] for n in sorted(drawn)]
-    return groups, counts
+    return groups, grouping.counts
 
 
-def _one_turn(
-    kind: EditKind,
-    clips: Sequence[SourceClip],
-    options: ClipEditOptions,
-    *,
-    groups: GroupsOfClips,
-    counts: Counter[str],
-    name: tuple[int, str, str, int],
-) -> None:
-    """Uses every clip once, if it can be: joined with the first of some others that suit it."""
-    former = {frozenset(clip.id for clip in members) for members, _ in groups}
-    free = {clip.id: clip for clip in _shuffled(clips, *name)}
-    if kind.same_video and name[-1] == 0:
-        for pair in _neighbours(clips):
-            if all(clip.id in free for clip in pair):
-                _try(kind, pair, options, groups=groups, free=free, name=name)
-    while free:
-        first, *others = free.values()
-        reason = None
-        for partners in _partners(kind, first, others):
-            tried = (first, *partners)
-            if frozenset(clip.id for clip in tried) in former:
-                continue
-            reason = _try(kind, tried, options, groups=groups, free=free, name=name)
-            if reason is None:
-                break
-        else:
-            counts[reason or "no_other_clip_to_join"] += 1
-            free.pop(first.id)
+@dataclass
+class _Grouping:
+    """The groups of a kind while they are made."""
 
+    kind: EditKind
+    options: ClipEditOptions
+    groups: GroupsOfClips = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)  # clips that fell out, by reason
 
-def _try(
-    kind: EditKind,
-    clips: tuple[SourceClip, ...],
-    options: ClipEditOptions,
-    *,
-    groups: GroupsOfClips,
-    free: dict[str, SourceClip],
-    name: tuple[int, str, str, int],
-) -> str | None:
-    """Makes a group of these clips, which are then used; the reason where it cannot be made."""
-    rng = seeds.stream(*name, *(clip.id for clip in clips))
-    try:
-        groups.append((clips, kind.make(clips, options, rng)))
-    except LeftOut as why:
-        return str(why)
-    except BrokenVideo:
-        return "video_could_not_be_read"
-    for clip in clips:
-        free.pop(clip.id)
-    return None
+    def turn(self, clips: Sequence[SourceClip], name: TurnName) -> None:
+        """Uses every clip once, if it can be: joined with the first of some others that suit it."""
+        former = {frozenset(clip.id for clip in members) for members, _ in self.groups}
+        free = {clip.id: clip for clip in _shuffled(clips, *name)}
+        if self.kind.same_video and name[-1] == 0:
+            for pair in _neighbours(clips):
+                if all(clip.id in free for clip in pair):
+                    self._try(pair, free, name)
+        while free:
+            first, *others = free.values()
+            reason = None
+            for partners in _partners(self.kind, first, others):
+                tried = (first, *partners)
+                if frozenset(clip.id for clip in tried) in former:
+                    continue
+                reason = self._try(tried, free, name)
+                if reason is None:
+                    break
+            else:
+                self.counts[reason or "no_other_clip_to_join"] += 1
+                free.pop(first.id)
+
+    def _try(self, clips: tuple[SourceClip, ...], free: dict[str, SourceClip], name: TurnName) -> str | None:
+        """Makes a group of these clips, which are then used; the reason where it cannot be made."""
+        rng = seeds.stream(*name, *(clip.id for clip in clips))
+        try:
+            self.groups.append((clips, self.kind.make(clips, self.options, rng)))
+        except LeftOut as why:
+            return str(why)
+        except BrokenVideo:
+            return "video_could_not_be_read"
+        for clip in clips:
+            free.pop(clip.id)
+        return None
 
 
 def _partners(kind: EditKind, first: SourceClip, others: Sequence[SourceClip]) -> Iterator[tuple[SourceClip, ...]]:

@@ -32,15 +32,7 @@ class Motion:
 
 
 def motion_of(root: Path, clip: Clip) -> Motion:
-    """Measures a clip on 16 of its frames.
-
-    Args:
-        root: the video root.
-        clip: a span of a file.
-
-    Raises:
-        BrokenVideo: the file cannot be read.
-    """
+    """Measures a clip on 16 of its frames; a file that cannot be read is a `BrokenVideo`."""
     import cv2
 
     footage = footage_of(root, clip)

@@ -98,10 +98,6 @@ def content(caption: str) -> frozenset[str]:
 def first_that(rewrite: Callable[[str], Rewritten], clip: SourceClip) -> tuple[str, Rewritten]:
     """The first of a clip's captions that can be rewritten, and what it becomes.
 
-    Args:
-        rewrite: raises `LeftOut` where it cannot.
-        clip: whose captions are tried.
-
     Raises:
         LeftOut: none can; the reason of the first.
     """

@@ -49,11 +49,7 @@ def perturbed(
 
 
 def _clean_config(folder: SetFolder, config: str | None) -> str:
-    """The config that is perturbed.
-
-    Raises:
-        UsageError: no such config, several to choose from, or one that is perturbed already.
-    """
+    """The config that is perturbed: the one that is named, the only one, or the retrieval config."""
     known = folder.configs
     clean = config or (known[0] if len(known) == 1 else "retrieval")
     if clean not in known:

@@ -7,7 +7,6 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
 from video_contrast.builders.assembly.contrast_plan import GenderAndVerbOptions, contrast_plan, existing
-from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions, training_videos
@@ -52,8 +51,7 @@ def captions(
     if human is not None and "verb_human_mc" in configs and (lost := _unmatched(human, clips)):
         facts["warnings"] = [lost]
     all_configs = set(configs) == set(CONFIGS)
-    with tag_cache():
-        return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=all_configs)
+    return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=all_configs)
 
 
 def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str, str]]:

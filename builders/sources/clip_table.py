@@ -51,7 +51,7 @@ class VideoTable:
             UsageError: no such column.
             VideoContrastError: a path that leaves the video root, or a bad time; names the line.
         """
-        path = relative_path(column(row, self.video_column, place, "--video-column"), self, place)
+        path = self._relative(column(row, self.video_column, place, "--video-column"), place)
         start, end = (
             seconds(column(row, name, place, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
@@ -60,6 +60,25 @@ class VideoTable:
             raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
         name = str(column(row, self.id_column, place, "--id-column")) if self.id_column else None
         return Span(path, start, end, name)
+
+    def _relative(self, value: object, place: str) -> str:
+        """A video's path as the tables store it: relative to the video root, POSIX."""
+        text = str(value or "").strip()
+        path = Path(text)
+        if path.is_absolute() and self.video_root is not None:
+            try:
+                text = path.resolve().relative_to(self.video_root.resolve()).as_posix()
+            except ValueError:
+                why = f"{text!r} does not lie under --video-root {self.video_root}"
+                raise VideoContrastError(f"{place}: {why}") from None
+        text = text.removeprefix("./")
+        if not is_safe_relative(text):
+            hint = "; give --video-root" if path.is_absolute() else ""
+            raise VideoContrastError(
+                f"{place}: column {self.video_column!r} must be a path relative to the video root, with '/' and "
+                f"without '..', not {text!r}{hint}"
+            )
+        return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +122,6 @@ def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]
     """Reads the clips of a table.
 
     Rows of the same video, start and end (or of the same id) are one clip. Empty captions are counted and left out.
-
-    Args:
-        table: where it is, and its columns.
 
     Returns:
         Clips in the order of their first rows, and counts ("rows", "clips", "captions", "empty_captions",
@@ -191,34 +207,6 @@ def check_ids(clips: list[CaptionedClip], source: str) -> None:
                 f"{source}: {other.video_path} and {clip.video_path} would both have the id {clip.id!r}; "
                 "give each clip an id of its own with --id-column"
             )
-
-
-def relative_path(value: object, table: VideoTable, place: str) -> str:
-    """Returns a video's path as the tables store it: relative to the video root, POSIX.
-
-    Args:
-        value: of the cell.
-        table: whose `video_root` makes absolute paths relative.
-        place: of the row, for the message.
-
-    Raises:
-        VideoContrastError: the path leaves the video root.
-    """
-    text = str(value or "").strip()
-    path = Path(text)
-    if path.is_absolute() and table.video_root is not None:
-        try:
-            text = path.resolve().relative_to(table.video_root.resolve()).as_posix()
-        except ValueError:
-            raise VideoContrastError(f"{place}: {text!r} does not lie under --video-root {table.video_root}") from None
-    text = text.removeprefix("./")
-    if not is_safe_relative(text):
-        hint = "; give --video-root" if path.is_absolute() else ""
-        raise VideoContrastError(
-            f"{place}: column {table.video_column!r} must be a path relative to the video root, with '/' and without "
-            f"'..', not {text!r}{hint}"
-        )
-    return text
 
 
 def _clip(entry: _Rows) -> CaptionedClip:

@@ -14,13 +14,13 @@ from video_contrast.builders.assembly.clip_contrasts import contrast_clips
 from video_contrast.builders.assembly.configs import Tables, add_config, random_config
 from video_contrast.builders.assembly.contrast_plan import ContrastOptions, select_splits
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row, random_items
-from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.clip_table import CaptionTable, read_clips, training_captions
 from video_contrast.builders.sources.feint6k import CITATION
 from video_contrast.builders.sources.msrvtt import MsrVttFolder
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.language.store import tag_cache
 from video_contrast.storage.set_records import Facts
 
 CONFIGS = ("rcad", "random6", "retrieval")
@@ -81,6 +81,7 @@ def counterfactual(
     return built
 
 
+@tag_cache()
 def _rcad(
     clips: Sequence[CaptionedClip], training: list[str], negatives: int, options: ContrastOptions, *, split: str
 ) -> tuple[Tables, Facts]:
@@ -92,16 +93,14 @@ def _rcad(
         num_proc=options.num_proc,
         per_caption=negatives,
     )
-    with tag_cache():
-        contrasts = contrast_clips(
-            verbs,
-            clips,
-            seed=options.seed,
-            caption=options.caption,
-            per_caption=negatives,
-            num_proc=options.num_proc,
-        )
-        record = verbs.facts()
+    contrasts = contrast_clips(
+        verbs,
+        clips,
+        seed=options.seed,
+        caption=options.caption,
+        per_caption=negatives,
+        num_proc=options.num_proc,
+    )
     rows = []
     for clip in clips:
         if clip.id in contrasts.edits:
@@ -114,4 +113,4 @@ def _rcad(
         "options": negatives + 1,
         "splits": {split: size},
     }
-    return {split: rows}, facts | record
+    return {split: rows}, facts | verbs.facts()

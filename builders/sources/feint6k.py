@@ -6,11 +6,10 @@ caption, then five whose action a person changed. `video_id` carries the folder;
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, retrieval_rows
 from video_contrast.builders.assembly.configs import Tables, add_config, leave_out
@@ -32,13 +31,12 @@ CITATION = (
 CONFIGS = tuple(f"{task}_{source}" for source in SOURCES for task in ("rcad", "random6", "retrieval"))
 
 
-@dataclass(frozen=True)
-class Block:
-    """The six captions of one video; the first is true."""
+class Block(NamedTuple):
+    """The six captions of one video: its clip with the true one, and the five that a person changed."""
 
     place: str
-    video_id: str
-    captions: tuple[str, ...]
+    clip: CaptionedClip
+    negatives: tuple[str, ...]
 
 
 @builder("feint6k", configs=CONFIGS, requirements="the released csv files of Feint6K (CC BY-NC 4.0)")
@@ -69,15 +67,14 @@ def feint6k(
             for config in of_source:
                 leave_out(built, config, f"give --{source} FILE, the released csv", optional=optional)
         elif of_source:
-            blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"))
-            clips = clips_of(blocks, video_pattern)
+            blocks = read_blocks(existing(path, "it must be the released csv", f"--{source}"), video_pattern)
             for config in of_source:
-                tables, config_facts = _table(config.removesuffix(f"_{source}"), blocks, clips, seed)
+                tables, config_facts = _table(config.removesuffix(f"_{source}"), blocks, seed)
                 add_config(built, config, tables, config_facts, optional=optional)
     return built
 
 
-def read_blocks(path: str | Path) -> list[Block]:
+def read_blocks(path: Path, video_pattern: str) -> list[Block]:
     """Reads the blocks of a released csv.
 
     Raises:
@@ -107,7 +104,10 @@ def read_blocks(path: str | Path) -> list[Block]:
             )
         if video in blocks:
             raise VideoContrastError(f"{first}: {video!r} has a block already, at {_line(blocks[video].place)}")
-        blocks[video] = Block(first, video, tuple(text for _, _, text in of_video))
+        true, *negatives = (text for _, _, text in of_video)
+        video_path = video_pattern.format(video_id=video)
+        clip = CaptionedClip(id=video, video_id=video, video_path=video_path, captions=(true,), cluster=video)
+        blocks[video] = Block(first, clip, tuple(negatives))
     return list(blocks.values())
 
 
@@ -115,57 +115,32 @@ def _line(place: str) -> str:
     return place.rpartition(", ")[2]
 
 
-def clips_of(blocks: Sequence[Block], pattern: str = "{video_id}.mp4") -> list[CaptionedClip]:
-    """The videos with their true captions."""
-    return [
-        CaptionedClip(
-            id=block.video_id,
-            video_id=block.video_id,
-            video_path=pattern.format(video_id=block.video_id),
-            captions=(block.captions[0],),
-            cluster=block.video_id,
-        )
-        for block in blocks
-    ]
-
-
-def _table(task: str, blocks: Sequence[Block], clips: Sequence[CaptionedClip], seed: int) -> tuple[Tables, Facts]:
+def _table(task: str, blocks: Sequence[Block], seed: int) -> tuple[Tables, Facts]:
+    clips = [block.clip for block in blocks]
     if task == "retrieval":
         facts: Facts = {"negatives": "all other videos", "splits": {"test": {"items": len(clips)}}}
         return {"test": retrieval_rows(clips)}, facts
     if task == "random6":  # the control of the paper's figure 1
         items, counts = random_items(clips, seed=seed, candidates=SIZE)
         rows = [random_row(item) for item in items]
+        facts = {"negatives": "five true captions of other videos", "generator": "random"}
     else:
-        rows, counts = counterfactual_rows(blocks, clips, seed)
-    facts = {
-        "negatives": "five true captions of other videos"
-        if task == "random6"
-        else "five captions with a changed action",
-        "options": SIZE,
-        "generator": "human" if task == "rcad" else "random",
-        "splits": {"test": {"items": len(rows), "counts": dict(counts)}},
-    }
-    return {"test": rows}, facts
+        rows, counts = _counterfactual_rows(blocks, seed)
+        facts = {"negatives": "five captions with a changed action", "generator": "human"}
+    size = {"items": len(rows), "counts": dict(counts)}
+    return {"test": rows}, facts | {"options": SIZE, "splits": {"test": size}}
 
 
-def counterfactual_rows(
-    blocks: Sequence[Block], clips: Sequence[CaptionedClip], seed: int
-) -> tuple[list[MultipleChoiceRow], Counter[str]]:
-    """Returns one item a block, and counts of the blocks by what became of them.
+def _counterfactual_rows(blocks: Sequence[Block], seed: int) -> tuple[list[MultipleChoiceRow], Counter[str]]:
+    """One item a block, and counts of the blocks by what became of them.
 
     A block with a negative that says what the true caption says (up to case, spacing and closing marks) has no one
     right answer and is left out. A negative that stands twice is taken once: its item has fewer candidates.
-
-    Args:
-        blocks: of the released file.
-        clips: of the same videos, in the same order.
-        seed: of the places of the candidates.
     """
     rows: list[MultipleChoiceRow] = []
     counts = Counter({"built": 0})
-    for block, clip in zip(blocks, clips, strict=True):
-        true, *negatives = block.captions
+    for _, clip, negatives in blocks:
+        true = clip.captions[0]
         different = list({normal(text): text for text in reversed(negatives)}.values())[::-1]
         if normal(true) in map(normal, negatives):
             counts["negative_equals_truth"] += 1

@@ -14,7 +14,6 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import add_config, build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
-from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import utf8_text
 from video_contrast.builders.sources.captions import read_casts
@@ -62,16 +61,15 @@ def lsmdc_ids(
         "counts": {name: len(part) for name, part in parts.items()},
         "split": "80/10/10 within movies, so test characters are seen in training",
     }
-    with tag_cache():
-        built = build_configs(
-            "lsmdc_ids",
-            [config for config in configs if not (released and config == "verb_human_mc")],
-            {name: parts[name] for name in selected},
-            plan,
-            facts=facts,
-            retrieval_splits=parts,
-            optional=set(configs) == set(CONFIGS),
-        )
+    built = build_configs(
+        "lsmdc_ids",
+        [config for config in configs if not (released and config == "verb_human_mc")],
+        {name: parts[name] for name in selected},
+        plan,
+        facts=facts,
+        retrieval_splits=parts,
+        optional=set(configs) == set(CONFIGS),
+    )
     if released and "verb_human_mc" in configs:
 
         def video_path(clip: str) -> str:

@@ -14,7 +14,6 @@ from video_contrast.builders.assembly.contrast_plan import (
     existing,
     select_splits,
 )
-from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.released import is_released, released_config
 from video_contrast.errors import UsageError, VideoContrastError
@@ -79,16 +78,8 @@ def msrvtt(
     built_from = {split: clips[split] for split in selected if split != "test_1k_a"}
     if "test_1k_a" in selected:
         built_from.setdefault("test", clips["test"])
-    with tag_cache():
-        built = build_configs(
-            "msrvtt",
-            [config for config in configs if config not in released],
-            built_from,
-            plan,
-            facts=facts,
-            retrieval_splits=clips,
-            optional=optional,
-        )
+    ours = [config for config in configs if config not in released]
+    built = build_configs("msrvtt", ours, built_from, plan, facts=facts, retrieval_splits=clips, optional=optional)
     for config in built.tables:
         if config != "retrieval" and "test_1k_a" in selected:
             _add_one_k_a(built, config, clips["test_1k_a"], keep_test="test" in selected)

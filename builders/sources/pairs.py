@@ -41,7 +41,7 @@ def pairs(
     seed: Annotated[int, "of the places of the candidates"] = 0,
 ) -> BuiltSet:
     """Two-way items from any list of pairs of captions, as published benchmarks have them."""
-    rows, counts = read_pairs(table, true=true, false=false, kind=kind, seed=seed)
+    rows, counts = _read_pairs(table, true=true, false=false, kind=kind, seed=seed)
     warn(CONFIG, counts[COUNT], counts["built"])
     facts: Facts = {
         "pretty_name": "Pairs of captions",
@@ -63,26 +63,13 @@ def pairs(
     return built
 
 
-def read_pairs(
-    table: VideoTable, *, true: str, false: str, kind: str | None = None, seed: int = 0
+def _read_pairs(
+    table: VideoTable, *, true: str, false: str, kind: str | None, seed: int
 ) -> tuple[list[MultipleChoiceRow], Counter[str]]:
-    """Reads the pairs of a table, each as a row with two candidates.
+    """The pairs of a table, each as a row with two candidates; and counts.
 
-    Args:
-        table: where it is, and which columns name the clip.
-        true: column with the true caption.
-        false: column with the false caption, or a list of them: each makes a pair.
-        kind: column with the kind of the false caption; `contrast` where it is None or the cell is empty.
-        seed: of the places of the candidates.
-
-    Returns:
-        The rows, and counts: "rows" of the table, "built" pairs, those that were left out by reason, and those of which
-        the negative may be true (`may_be_true`).
-
-    Raises:
-        UsageError: no such file or column.
-        VideoContrastError: a row with more than one true caption, a bad path or time, a kind that is reserved, or one
-            id for two clips; the message names the line.
+    These are the "rows" of the table, "built" pairs, those that were left out by reason, and those of which the
+    negative may be true (`may_be_true`).
     """
     pairs: list[_Pair] = []
     counts = Counter({"rows": 0, "built": 0})

@@ -1,6 +1,6 @@
 """Reads contrast sets that others released: tables of `clip`, `ending0` ..., `label`, taken as they are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,25 +51,34 @@ def read_released(path: str | Path) -> list[ReleasedItem]:
     return items
 
 
-def released_rows(
-    items: Sequence[ReleasedItem],
-    kind: str,
-    *,
-    video_path: Callable[[str], str],
-    cluster: Callable[[str], str] = str,
-) -> list[MultipleChoiceRow]:
-    """Returns a released set as our table: candidates, positions, labels and order as they are.
+def is_released(path: str | Path) -> bool:
+    """Whether a file is a five-option TSV (by its header) rather than a list of negatives.
+
+    Raises:
+        UsageError: no such file.
+    """
+    if not Path(path).is_file():
+        raise UsageError(f"no such file: {path}")
+    for _, row in read_table(path):
+        return "ending0" in row and "label" in row
+    return False
+
+
+def released_config(
+    path: Path, kind: str, *, video_path: Callable[[str], str], cluster: Callable[[str], str] = str
+) -> tuple[dict[str, list[MultipleChoiceRow]], Facts]:
+    """Returns a released set as our table, candidates, places, labels and order as they are, and what its card says.
 
     The contrast among the candidates is the one nearest to the true caption; the release does not mark it.
 
     Args:
-        items: of the file.
-        kind: of the contrasts, one of `rows.KINDS`.
+        path: of the file.
+        kind: of its contrasts, one of `rows.KINDS`.
         video_path: clip -> path of its video under the video root.
         cluster: clip -> source video; by default each clip is one of its own.
     """
     rows = []
-    for item in items:
+    for item in read_released(path):
         place = item.contrast()
         kinds = ["random"] * len(item.candidates)
         kinds[item.label], kinds[place] = "true", kind
@@ -87,34 +96,6 @@ def released_rows(
                 cluster=cluster(item.clip),
             )
         )
-    return rows
-
-
-def is_released(path: str | Path) -> bool:
-    """Whether a file is a five-option TSV (by its header) rather than a list of negatives.
-
-    Raises:
-        UsageError: no such file.
-    """
-    if not Path(path).is_file():
-        raise UsageError(f"no such file: {path}")
-    for _, row in read_table(path):
-        return "ending0" in row and "label" in row
-    return False
-
-
-def released_config(
-    path: Path, kind: str, *, video_path: Callable[[str], str], cluster: Callable[[str], str] = str
-) -> tuple[dict[str, list[MultipleChoiceRow]], Facts]:
-    """Returns the table of a released file, taken as it is, and what its card says.
-
-    Args:
-        path: of the file.
-        kind: of its contrasts, one of `rows.KINDS`.
-        video_path: clip -> path of its video under the video root.
-        cluster: clip -> source video; by default each clip is one of its own.
-    """
-    rows = released_rows(read_released(path), kind, video_path=video_path, cluster=cluster)
     facts = {
         "negatives": "the released file, options, positions and order as they are",
         "kind": kind,

@@ -6,7 +6,6 @@ from typing import Annotated
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
-from video_contrast.builders.assembly.tag_cache import tag_cache
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.caption_table import column, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
@@ -53,16 +52,15 @@ def youcook2(
             split: {"clips": len(rows), "videos": len({clip.cluster for clip in rows})} for split, rows in clips.items()
         },
     }
-    with tag_cache():
-        return build_configs(
-            "youcook2",
-            configs,
-            {name: clips[name] for name in selected},
-            plan,
-            facts=facts,
-            retrieval_splits=clips,
-            optional=set(configs) == set(CONFIGS),
-        )
+    return build_configs(
+        "youcook2",
+        configs,
+        {name: clips[name] for name in selected},
+        plan,
+        facts=facts,
+        retrieval_splits=clips,
+        optional=set(configs) == set(CONFIGS),
+    )
 
 
 def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[CaptionedClip]], list[str]]:

@@ -2,7 +2,8 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -64,3 +65,17 @@ class CaptionStore:
 def user_store() -> Path:
     """The file of the user's cache that builds share."""
     return cache_dir() / "captions.sqlite"
+
+
+@contextmanager
+def tag_cache() -> Iterator[None]:
+    """Keeps tags of words between builds in the user's cache (unless VIDEO_CONTRAST_TAGS names another file)."""
+    name = "VIDEO_CONTRAST_TAGS"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = str(user_store())
+    try:
+        yield
+    finally:
+        del os.environ[name]
