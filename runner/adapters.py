@@ -22,11 +22,7 @@ OLDEST_PEFT = (0, 14)  # the first that leaves layers out by name (`exclude_modu
 
 
 def check_peft(why: str) -> None:
-    """Raises a UsageError where peft is absent or too old.
-
-    Args:
-        why: what needs it, for the message.
-    """
+    """Raises a UsageError where peft is absent or too old; `why` is what needs it."""
     from packaging.version import Version
 
     try:

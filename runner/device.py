@@ -78,9 +78,7 @@ def device_of(job: Job, processes: Processes) -> tuple[str, str]:
 def perturbing_device(job: Job, device: str) -> str | None:
     """The torch device on which frames are perturbed, where a perturbation has a kernel there; None: numpy.
 
-    Args:
-        job: whose `--perturb-on` decides; `auto` takes a GPU and leaves the CPU to numpy.
-        device: of the model.
+    `--perturb-on auto` takes a GPU and leaves the CPU to numpy.
     """
     wanted = job.options.perturb_on
     return device if wanted == "device" or (wanted == "auto" and device.startswith("cuda")) else None

@@ -52,12 +52,7 @@ def halved(size: int, counts: RunCounts) -> int:
 
 
 class Batcher:
-    """Passes batches to an encoder.
-
-    Args:
-        size: the batch size to begin with.
-        counts: is told of batches, and of a size that was halved.
-    """
+    """Passes batches to an encoder."""
 
     def __init__(self, size: int, counts: RunCounts) -> None:
         self.size = size

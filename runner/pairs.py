@@ -24,10 +24,9 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, PairScorer, Question, ScoreResult
 from video_contrast.runner.memory import halved, unless_out_of_memory
 from video_contrast.runner.plan import Plan, PlannedTable
-from video_contrast.runner.prefilter import Prefilter
 from video_contrast.runner.reading import ClipReader
 from video_contrast.video import Clip
 
@@ -84,12 +83,7 @@ class Pairing:
 
 
 class PairResults:
-    """The results in a run's directory.
-
-    Args:
-        folder: where the files are.
-        rank: the number of this process; every process and attempt writes a file of its own.
-    """
+    """The results in a run's directory."""
 
     def __init__(self, folder: Path, rank: int) -> None:
         self.folder = folder
@@ -136,6 +130,47 @@ class PairResults:
         if self._handle is not None:
             self._handle.close()
             self._handle = None
+
+
+class Prefilter:
+    """The coarse encoder of a pair scorer, with each text encoded once."""
+
+    def __init__(self, model: PairScorer) -> None:
+        assert model.coarse is not None
+        self.model = model
+        self.encoder: Encoder = model.coarse
+        self._rows: dict[str, np.ndarray] = {}
+
+    def applies(self, texts: Sequence[str]) -> bool:
+        """Whether there is anything to leave out: more texts than are to be scored."""
+        return len(texts) > self.model.prefilter
+
+    def score(self, clip: ClipFrames, texts: Sequence[str], position: int) -> ScoreResult:
+        """Returns the scorer's scores of the best texts; all others below them, in the order of coarse similarity.
+
+        Args:
+            clip: the frames.
+            texts: captions of all clips.
+            position: of the item in the run.
+
+        Returns:
+            float64[k]. The parts of a text that was left out hold its `coarse` similarity only.
+        """
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        for begin in range(0, len(fresh), 64):
+            batch = fresh[begin : begin + 64]
+            self._rows.update(zip(batch, self.encoder.encode_texts(batch), strict=True))
+        video = self.encoder.encode_prepared([self.encoder.prepare(clip)])
+        coarse = self.encoder.join(video, np.stack([self._rows[text] for text in texts]))[0].astype(np.float64)
+        best = np.argsort(-coarse, kind="stable")[: self.model.prefilter]
+        fine = self.model.score(clip, [texts[i] for i in best], position=position)
+        # Below the worst fine score by at least 1, and equal where the coarse similarities are.
+        scores = fine.scores.min() - 1.0 - (coarse.max() - coarse)
+        scores[best] = fine.scores
+        parts = [{"coarse": float(value)} for value in coarse]
+        for at, part in zip(best, fine.parts or [{}] * len(best), strict=True):
+            parts[at] = {**part, **parts[at]}
+        return ScoreResult(scores, parts, fine.counts)
 
 
 def score_pairs(

@@ -17,6 +17,7 @@ from video_contrast.errors import VideoContrastError
 T = TypeVar("T")
 MEETING = datetime.timedelta(minutes=10)
 WAITING = datetime.timedelta(days=1)
+ENDED = "another process of the run ended before its work was done"
 
 
 class Processes:
@@ -77,7 +78,7 @@ class Processes:
         if self.count > 1:
             import torch.distributed
 
-            with _another_ended():
+            with _one_sentence(ENDED):
                 torch.distributed.broadcast_object_list(box, src=0, group=self._group)
         if box[1] is not None:
             raise box[1]
@@ -90,7 +91,7 @@ class Processes:
         import torch.distributed
 
         values: list[Any] = [None] * self.count
-        with _another_ended():
+        with _one_sentence(ENDED):
             torch.distributed.all_gather_object(values, value, group=self._group)
         return values
 
@@ -108,7 +109,3 @@ def _one_sentence(what: str) -> Iterator[None]:
         raise VideoContrastError(
             f"{what}: see the messages of the others. What is done is kept; run the same command again to go on"
         ) from error
-
-
-def _another_ended() -> Any:
-    return _one_sentence("another process of the run ended before its work was done")

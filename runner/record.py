@@ -79,10 +79,6 @@ def _replaced(videos: Mapping[str, VideoFile], loaded: LoadedSet, video_root: Pa
 def claim(run: RunFolder, identity: Identity) -> None:
     """Makes the directory this run's, or finds that it is.
 
-    Args:
-        run: the directory.
-        identity: what it is for; see `runner.job.identity`.
-
     Raises:
         UsageError: it was made for something else; the message says what differs.
     """

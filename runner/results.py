@@ -96,9 +96,6 @@ def _pairs(scored: TableScores) -> Numbers:
 def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
     """The scores of a group, `[k captions, k videos]`, caption j true for video j.
 
-    Args:
-        members: the label and the scores of each clip's row.
-
     >>> caption_matrix([(1, np.array([0.1, 0.8])), (0, np.array([0.9, 0.2]))])
     array([[0.9, 0.1],
            [0.2, 0.8]])
@@ -108,7 +105,6 @@ def caption_matrix(members: Sequence[tuple[int, np.ndarray]]) -> np.ndarray:
 
 def _rotations(scored: TableScores) -> Numbers:
     """Where options were asked about in every rotation: the share of items that are right in all of them."""
-    from video_contrast.metrics import right_in_all_rotations
     from video_contrast.metrics.ranks import choice_ranks
 
     names = sorted({name for parts in scored.parts for part in parts or () for name in part if name[:8] == "rotation"})
@@ -121,9 +117,8 @@ def _rotations(scored: TableScores) -> Numbers:
             if parts and all(name in part for part in parts):
                 row = np.array([[part[name] for part in parts]])
                 hits[at, column] = choice_ranks(row, np.array([item.label])).hit(1)[0]
-    shares = right_in_all_rotations(hits, clusters=[item.cluster for item in scored.items], interval=True)
-    sides = {f"right_in_all_rotations_{side}": shares[f"right_in_all_{side}"] for side in ("low", "high")}
-    return {"right_in_all_rotations": shares["right_in_all"], **sides, "rotations": len(names)}
+    shares = _right_in_all("rotations", hits, [item.cluster for item in scored.items])
+    return shares | {"rotations": len(names)}
 
 
 def _clips(scored: TableScores) -> Numbers:
@@ -131,8 +126,6 @@ def _clips(scored: TableScores) -> Numbers:
 
     On TemporalBench this is the multiple binary accuracy of its paper.
     """
-    from video_contrast.metrics import right_in_all_rotations
-
     hits: dict[tuple[str, float | None, float | None], list[float]] = {}
     clusters = {}
     hit_of = item_hits(scored)
@@ -145,9 +138,15 @@ def _clips(scored: TableScores) -> Numbers:
     table = np.ones((len(hits), max(map(len, hits.values()))))  # what is not asked is not wrong
     for at, own in enumerate(hits.values()):
         table[at, : len(own)] = own
-    shares = right_in_all_rotations(table, clusters=list(clusters.values()), interval=True)
-    sides = {f"right_in_all_of_clip_{side}": shares[f"right_in_all_{side}"] for side in ("low", "high")}
-    return {"right_in_all_of_clip": shares["right_in_all"], **sides, "clips": len(hits)}
+    return _right_in_all("of_clip", table, list(clusters.values())) | {"clips": len(hits)}
+
+
+def _right_in_all(name: str, hits: np.ndarray, clusters: Sequence[str]) -> Numbers:
+    """The share of rows of hits without a miss, with its interval."""
+    from video_contrast.metrics import right_in_all_rotations
+
+    shares = right_in_all_rotations(hits, clusters=clusters, interval=True)
+    return {f"right_in_all_{name}{side}": shares[f"right_in_all{side}"] for side in ("", "_low", "_high")}
 
 
 def item_hits(scored: TableScores) -> dict[str, tuple[float, str]]:

@@ -74,10 +74,6 @@ def score(
 def score_job(job: Job, *, in_memory: bool = False) -> RunResult:
     """Carries out a job, or reads what it wrote before if it is finished.
 
-    Args:
-        job: what is asked for.
-        in_memory: whether its folder is a temporary one.
-
     Raises:
         UsageError, VideoContrastError: as `score`.
     """

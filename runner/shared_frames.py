@@ -82,12 +82,7 @@ def frames_by_themselves(model: Encoder) -> bool:
 
 
 def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
-    """Which views of a plan can be pooled; a clip that cannot be read or is not shown whole is recorded.
-
-    Args:
-        encoding: of the run.
-        reader: says where the videos are and how they are sampled.
-    """
+    """Which views of a plan can be pooled; a clip that cannot be read or is not shown whole is recorded."""
     views: list[SharedView] = []
     found: dict[str, SharedFrame] = {}
     for clip in encoding.plan.views:

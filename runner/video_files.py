@@ -33,11 +33,7 @@ def root_of(job: Job) -> Path:
 
 
 def from_hub(repository: str, names: Collection[str]) -> Path | None:
-    """Fetches videos of a data set of the Hub, or finds them in its cache where the Hub cannot be reached.
-
-    Args:
-        repository: owner/name of the data set.
-        names: paths in the repository; those that it does not hold are left out.
+    """Fetches the videos that a data set of the Hub holds, or finds them in its cache where it cannot be reached.
 
     Returns:
         The folder that the paths are relative to; None where the repository holds none of them.

@@ -14,10 +14,6 @@ class Batches:
 
     The library's samplers draw from a state that goes on; here an epoch's order is a function of seed and epoch alone,
     so a run that is resumed in any epoch, by any number of processes, has the batches that it would have had.
-
-    Args:
-        clips, groups, size, seed: as of `batches`.
-        epoch: the first one.
     """
 
     def __init__(

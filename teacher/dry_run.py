@@ -4,7 +4,7 @@ steps, and the time of a step as measured here. Nothing is written.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.options import OptionValues
 from video_contrast.rows import RetrievalRow
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator
-from video_contrast.teacher.negative_recipe import NegativeRecipe
+from video_contrast.teacher.negative_recipe import CaptionEdits, NegativeRecipe
 from video_contrast.teacher.options import TeachOptions
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.splits import read_splits
@@ -128,24 +129,15 @@ def _questions(dataset: str | Path, request: TeachOptions, recipe: NegativeRecip
     """What `generate` estimates of both splits."""
     from video_contrast.teacher.generation import GenerateOptions, generate
 
+    edits: OptionValues = {field.name: getattr(request, field.name) for field in fields(CaptionEdits)}
+    edits["generator_options"] = _without_server(recipe.options)
     options = GenerateOptions(
-        output=request.store or request.output / "store",
-        config=request.config,
-        generator="llm",
-        generator_model=recipe.model,
-        generator_options=_without_server(recipe.options),
-        constraints=recipe.constraints,
-        constraint_options=recipe.constraint_settings,
-        tagger=recipe.tagger,
-        negatives=request.negatives,
-        seed=request.seed,
-        price_in=prices[0],
-        price_out=prices[1],
-        dry_run=True,
-    )
+        **edits, output=request.store or request.output / "store", config=request.config, seed=request.seed,
+        price_in=prices[0], price_out=prices[1], dry_run=True,
+    )  # fmt: skip
     names = SetFolder.open(dataset).splits(request.config)
     splits = [request.split, *([request.validation] if request.validation in names else [])]
-    results = [generate(dataset, request=replace(options, split=split), say=_silent) for split in splits]
+    results = [generate(dataset, request=replace(options, split=split), say=lambda _: None) for split in splits]
     estimates = [estimate for result in results if (estimate := result["estimate"]) is not None]
     facts: dict[str, Fact] = {
         "questions": sum(estimate.questions for estimate in estimates),
@@ -160,10 +152,6 @@ def _without_server(options: str | None) -> str | None:
     """The options of a chat model that change what is asked; where its server and its answers are does not."""
     parts = [part for part in (options or "").split(",") if part.partition("=")[0].strip() not in ("endpoint", "store")]
     return ",".join(parts) or None
-
-
-def _silent(_: str) -> None:
-    return None
 
 
 def _seconds(

@@ -56,7 +56,7 @@ def prepare(
     from video_contrast.runner.kinds.loading import Tokens
 
     here, folder, progress = PartialState(), request.store or request.output / "store", say is not None
-    say = say or _silent
+    say = say or (lambda _: None)
     tokens = Tokens(checkpoint.processor.tokenizer, pairs.model.config)
     images = getattr(checkpoint.processor, "image_processor", None) or checkpoint.processor.video_processor
     stores: dict[str, StoredFrames] = {}
@@ -103,7 +103,3 @@ def _part(
         {**row, "video_id": rows[clip]["video_id"]} for row, clip in zip(captions, clips, strict=True)
     ]
     return Part(store, clips, taught, groups=groups and [groups[clip] for clip in clips])
-
-
-def _silent(_: str) -> None:
-    return None

@@ -40,10 +40,6 @@ def check_model(name: str, automatic: str, option: str) -> None:
 def check_encoder(name: str, option: str = "--encoder") -> None:
     """Checks that a sentence encoder can be had.
 
-    Args:
-        name: a folder or Hub id; a bare name is one of sentence-transformers.
-        option: what names it, for messages.
-
     Raises:
         VideoContrastError: it is neither a folder with weights, nor in the cache, nor on the Hub.
     """

@@ -93,12 +93,7 @@ class NegativeRecipe:
     def source(
         self, target: Literal["verb", "object"], corpus: Mapping[str, Sequence[str]]
     ) -> "VerbContrasts | FrameNegatives":
-        """The generator and its constraints. For things there are fewer generators: those without a model stand in.
-
-        Args:
-            target: what is changed.
-            corpus: the captions of each training video, whose words are counted.
-        """
+        """The generator and its constraints. For things there are fewer generators: those without a model stand in."""
         from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
         from video_contrast.teacher.frame_negatives import FrameNegatives
 

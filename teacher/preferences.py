@@ -184,10 +184,6 @@ def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: Any)
 def check_trainable(model: str | Path, pairs: str | Path) -> None:
     """What would only fail, or train without pictures, once the model is loaded.
 
-    Args:
-        model: folder or Hub id of the base.
-        pairs: a folder that `export_preferences` wrote.
-
     Raises:
         UsageError: the installed TRL is absent or too old, or the folder holds no training data.
         VideoContrastError: the base has no chat template.

@@ -16,9 +16,6 @@ SWAPS = {"action": ("antonym", "counterfactual", "verb"), "object": ("object",)}
 def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
     """Change of similarity s(v, swapped) - s(v, caption) of every clean contrast in a run of the runner.
 
-    Args:
-        run: the run's folder.
-
     Returns:
         "action" and "object" -> float64[n]; negative where the model notices the swap.
     """

@@ -30,7 +30,7 @@ from video_contrast.builders.shapes.world import (
 )
 from video_contrast.seeds import stream
 from video_contrast.teacher import tiny_models
-from video_contrast.teacher.shapes_towers import embed_clips, embed_texts
+from video_contrast.teacher.tiny_models import embed_clips, embed_texts
 from video_contrast.untyped import Tokenizer, TorchModel
 
 STEPS = 1100

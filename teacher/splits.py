@@ -27,11 +27,7 @@ class SplitRows:
 
 
 def read_splits(dataset: str | Path, options: DataOptions) -> SplitRows:
-    """Reads the rows to learn from and to stop by.
-
-    Args:
-        dataset: folder or Hub id.
-        options: config and splits; without a validation split a tenth of the clips is set aside.
+    """Reads the rows to learn from and to stop by; without a validation split a tenth of the clips is set aside.
 
     Raises:
         UsageError, VideoContrastError: there is no such set, config or split.

@@ -91,12 +91,7 @@ def open_store(
 
 
 def none_readable(clips: int, first: str) -> VideoContrastError:
-    """What is said where no clip of a split can be read.
-
-    Args:
-        clips: how many there are.
-        first: why the first one cannot.
-    """
+    """What is said where no clip of a split can be read."""
     return VideoContrastError(
         f"none of the {counted(clips, 'video')} can be read; the first: {first} (--video-root says where paths start)"
     )

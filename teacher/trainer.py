@@ -39,16 +39,7 @@ WEIGHTS = "model.safetensors"
 
 
 class TeachTrainer(Trainer):
-    """`transformers.Trainer` for clips, captions and their negatives; the module says what is ours and why.
-
-    Args:
-        pairs: the model.
-        data: what to learn from, and what to stop by.
-        options: of the training.
-        arguments: of the library.
-        rates: the highest learning rate of each part of the model (`TrainingOptions.rates`).
-        epoch: the first one that is gone through.
-    """
+    """`transformers.Trainer` for clips, captions and their negatives; the module says what is ours and why."""
 
     control: TrainerControl
     _logged: int = 0  # the step of the last losses that were logged

@@ -15,12 +15,7 @@ MANY = 0.05  # the share of cut captions that is doubtful
 
 
 def check_captions(probe: Probe, texts: Sequence[str]) -> Iterator[Outcome]:
-    """The verdicts "ends", "truncated", "case" and "scripts".
-
-    Args:
-        probe: the items.
-        texts: all texts of the plan.
-    """
+    """The verdicts "ends", "truncated", "case" and "scripts"; `texts` are all of the plan."""
     yield _ends(probe, texts)
     yield _truncated(probe, texts)
     yield _case(probe)

@@ -14,12 +14,7 @@ ONE_LENGTH = 0.01  # by how much lengths may differ: rounding in half precision
 
 
 def check_recipe(source: ModelSource, kind: str) -> Outcome | None:
-    """The verdict "recipe"; None for models that are no checkpoints.
-
-    Args:
-        source: the model.
-        kind: the name of the kind that runs it.
-    """
+    """The verdict "recipe"; None for models that are no checkpoints."""
     if not source.config:
         return None
     recipe = recipe_of(source, kind)

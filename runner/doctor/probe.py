@@ -110,12 +110,7 @@ class Probe:
         return isinstance(self.model, PairScorer) and self.model.together
 
     def unmoved(self, says: str, *, may_be_small: bool = False) -> tuple[State, str]:
-        """The state and the words of a verdict on scores that did not change where they should have.
-
-        Args:
-            says: the words.
-            may_be_small: whether the change may vanish in half precision.
-        """
+        """The verdict on scores that did not change where they should have, but for what half precision may hide."""
         if isinstance(self.model, PairScorer) and self.model.in_steps:
             return "doubt", f"{says}; or its plain answers, without probabilities, are too coarse to show it"
         return "doubt" if may_be_small and self.half else "fail", says
@@ -213,11 +208,8 @@ def grey(clip: ClipFrames) -> ClipFrames:
 def make_probe(run: Run, *, scored: bool = False) -> Probe:
     """Items of a plan: clips evenly spread over it, each with a caption that no other has; every clip is decoded once.
 
-    Clips that cannot be read are passed over: the run will count them.
-
-    Args:
-        run: that is to come, of an encoder or a pair scorer.
-        scored: pass over clips that the model does not take, too.
+    Clips that cannot be read are passed over: the run will count them. So are clips that the model does not take, where
+    it has `scored` them.
     """
     assert isinstance(run.model, Encoder | PairScorer)
     job = run.job

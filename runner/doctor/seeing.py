@@ -18,10 +18,6 @@ def check_frames(probe: Probe, sampled: int) -> Outcome:
 
     A clip of one frame, repeated, gets another clip's frame at one place after the other: the scores must change. Where
     they do not, the two frames change parts, so that a maximum over frames shows it too.
-
-    Args:
-        probe: the items.
-        sampled: frames a clip that the run asks for.
     """
     count = len(probe.clips[0].frames)
     if count != sampled:

@@ -67,12 +67,7 @@ def _is_testable(scores: np.ndarray) -> bool:
 
 
 def _gain(probe: Probe, shown: np.ndarray) -> np.ndarray:
-    """By how much each clip's own caption beats the mean of the others that it was scored with: float64[n].
-
-    Args:
-        probe: the items.
-        shown: float64[n, k], scores of every clip with `captions_of` it.
-    """
+    """By how much each clip's own caption beats the mean of the others that it was scored with: float64[n]."""
     n = len(shown)
     scores = np.full((n, n), np.nan)
     for row in range(n):

@@ -54,11 +54,6 @@ class ScoringOptions:
 class GenerativeScorer(PairScorer):
     """Scores captions of one clip with a generative model.
 
-    Args:
-        model: the transformers model, in evaluation mode.
-        processor: its processor, with a chat template.
-        options: how to score.
-
     Attributes:
         sharing: "on", or "off: ..." with the reason why the prefix could not be shared (for some clips at least).
         counters: what this process's scoring cost so far: items, tokens, passes of the vision tower.

@@ -98,12 +98,7 @@ def _limit(model: TorchModel) -> int:
 
 
 class MatchingHead:
-    """A model that reads a frame and a caption together: BridgeTower (two classes) and ViLT (one ranking logit).
-
-    Args:
-        model: in evaluation mode.
-        processor: its processor.
-    """
+    """A model that reads a frame and a caption together: BridgeTower (two classes) and ViLT (one ranking logit)."""
 
     def __init__(self, model: TorchModel, processor: Processor) -> None:
         self.model = model

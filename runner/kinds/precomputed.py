@@ -31,11 +31,7 @@ MANIFEST = "precomputed.json"
 
 
 class Precomputed(TextScorer):
-    """Looks similarities up by the names of clips and texts.
-
-    Args:
-        folder: where `precomputed.json` lies.
-    """
+    """Looks similarities up by the names of clips and texts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

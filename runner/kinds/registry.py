@@ -30,7 +30,14 @@ def kind_options(declared: type) -> tuple[KindOption, ...]:
     """The options that a dataclass declares (see `video_contrast.options`); its `NOT_NUMERIC` change no number."""
     without_effect = getattr(declared, "NOT_NUMERIC", ())
     return tuple(
-        KindOption(name, type(option.default), option.default, option.help, option.choices, name not in without_effect)
+        KindOption(
+            name,
+            type(option.default),
+            option.default,
+            option.help,
+            choices=option.choices,
+            numeric=name not in without_effect,
+        )  # fmt: skip
         for name, option in options_of(declared).items()
     )
 

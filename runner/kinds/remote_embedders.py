@@ -93,11 +93,6 @@ def interface_of(model: TorchModel) -> Interface | None:
 class RemoteEncoder(DualEncoder):
     """A model with one of the interfaces of this file.
 
-    Args:
-        model: in evaluation mode.
-        interface: of the model.
-        processor: the checkpoint's own; None where the interface needs none.
-
     Raises:
         VideoContrastError: the checkpoint has a tokenizer in place of the processor that makes its pixels.
     """
@@ -157,7 +152,8 @@ class RemoteEncoder(DualEncoder):
 
         encode = getattr(self.model, self.interface.methods[1])
         if self.interface.family == "Cosmos-Embed1":
-            return encode(**{name: _tensor(value, self.model) for name, value in self.processor(text=texts).items()})
+            tokens = {name: torch.as_tensor(value) for name, value in self.processor(text=texts).items()}
+            return encode(**on_device(tokens, self.model))
         if self.interface.family == "LanguageBind":
             tokenizer = tokenizer_of(self.processor)
             tokens = tokenizer(
@@ -174,10 +170,3 @@ def _projected(output: Tensor) -> Tensor:
     named = next((getattr(output, name) for name in ("visual_proj", "text_proj") if hasattr(output, name)), None)
     rows = pooled(output) if named is None else named
     return rows.reshape(rows.shape[0], -1)
-
-
-def _tensor(value: Any, model: TorchModel) -> Tensor:
-    import torch
-
-    tensor = torch.as_tensor(value).to(model.device)
-    return tensor.to(model.dtype) if tensor.is_floating_point() else tensor

@@ -129,17 +129,15 @@ class ServedScorer(PairScorer):
             if self.canary is None:
                 self.canary = likelihood.canary(sent, captions)
         text = prompts.DESCRIBE if question is None else question.text
-        scores: list[float] = []
-        parts: list[dict[str, float]] = []
+        scored: list[tuple[float, dict[str, float]] | None] = []
         for caption, tokens in zip(captions, likelihood.log_probabilities(sent, captions, text, cost), strict=True):
             if not tokens or not all(is_log_probability(log) for _, log in tokens):
-                scores.append(math.nan)
-                parts.append({"unparseable": 1.0})
+                scored.append(None)
                 continue
             total = sum(log for _, log in tokens)
-            scores.append(total / {"sum": 1, "token": len(tokens), "char": len(caption)}[self.options.norm])
-            parts.append({"sum": total, "n_tokens": float(len(tokens)), "n_chars": float(len(caption))})
-        return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
+            per = {"sum": 1, "token": len(tokens), "char": len(caption)}[self.options.norm]
+            scored.append((total / per, {"sum": total, "n_tokens": len(tokens), "n_chars": len(caption)}))
+        return _result(scored)
 
     def _asked(self, sent: SentClip, questions: Sequence[str], cost: Cost) -> list[Answer]:
         """Answers to questions about a clip."""
@@ -149,18 +147,15 @@ class ServedScorer(PairScorer):
 
     def _yesno(self, sent: SentClip, captions: Sequence[str], cost: Cost) -> ScoreResult:
         answers = self._asked(sent, [prompts.YESNO.format(caption=caption) for caption in captions], cost)
-        scores: list[float] = []
-        parts: list[dict[str, float]] = []
+        scored: list[tuple[float, dict[str, float]] | None] = []
         for answer in answers:
             logs = _logs(answer, (prompts.YES, prompts.NO))
             if logs is None:
-                scores.append(math.nan)
-                parts.append({"unparseable": 1.0})
-            else:
-                yes, no = logs.tolist()
-                scores.append(1.0 / (1.0 + math.exp(no - yes)) if no - yes < 700 else 0.0)
-                parts.append({"yes": yes, "no": no})
-        return ScoreResult(np.array(scores), parts, {"unparseable": sum("unparseable" in part for part in parts)})
+                scored.append(None)
+                continue
+            yes, no = logs.tolist()
+            scored.append((1.0 / (1.0 + math.exp(no - yes)) if no - yes < 700 else 0.0, {"yes": yes, "no": no}))
+        return _result(scored)
 
     def _answered(self, sent: SentClip, captions: Sequence[str], question: Question, cost: Cost) -> ScoreResult:
         """One answer to a question of yes or no."""
@@ -184,6 +179,13 @@ class ServedScorer(PairScorer):
             seed=self.options.option_seed,
             question=question,
         )
+
+
+def _result(scored: Sequence[tuple[float, dict[str, float]] | None]) -> ScoreResult:
+    """Scores and parts of captions; None is an answer that says nothing of its caption."""
+    rows = [(math.nan, {"unparseable": 1.0}) if row is None else row for row in scored]
+    parts = [{name: float(value) for name, value in part.items()} for _, part in rows]
+    return ScoreResult(np.array([score for score, _ in rows]), parts, {"unparseable": list(scored).count(None)})
 
 
 def _logs(answer: Answer, forms: Sequence[tuple[str, ...]]) -> np.ndarray | None:

@@ -14,12 +14,7 @@ MILLION = 1_000_000
 
 
 def estimate(work: Work, options: KindOptions) -> dict[str, float]:
-    """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off.
-
-    Args:
-        work: how many captions and items, and how long.
-        options: of the kind.
-    """
+    """Requests, tokens and price of a run, before anything is asked; stored answers are not taken off."""
     scoring = options.get("scoring", "yesno")
     letter = scoring == "letter"
     turns = work.captions / max(1, work.items) if letter and options.get("rotations") == "rotate" else 1.0

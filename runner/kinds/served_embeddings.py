@@ -160,12 +160,7 @@ class ServedEmbedder(DualEncoder):
 
 
 def estimate(work: Work, options: KindOptions) -> dict[str, float]:
-    """Requests, tokens and price of a run: every view and every caption once.
-
-    Args:
-        work: how many clips and captions.
-        options: of the kind.
-    """
+    """Requests, tokens and price of a run: every view and every caption once."""
     requests = work.clips + work.texts
     frames = work.clips * work.frames * float(options.get("tokens_per_frame", 256))
     tokens = frames + requests * PROMPT_TOKENS + work.text_characters / CHARACTERS_A_TOKEN

@@ -78,10 +78,6 @@ class Likelihood:
     def canary(self, sent: SentClip, captions: Sequence[str]) -> dict[str, float]:
         """Tests the server; nothing is kept, and nothing comes from the store.
 
-        Args:
-            sent: a clip.
-            captions: texts about it.
-
         Returns:
             The largest differences, in nats a token.
 

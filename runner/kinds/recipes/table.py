@@ -12,12 +12,7 @@ SAVED = {"sentence_transformers": SENTENCE, "reranker": RERANKER, "late_interact
 
 
 def recipe_of(source: ModelSource, kind: str) -> Recipe | None:
-    """The recipe by which a model is asked; None where no one has written one.
-
-    Args:
-        source: the model.
-        kind: the name of the kind that runs it.
-    """
+    """The recipe by which a model is asked; None where no one has written one."""
     if kind in SAVED and (source.modules is not None or kind != "late_interaction"):
         return SAVED[kind]
     named = (recipe for recipe in ALL if source.architecture and source.architecture in recipe.classes)
