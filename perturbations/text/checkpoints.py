@@ -85,7 +85,7 @@ def produced_by(name: str, models: str | Sequence[str] | None = None) -> str:
     names = () if models in (RULES, (RULES,)) else names_of(name, models)
     revisions = {checkpoint: stored_revision(checkpoint) for checkpoint in names}
     if not names or (name in WITH_RULES and models is None and None in revisions.values()):
-        from video_contrast.perturbations.text.passive_parsed import parser
+        from video_contrast.perturbations.text.passive import parser
 
         return " and ".join([RULES, *filter(None, [parser()])])
     return ",".join(f"{checkpoint}@{(revision or 'absent')[:12]}" for checkpoint, revision in revisions.items())

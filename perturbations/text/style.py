@@ -15,8 +15,7 @@ from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.pretrained import MissingCheckpoint
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import checkpoints
-from video_contrast.perturbations.text.passive import passive
-from video_contrast.perturbations.text.passive_parsed import parses
+from video_contrast.perturbations.text.passive import parses, passive
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.seeds import stream
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel

@@ -9,7 +9,7 @@ from video_contrast.perturbations.language.fitting import fix_article, like_case
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
 from video_contrast.perturbations.text.imperative import base, imperatives
-from video_contrast.perturbations.text.noun_phrases import PEOPLE
+from video_contrast.perturbations.text.passive.lists import PEOPLE
 from video_contrast.perturbations.text.words import FUNCTION_WORDS, how_many, pick, sample
 
 _PARTS = {"NN": "n", "VB": "v", "JJ": "a", "RB": "r"}

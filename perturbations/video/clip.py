@@ -6,7 +6,6 @@ frame does not depend on which other frames were sampled. Severity is not part o
 differ in strength, not in luck.
 """
 
-from collections.abc import Iterable, Mapping
 from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
@@ -101,7 +100,14 @@ def perturb_frames(
     parts = stream_parts(spec, seed, **key)
     rngs = (streams.at(*parts) if one_stream else streams.at(*parts, index) for index in indices.tolist())
     if device is not None and has_kernel(name):
-        return _on_device(device, frames, name, int(severity), rngs=rngs, constants=constants)
+        import torch
+
+        from video_contrast.perturbations.video.torch_kernels import KERNELS
+
+        with torch.inference_mode():
+            pixels = torch.from_numpy(np.ascontiguousarray(frames)).to(device)
+            on_device: Frames = KERNELS[name](pixels, int(severity), rngs, **constants).cpu().numpy()
+        return on_device
     out: Frames | None = None
     for position, rng in enumerate(rngs):
         changed = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)
@@ -124,25 +130,6 @@ def is_exact_on_device(name: str) -> bool:
     from video_contrast.perturbations.video.torch_kernels import EXACT
 
     return name in EXACT or not has_kernel(name)
-
-
-def _on_device(
-    device: str,
-    frames: Frames,
-    name: str,
-    severity: int,
-    *,
-    rngs: Iterable[np.random.Generator],
-    constants: Mapping[str, object],
-) -> Frames:
-    import torch
-
-    from video_contrast.perturbations.video.torch_kernels import KERNELS
-
-    with torch.inference_mode():
-        pixels = torch.from_numpy(np.ascontiguousarray(frames)).to(device)
-        changed: Frames = KERNELS[name](pixels, severity, rngs, **constants).cpu().numpy()
-    return changed
 
 
 def index_map(

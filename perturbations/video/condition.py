@@ -125,6 +125,10 @@ class VideoCondition:
             return perturb_clip(decoded[at], self.name, self.severity, profile=self.profile, **key)
         return self._coded(decoded, have, sampled, spec)
 
+    def whole(self, frames: Frames, **key: Unpack[ClipKey]) -> Frames:
+        """The perturbed clip, of all frames of the clip (the video); key as of `sources`."""
+        return perturb_clip(frames, self.name, self.severity, seed=self.seed, profile=self.profile, **self._key(**key))
+
     def _needed(self, indices: Indices, length: int, key: ClipKey) -> tuple[VideoSpec, Indices]:
         spec, _, _ = resolve(self.name, self.severity, self.profile)
         if spec.acts == "temporal":

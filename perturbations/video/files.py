@@ -16,7 +16,7 @@ import numpy as np
 
 from video_contrast.files import sha256
 from video_contrast.perturbations.registry import video_spec
-from video_contrast.perturbations.video.clip import perturb_clip
+from video_contrast.perturbations.video.clip import ClipKey
 from video_contrast.perturbations.video.condition import VideoCondition
 from video_contrast.seeds import digest
 from video_contrast.video import Clip, DecodedClip, Quality, decode, index_of, read_video, write_video
@@ -83,7 +83,8 @@ def perturbed_clip(source: StrPath, clip: Clip, condition: VideoCondition | None
         return read_video(source, clip.start, clip.end)
     if condition.scope == "video" and (clip.start is not None or clip.end is not None):
         return _cut_after(source, clip, condition)
-    return _perturbed(read_video(source, clip.start, clip.end), clip, condition)
+    clean = read_video(source, clip.start, clip.end)
+    return replace(clean, frames=condition.whole(clean.frames, **_key(clip)))
 
 
 def write_perturbed(
@@ -118,33 +119,20 @@ def write_perturbed(
         if condition is not None and condition.scope == "video":
             result = perturbed_clip(source, clip, condition)
         else:
-            clean = clean or perturbed_clip(source, clip, None)
-            result = clean if condition is None else _perturbed(clean, clip, condition)
+            result = clean = clean or perturbed_clip(source, clip, None)
+            if condition is not None:
+                result = replace(clean, frames=condition.whole(clean.frames, **_key(clip)))
         write_video(target, result.frames, result.fps, quality=quality, times=result.times)
     return names
 
 
-def _perturbed(decoded: DecodedClip, clip: Clip, condition: VideoCondition) -> DecodedClip:
-    whole = condition.scope == "video"
-    frames = perturb_clip(
-        decoded.frames,
-        condition.name,
-        condition.severity,
-        seed=condition.seed,
-        video_id=clip.video_id,
-        start=None if whole else clip.start,
-        end=None if whole else clip.end,
-        profile=condition.profile,
-    )
-    return replace(decoded, frames=frames)
-
-
 def _cut_after(source: StrPath, clip: Clip, condition: VideoCondition) -> DecodedClip:
-    index = index_of(source)
+    index, key = index_of(source), _key(clip)
     shown = np.arange(*index.span(clip.start, clip.end))
-    sources = condition.sources(shown, index.n_frames, video_id=clip.video_id, start=clip.start, end=clip.end)
-    decoded = decode(source, sources.tolist())
-    frames = condition.frames(
-        decoded, sources, shown, index.n_frames, video_id=clip.video_id, start=clip.start, end=clip.end
-    )
+    sources = condition.sources(shown, index.n_frames, **key)
+    frames = condition.frames(decode(source, sources.tolist()), sources, shown, index.n_frames, **key)
     return DecodedClip(frames, index.fps, index.times[shown], int(shown[0]))
+
+
+def _key(clip: Clip) -> ClipKey:
+    return {"video_id": clip.video_id, "start": clip.start, "end": clip.end}

@@ -60,17 +60,8 @@ def contact_sheet(
     conditions = {
         (name, severity): VideoCondition(name, severity, profile, seed) for name in VIDEO for severity in _SEVERITIES
     }
-    needed = np.unique(
-        np.concatenate(
-            [
-                [first],
-                *(
-                    condition.sources(indices[condition.name], length, video_id=video_id)
-                    for condition in conditions.values()
-                ),
-            ]
-        )
-    )
+    sources = [c.sources(indices[c.name], length, video_id=video_id) for c in conditions.values()]
+    needed = np.unique(np.concatenate([[first], *sources]))
     pictures = decode(source, needed.tolist())
     clean = pictures[int(np.searchsorted(needed, first))]
     height = max(1, round(width * clean.shape[0] / clean.shape[1]))

@@ -4,20 +4,21 @@ Pictures are measured by PSNR, temporal perturbations by how far frames move and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video.camera import MIDDLE, crop_at
-from video_contrast.perturbations.video.clip import index_map, resolve
+from video_contrast.perturbations.video.clip import ClipKey, index_map, resolve
 from video_contrast.perturbations.video.codecs import codec_and_quantiser
 from video_contrast.perturbations.video.condition import VideoCondition
 
 Frames = npt.NDArray[np.uint8]
 SEVERITIES = (1, 2, 3, 4, 5)
 IDENTICAL = 99.0  # the PSNR of equal pictures, which has no finite value
+LABELS = {"psnr": "PSNR in dB", "displacement": "frames moved by", "distinct": "distinct frames"}
 NOMINAL_LENGTH = 128
 _NOMINAL_CLIPS = 16
 
@@ -39,6 +40,11 @@ class Reference:
     end: float | None = None
     frames: Frames | None = None
     indices: npt.NDArray[np.int64] | None = None
+
+    @property
+    def key(self) -> ClipKey:
+        """What names its random streams."""
+        return {"video_id": self.video_id, "start": self.start, "end": self.end}
 
 
 def nominal(length: int = NOMINAL_LENGTH) -> list[Reference]:
@@ -67,15 +73,11 @@ def damage(
         `displacement` (mean distance in frames between a place and the frame shown there) and `distinct` (distinct
         frames shown); for the others `psnr`, where the clips have frames.
     """
-    rows = []
-    for severity in SEVERITIES:
-        spec, _, _ = resolve(name, severity, profile)
-        if spec.acts == "temporal":
-            rows.append(_temporal(name, severity, references=references, profile=profile, seed=seed))
-        else:
-            shown = [clip for clip in references if clip.frames is not None]
-            rows.append(_pictures(name, severity, references=shown, profile=profile, seed=seed) if shown else {})
-    return rows
+    conditions = [VideoCondition(name, severity, profile, seed) for severity in SEVERITIES]
+    if VIDEO[name].acts == "temporal":
+        return [_temporal(condition, references) for condition in conditions]
+    shown = [clip for clip in references if clip.frames is not None]
+    return [_pictures(condition, shown) if shown else {} for condition in conditions]
 
 
 def equal_severities(name: str, profile: str = "paper") -> list[tuple[int, ...]]:
@@ -106,11 +108,9 @@ def summary(references: Sequence[Reference], *, profile: str = "paper", seed: in
     for name, spec in VIDEO.items():
         rows = damage(name, references, profile=profile, seed=seed)
         parts = []
-        for key, label, digits in (
-            ("psnr", "PSNR in dB", 1), ("displacement", "frames moved by", 1), ("distinct", "distinct frames", 1),
-        ):  # fmt: skip
+        for key, label in LABELS.items():
             if all(key in row for row in rows):
-                parts.append(f"{label} {' / '.join(f'{row[key]:.{digits}f}' for row in rows)}")
+                parts.append(f"{label} {' / '.join(f'{row[key]:.1f}' for row in rows)}")
         if all("unchanged" in row for row in rows):
             shares = [100 * row["unchanged"] for row in rows]
             parts.append(f"clips left unchanged {' / '.join(f'{share:.0f}' for share in shares)} %")
@@ -124,46 +124,36 @@ def summary(references: Sequence[Reference], *, profile: str = "paper", seed: in
     return lines
 
 
-def _temporal(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
-    moved, distinct, unchanged = [], [], []
+def _temporal(condition: VideoCondition, references: Sequence[Reference]) -> dict[str, float]:
+    moved, distinct = [], []
     for clip in references:
+        every = np.arange(clip.length)
         shown = index_map(
-            name,
-            clip.length,
-            severity,
-            seed=seed,
-            video_id=clip.video_id,
-            start=clip.start,
-            end=clip.end,
-            profile=profile,
+            condition.name, clip.length, condition.severity, seed=condition.seed, profile=condition.profile, **clip.key
         )
-        moved.append(np.abs(shown - np.arange(clip.length)).mean())
+        moved.append(np.abs(shown - every).mean())
         distinct.append(len(np.unique(shown)))
-        unchanged.append(moved[-1] == 0)
     return {
         "displacement": float(np.mean(moved)),
         "distinct": float(np.mean(distinct)),
-        "unchanged": float(np.mean(unchanged)),
+        "unchanged": float(np.mean(np.equal(moved, 0))),
     }
 
 
-def _pictures(name: str, severity: int, references: Sequence[Reference], profile: str, seed: int) -> dict[str, float]:
+def _pictures(condition: VideoCondition, references: Sequence[Reference]) -> dict[str, float]:
+    if VIDEO[condition.name].acts == "codec":  # the groups of pictures are not at hand: the samples are coded as a clip
+        condition = replace(condition, order="sample_then_perturb")
     values, unchanged = [], []
     for clip in references:
         assert clip.frames is not None and clip.indices is not None
-        condition = VideoCondition(name, severity, profile, seed)
-        if VIDEO[name].acts == "codec":  # the groups of pictures are not at hand: the samples are coded as a clip
-            condition = VideoCondition(name, severity, profile, seed, order="sample_then_perturb")
-        done = condition.frames(
-            clip.frames, clip.indices, clip.indices, clip.length, video_id=clip.video_id, start=clip.start, end=clip.end
-        )
-        clean = _reference_view(clip.frames, severity, profile) if name == "translate" else clip.frames
+        done = condition.frames(clip.frames, clip.indices, clip.indices, clip.length, **clip.key)
+        clean = _reference_view(clip.frames, condition) if condition.name == "translate" else clip.frames
         values.append(psnr(clean, done))
         unchanged.append(np.array_equal(clean, done))
     return {"psnr": float(np.mean(values)), "unchanged": float(np.mean(unchanged))}
 
 
-def _reference_view(frames: Frames, severity: int, profile: str) -> Frames:
+def _reference_view(frames: Frames, condition: VideoCondition) -> Frames:
     """The steady crop that a shaken one is held against: at the mean of the offsets that `translate` draws."""
-    offset = MIDDLE if profile == "monotone" else round((8 * severity - 1) / 2)
+    offset = MIDDLE if condition.profile == "monotone" else round((8 * condition.severity - 1) / 2)
     return np.stack([crop_at(frame, offset, offset) for frame in frames])

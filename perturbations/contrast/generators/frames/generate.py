@@ -15,14 +15,13 @@ from typing import Literal, NamedTuple
 
 from video_contrast.errors import UsageError, unknown_name
 from video_contrast.perturbations.contrast.generators.frames.choose import choose, even
-from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts, count
 from video_contrast.perturbations.contrast.generators.frames.english import require_english
 from video_contrast.perturbations.contrast.generators.frames.objects import ObjectProposals
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
 from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
-from video_contrast.perturbations.contrast.generators.frames.reading import Reading, read
+from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
 from video_contrast.perturbations.contrast.generators.frames.verbs import VerbProposals
 

@@ -6,12 +6,11 @@ from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
-from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency, without_marks
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import alike, kind_of, names_a_thing, same_kind
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
-from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES

@@ -34,14 +34,6 @@ class Tree:
         """The first child of a word with one of the labels."""
         return next((n for n in self.children[place] if self.words[n].dep in deps), None)
 
-    def descend(self, place: int) -> tuple[int, int]:
-        """The first and last place of the part of the caption that hangs on a word."""
-        first = last = place
-        for child in self.children[place]:
-            low, high = self.descend(child)
-            first, last = min(first, low), max(last, high)
-        return first, last
-
     def through(self, place: int) -> int:
         """The noun that a phrase is about: "piece of paper" -> paper; else the head itself."""
         word = self.words[place]

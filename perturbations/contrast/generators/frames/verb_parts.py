@@ -3,10 +3,9 @@
 from math import log
 
 from video_contrast.perturbations.contrast.generators.frames.actions import LIGHT, Action
-from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency, without_marks
 from video_contrast.perturbations.contrast.generators.frames.groups import SPEECH, exclusive
-from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import VerbFits, VerbSwap
 from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action
-from video_contrast.perturbations.contrast.generators.frames.clip import ReadClip
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.groups import (
     EMPTY,
@@ -17,7 +16,7 @@ from video_contrast.perturbations.contrast.generators.frames.groups import (
 )
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
-from video_contrast.perturbations.contrast.generators.frames.reading import Reading
+from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading
 from video_contrast.perturbations.contrast.generators.frames.swaps import bodies, other_way, steps_exclude, swaps
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import (

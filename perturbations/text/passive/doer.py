@@ -1,0 +1,243 @@
+"""Who does what a verb says: the subject in front of it, or the noun that a participle describes ("a man playing").
+
+Behind a first verb of the same subject the doer is named already: "walks in and opens a door" is taken up by a pronoun
+("by him"), "sits on a bed playing a guitar" and "is standing up and playing a guitar" by what else the doer does.
+"""
+
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.contrast.generators.frames.words import Word
+from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.language.fitting import within
+from video_contrast.perturbations.text.passive import lists
+from video_contrast.perturbations.text.passive.number import is_plural
+from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+
+AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+_NO_SUBJECT = frozenset("who that which what there whom whose this these those here it its you".split())  # noqa: SIM905
+_NO_FIRST = frozenset("start begin try keep go get have continue stop like enjoy come help use be".split())  # noqa: SIM905
+_BE = ("is", "are", "was", "were")
+
+
+class Doer(NamedTuple):
+    """The subject of a verb: its words, the agent as it stands behind "by", and the verb whose tense and "be" count.
+
+    `start`: where the clause that changes begins.
+    """
+
+    phrase: Phrase
+    agent: str
+    start: int
+    finite: int
+
+
+def doer_of(tree: Sentence, verb: int) -> Doer:
+    """The doer of a verb.
+
+    Raises:
+        Refused: there is none that could be an agent.
+    """
+    word = tree.words[verb]
+    if tree.child(verb, "nsubj") is not None:
+        phrase = _subject(tree, verb)
+    elif word.dep == "acl" and word.tag == "VBG" and word.head < verb and tree.words[word.head].tag in NOUNS:
+        phrase = _described(tree, verb)
+    else:
+        return _of_first_verb(tree, verb)
+    return Doer(phrase, _agent(tree, phrase), phrase.start, verb)
+
+
+def _subject(tree: Sentence, verb: int) -> Phrase:
+    """The subject right in front of a verb's words."""
+    word, head = tree.words[verb], tree.child(verb, "nsubj")
+    assert head is not None
+    start, end = tree.span(head)
+    before = tree.words[start - 1] if start else None
+    fronted = tree.words[0].tag in ("IN", "TO", "WRB")  # "in a kitchen | a man cooks"
+    cut = before is not None and ((before.tag in NOUNS and not fronted) or before.dep == "prep")
+    cut = cut or (before is not None and before.tag in ("DT", "JJ", "PRP$", "CD", "RP"))
+    cut = cut or (start > 1 and tree.words[start - 1].text == "as" and tree.words[start - 2].tag == "VBN")
+    cut = cut or (word.dep == "relcl" and (before is None or before.tag not in ("WRB", "WDT")))
+    if end > verb or cut or word.dep not in ("ROOT", "conj", "advcl", "ccomp", "relcl", "pcomp"):
+        raise Refused(Why.NO_SUBJECT)
+    if word.dep in ("ccomp", "pcomp") and (verb < word.head or not _is_finite(tree, verb)):
+        raise Refused(Why.TWO_CLAUSES)
+    return _checked(tree, Phrase(start, end, head))
+
+
+def _is_finite(tree: Sentence, verb: int) -> bool:
+    return tree.words[verb].tag in ("VBZ", "VBD") or tree.child(verb, "aux") is not None
+
+
+def _described(tree: Sentence, verb: int) -> Phrase:
+    """The noun that a participle describes where no other clause has that noun; the whole of its phrase goes along."""
+    head = noun = tree.words[verb].head
+    while not tree.is_person(noun):  # not "shirt" in "a man in a shirt kicking", but the man
+        over = tree.words[tree.words[noun].head].head
+        if tree.words[over].dep == "acl" and tree.child(over, "dobj") is None:
+            over = tree.words[over].head  # "a man sitting in a car explaining"
+        if tree.words[noun].dep != "pobj" or tree.words[over].tag not in NOUNS:
+            break
+        noun = over
+        if tree.is_person(noun) or tree.words[noun].lemma in lists.CROWDS:
+            head = noun
+    while tree.words[tree.words[head].head].text == "of" and tree.words[tree.words[head].head].dep == "prep":
+        group = tree.words[tree.words[tree.words[head].head].head]
+        if group.lemma not in lists.CROWDS:
+            break
+        head = tree.words[tree.words[head].head].head
+    top = head
+    while tree.words[top].dep == "conj" and tree.words[tree.words[top].head].tag in NOUNS:
+        over = tree.words[top].head
+        if tree.is_person(top) != tree.is_person(over) or {"acl", "relcl"} & {
+            tree.words[n].dep for n in tree.children[over]
+        }:
+            break  # "nice nature and a girl | enjoying it"
+        top = tree.words[top].head
+    if not _is_free(tree, top):
+        raise Refused(Why.NO_SUBJECT)
+    start, end = tree.span(top)[0], tree.span(verb)[0]
+    if tree.span(verb)[1] != tree.span(top)[1]:
+        raise Refused(Why.NO_SUBJECT)
+    while end < verb and not tree.words[end].text.endswith("ly") and tree.words[end].dep == "advmod":
+        end += 1  # "a girl outdoors | jumping"
+    return _checked(tree, Phrase(start, end, head))
+
+
+def _is_free(tree: Sentence, noun: int) -> bool:
+    """Whether a noun may be replaced by another: it is the caption's own or what a video shows."""
+    word = tree.words[noun]
+    over = tree.words[word.head]
+    if word.dep == "ROOT" or word.head == noun:
+        return True
+    if word.dep == "conj":
+        return _is_free(tree, word.head)
+    if word.dep == "attr":
+        return tree.child(word.head, "expl") is not None
+    if word.dep == "pobj":
+        shows = tree.words[over.head]
+        if over.text == "with" and tree.is_person(noun) and shows.tag in NOUNS:
+            return True
+        return (
+            over.text in ("of", "with", "about")
+            and shows.lemma in lists.HOLDING | {"cartoon", "animation"}
+            and shows.tag in NOUNS
+        )
+    return word.dep == "dobj" and over.lemma in ("show", "feature", "depict", "display", "film")
+
+
+def _checked(tree: Sentence, phrase: Phrase) -> Phrase:
+    head = tree.words[phrase.head]
+    inside = tree.words[phrase.start : phrase.end]
+    if (
+        head.tag not in (*NOUNS, "PRP", "DT", "CD", "JJ")
+        or head.text in _NO_SUBJECT
+        or (head.tag in ("NN", "NNS") and head.lemma in lists.CLOTHES)
+    ):
+        raise Refused(Why.NO_SUBJECT)
+    if inside[0].tag == "IN" or inside[-1].tag in ("CC", ",") or inside[-1].text in ("test", "then", "displaying"):
+        raise Refused(Why.NO_SUBJECT)
+    if any(word.text in ("whom", "whose", "which") for word in inside):
+        raise Refused(Why.NO_SUBJECT)
+    person = tree.is_person(phrase.head)
+    acts = [(n, w) for n, w in enumerate(inside, phrase.start) if w.tag == "VBG" and w.dep == "acl"]
+    if any(n < phrase.head or not person or w.lemma in lists.REGARDING - {"look", "speak", "talk"} for n, w in acts):
+        raise Refused(Why.NO_SUBJECT)  # "a video with onions sizzling in a pan | mixing": who?
+    if any(word.dep in ("dep", "appos", "npadvmod") and word.tag[:2] in ("NN", "VB") for word in inside):
+        raise Refused(Why.TWO_CLAUSES)
+    return phrase
+
+
+def _agent(tree: Sentence, phrase: Phrase) -> str:
+    text = tree.text(phrase.start, phrase.end)
+    if tree.words[phrase.head].tag == "PRP":
+        if text.lower() not in AFTER:
+            raise Refused(Why.NO_SUBJECT)
+        return AFTER[text.lower()]
+    return within(text, tree.words[phrase.start].tag)
+
+
+def _of_first_verb(tree: Sentence, verb: int) -> Doer:
+    """The doer of a second verb, from the verb that it hangs on."""
+    word, first = tree.words[verb], tree.words[verb].head
+    if tree.words[first].tag[:2] != "VB" or word.dep not in ("conj", "advcl", "xcomp") or first > verb:
+        raise Refused(Why.NO_SUBJECT)
+    doer = doer_of(tree, first)
+    own = tree.child(verb, "aux", "mark", "expl", "nsubjpass")
+    while_ = own is not None and tree.words[own].text == "while" and own == verb - 1
+    if (own is not None and not while_) or doer.finite != first:
+        raise Refused(Why.NO_SUBJECT)
+    joint = tree.span(verb)[0]
+    if word.dep == "conj":
+        joint -= 1
+        if tree.words[joint].text not in ("and", "then") or tree.child(first, "cc") not in (joint, joint - 1):
+            raise Refused(Why.SECOND_VERB)
+        alike = alike_verbs(tree, first, verb)
+        if joint == first + 1 and tree.words[first].lemma not in lists.ALONE:
+            raise Refused(Why.SECOND_VERB)  # "mixes and pours a liquid": both have the object
+        if alike and word.tag != "VBG" and tree.child(first, "aux") is None:
+            if tree.words[joint - 1].tag in ("IN", "TO"):
+                raise Refused(Why.SECOND_VERB)  # "talk about and eat hot dogs"
+            who = pronoun(tree, doer.phrase)
+            return doer._replace(agent=AFTER.get(who, who), start=tree.span(verb)[0], finite=verb)
+        if word.tag != "VBG" or (tree.words[first].tag != "VBG" and tree.words[first].lemma != "be"):
+            raise Refused(Why.SECOND_VERB)
+        if tree.child(first, "dobj") is not None:
+            raise Refused(Why.SECOND_VERB)
+    elif word.tag != "VBG" or tree.child(first, "dobj") is not None:
+        raise Refused(Why.SECOND_VERB)
+    return doer._replace(agent=f"{doer.agent} {_doing(tree, doer, rest=(first, joint))}")
+
+
+def alike_verbs(tree: Sentence, first: int, second: int) -> bool:
+    """Whether two verbs that "and" joins stand in the same form."""
+    tags = {tree.words[first].tag, tree.words[second].tag}
+    return len(tags) == 1 or tags == {"VB", "VBP"}
+
+
+def _doing(tree: Sentence, doer: Doer, *, rest: tuple[int, int]) -> str:
+    """What the doer does besides: "sitting on a bed", "who is singing"."""
+    first, end = rest
+    if any(word.dep in ("punct", "ccomp") or word.dep == "conj" for word in tree.words[first + 1 : end]):
+        raise Refused(Why.SECOND_VERB)
+    head = tree.words[first]
+    if head.lemma == "be":
+        return tree.text(first + 1, end)
+    if head.lemma in _NO_FIRST or head.tag not in ("VBG", "VBZ", "VBP", "VBD"):
+        raise Refused(Why.SECOND_VERB)
+    ing = inflect(head.lemma, "VBG")
+    if end > first + 1:
+        return f"{ing} {tree.text(first + 1, end)}"
+    if head.lemma not in lists.ALONE:
+        raise Refused(Why.SECOND_VERB)  # "mixing and pouring a liquid"
+    people = tree.is_person(doer.phrase.head)
+    past = any(tree.words[n].tag == "VBD" for n in (first, *tree.children[first]) if n <= first)
+    many = is_plural(tree, doer.phrase)
+    return f"{'who' if people else 'that'} {_BE[2 * past + bool(many)]} {ing}"
+
+
+def pronoun(tree: Sentence, phrase: Phrase) -> str:
+    """The pronoun that takes up a subject: "he", "she", "they", "it".
+
+    Raises:
+        Refused: it is not known whether the person is male or female.
+    """
+    head = tree.words[phrase.head]
+    if head.tag == "PRP":
+        return head.text
+    many = is_plural(tree, phrase)
+    if many or head.text in ("person", "someone", "somebody") or head.lemma in lists.CROWDS:
+        return "they"
+    if head.lemma in lists.MALE | lists.FEMALE and many is not None:
+        return "he" if head.lemma in lists.MALE else "she"
+    if many is None or head.tag == "NNP" or may_be_person(head):
+        raise Refused(Why.SECOND_VERB)
+    return "it"
+
+
+def may_be_person(noun: Word) -> bool:
+    """Whether a noun could name someone: "batter", "hikers", as "mixer" could."""
+    return not {noun.text, noun.lemma}.isdisjoint(lists.PERSONS) or noun.lemma.endswith(
+        ("er", "or", "ist", "ian", "man")
+    )

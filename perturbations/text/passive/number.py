@@ -1,0 +1,37 @@
+"""Whether a noun phrase is plural, for the verb that agrees with it: by its head, "and", and what "group of" counts."""
+
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.language import lemma
+from video_contrast.perturbations.text.clauses import UNCOUNTED
+from video_contrast.perturbations.text.passive.sentence import Phrase, Sentence
+
+_ONE = frozenset("a an one 1 this that each every another".split())  # noqa: SIM905
+_MANY = frozenset("these those several many few two three four five six both various".split())  # noqa: SIM905
+_CROWDS = frozenset("group couple bunch lot number".split())  # noqa: SIM905
+_SINGLE = frozenset(("rock and roll", "hide and seek", "macaroni and cheese", "mac and cheese", "drum and bass"))
+_PLURAL = frozenset("people men women children police".split())  # noqa: SIM905
+
+
+def is_plural(tree: Sentence, phrase: Phrase) -> bool | None:
+    """Whether a noun phrase is plural; None where its words disagree ("a dogs")."""
+    start, end, head = phrase
+    word, low = tree.words[head], tree.words[head].text
+    if word.tag not in NOUNS:
+        return False  # "how to fold a plane is shown"
+    below = [tree.words[n] for n in tree.children[head] if start <= n < end]
+    if {f"{low} and {child.text}" for child in below if child.dep == "conj"} & _SINGLE:
+        return False
+    if any(child.dep == "conj" for child in below):
+        return None if any(child.text == "or" for child in below) else True
+    looks = word.tag in ("NNS", "NNPS") or low in _PLURAL
+    looks = looks or (low.endswith("s") and not low.endswith(("ss", "us")) and lemma(low, "NNS") != low)
+    if low in UNCOUNTED:
+        return False
+    if looks and low not in _PLURAL and not low.endswith("s") and lemma(low, "NNS") == low:
+        return None
+    first = {child.text for child in below if child.dep in ("det", "nummod", "amod", "predet")}
+    if (first & _ONE and not first & {"few"} and looks and low != "people") or (first & _MANY and not looks):
+        return None
+    of = next((n for n in tree.children[head] if tree.words[n].text == "of"), None) if word.lemma in _CROWDS else None
+    inner = tree.child(of, "pobj") if of is not None else None
+    return looks if inner is None else tree.words[inner].tag in ("NNS", "NNPS") or tree.words[inner].text in _PLURAL

@@ -1,0 +1,185 @@
+"""The object of a verb, direct or behind a preposition that stays with the verb ("is talked about"), and its passive.
+
+Most verbs with an object have a passive, but for states ("costs a lot"), light verbs ("takes a look") and objects that
+name someone through the agent ("his hands", "each other"), since the object would come before whom it means.
+"""
+
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.language import inflect, lemma, verb_tags
+from video_contrast.perturbations.text.passive import lists
+from video_contrast.perturbations.text.passive.number import is_plural
+from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.tails import Place, Tail, object_and_tails, tail_of
+
+_QUESTION = ("how", "what", "why", "where")
+
+
+class Done(NamedTuple):
+    """What is done: the object, the particles of its verb, what follows, and a verb joined to its own by "and"."""
+
+    thing: Phrase
+    plural: bool
+    particles: tuple[int, ...]
+    tails: tuple[Tail, ...]
+    further: int | None
+    end: int
+
+
+def done_by(tree: Sentence, verb: int) -> Done:
+    """What a verb does to its object, with all that follows the two.
+
+    Raises:
+        Refused: the two make no passive, or a word behind them has no known part.
+    """
+    word = tree.words[verb]
+    if word.tag not in verb_tags(word.text) and word.lemma != "preform":
+        raise Refused(Why.NO_VERB)
+    head, preposition = _object(tree, verb)
+    thing, hung = object_and_tails(tree, verb, head)
+    particles: list[int] = [] if preposition is None else [preposition]
+    tails, further = list(hung), None
+    for child in (n for n in tree.children[verb] if n > verb):
+        dep = tree.words[child].dep
+        if child in (head, preposition) or dep in ("dobj", "cc") or tree.words[child].text in (".", "!"):
+            continue
+        if child < thing.start and (dep == "prt" or child == verb + 1 == thing.start - 1):
+            particles.append(child)
+        elif dep == "prt" and child == thing.end:
+            particles.append(child)  # "takes his hat off": "is taken off"
+        elif dep == "conj" and further is None:
+            further = child
+        elif child < thing.start or further is not None:
+            raise Refused(Why.TAIL)
+        else:
+            tail = tail_of(tree, verb, thing.head if tails else thing.end - 1, child=child)
+            if tail.place is Place.OBJECT:
+                thing = thing._replace(end=tail.end)
+            else:
+                tails.append(tail)
+    if particles and preposition is None and word.lemma in lists.ROUTES | lists.ALONE:
+        raise Refused(Why.NO_PASSIVE)  # "drives down a road"
+    about = preposition is not None and tree.words[preposition].text not in ("to", "with", "at")
+    if about and (any(tail.place is Place.VERB for tail in tails) or _holds_place(tree, thing)):
+        raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
+    _check(tree, verb, thing)
+    plural = is_plural(tree, thing)
+    if plural is None:
+        raise Refused(Why.NUMBER)
+    end = max([thing.end, *(n + 1 for n in particles), *(tail.end for tail in tails)])
+    known = {*particles, *range(thing.start, thing.end)}
+    known |= {n for tail in tails for n in range(tail.start, tail.end)}
+    last = tree.span(verb)[1] if further is None else tree.span(further)[0] - 1
+    if any(n not in known and tree.words[n].text not in (".", "!") for n in range(verb + 1, max(last, end))):
+        raise Refused(Why.TAIL)
+    return Done(thing, plural, tuple(sorted(particles)), tuple(tails), further=further, end=end)
+
+
+def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
+    """The chief word of the object, and the preposition in front of it."""
+    base = tree.words[verb].lemma
+    right = [n for n in tree.children[verb] if n > verb]
+    things = [n for n in right if tree.words[n].dep == "dobj"]
+    if things:
+        noun = tree.words[things[0]]
+        had = base == "have" and noun.lemma in lists.HAD
+        if noun.tag[:2] == "VB":
+            raise Refused(Why.OBJECT)
+        if (
+            len(things) > 1
+            or (base in lists.NO_PASSIVE and not had)
+            or {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
+        ):
+            raise Refused(Why.NO_PASSIVE)
+        given = any(tree.words[n].dep == "dative" and tree.words[n].tag in NOUNS for n in right)
+        if given:
+            raise Refused(Why.OBJECT)  # "gives a girl a ring"
+        return things[0], None
+    told = next((n for n in right if tree.words[n].dep in ("xcomp", "ccomp")), None)
+    if told is not None and base in lists.EXPLAINING:
+        return _told(tree, verb, told), None
+    first = right[0] if right else verb
+    if (
+        tree.words[first].dep != "prep"
+        or first != verb + 1
+        or tree.words[first].text not in lists.SAID_OF.get(base, ())
+    ):
+        raise Refused(Why.NO_OBJECT)
+    thing = tree.child(first, "pobj", "pcomp")
+    if thing is None or len(tree.children[first]) > 1 or tree.text(first, thing + 1).lower() == "to camera":
+        raise Refused(Why.NO_OBJECT)
+    if tree.words[thing].dep == "pcomp":
+        return _told(tree, first, thing), first
+    return thing, first
+
+
+def _told(tree: Sentence, before: int, told: int) -> int:
+    """A clause as what is told: "shows | how to fold a plane"; of "X being shown" the X is a thing, no clause."""
+    start, end = tree.span(told)
+    opens = tree.words[start]
+    finite = tree.words[before].tag != "VBG" or tree.child(before, "aux") is not None
+    head = tree.words[before].head if tree.words[before].dep == "prep" else before
+    finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
+    doing = opens.tag == "VBG" and start == told
+    whole = start == before + 1 and tree.span(head)[1] == end
+    if not whole or not finite or not (doing or opens.text in _QUESTION):
+        raise Refused(Why.OBJECT)
+    return told
+
+
+def _holds_place(tree: Sentence, thing: Phrase) -> bool:
+    return any(word.dep == "prep" and word.text in ("in", "on", "at") for word in tree.words[thing.start : thing.end])
+
+
+def _check(tree: Sentence, verb: int, thing: Phrase) -> None:
+    """Refuses objects that cannot open a clause, and those that the parser is known to misread."""
+    head, does = tree.words[thing.head], tree.words[verb]
+    inside = tree.words[thing.start : thing.end]
+    told = head.tag[:2] == "VB"
+    joined = next((n for n in tree.children[thing.head] if tree.words[n].dep == "conj"), thing.end)
+    texts = [word.text for word in inside]
+    if lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - thing.start]):
+        raise Refused(Why.BOUND)
+    if (head.tag not in NOUNS and not told) or {"PRP", "PRP$"} & {
+        w.tag for w in inside if w.text not in ("you", "your")
+    }:
+        raise Refused(Why.BOUND)
+    where = texts[-1] in ("outdoors", "indoors", "outside", "inside", "together", "online")
+    if where or head.text.endswith(("self", "selves")):
+        raise Refused(Why.NO_PASSIVE)
+    if not told and (
+        {"dep", "nsubj"} & {word.dep for word in inside if word.text not in ("who", "that", "which")}
+        or inside[0].tag in ("IN", "TO", "WRB")
+        or any(word.text == "with" and word.dep == "prep" for word in inside)
+    ):
+        raise Refused(Why.OBJECT)
+    if does.tag == "VBD" and inside[0].tag == "NN":
+        raise Refused(Why.NO_VERB)  # "a plant covered hillside"
+    person = any(tree.is_person(n) for n in range(thing.start, thing.head) if tree.words[n].dep == "compound")
+    act = does.lemma in lists.PERCEIVING | {"listen", "look"} and "VB" in verb_tags(head.text)
+    if person and (act or does.lemma in lists.TWO_OBJECTS or head.text.endswith("ing")):
+        raise Refused(Why.OBJECT)  # "offers a girl alcohol", "listens to a man talk"
+    if tree.words[verb + 1].text == "with":
+        sole = does.lemma in ("play", "experiment", "interact", "fight")  # "a doll is played with"
+        if head.lemma in lists.CROWDS | {"sound", "friend"} if sole else not tree.is_person(thing.head):
+            raise Refused(Why.NO_PASSIVE)  # "plays with a band", "talks with gestures"
+    mixed = {
+        tree.is_person(n) for n in (thing.head, *tree.children[thing.head]) if tree.words[n].dep in ("conj", head.dep)
+    }
+    if len(mixed) > 1 and does.lemma not in lists.REGARDING:
+        raise Refused(Why.TWO_CLAUSES)  # "plays a guitar and a woman sitting there"
+    joined_person = any(tree.is_person(n) for n in range(joined, thing.end) if tree.words[n].dep == "compound")
+    if joined_person and "VB" in verb_tags(tree.words[thing.end - 1].text):
+        raise Refused(Why.SECOND_VERB)  # "sings a song and youngsters dance"
+    for n in range(thing.start + 1, thing.end):
+        word, before = tree.words[n], tree.words[n - 1]
+        act = "VBG" in verb_tags(word.text) or (
+            word.tag == "NNS" and lemma(word.text, "VBZ") in lists.ALONE | lists.REGARDING
+        )
+        worn = does.lemma == "wear" and act
+        moved = word.tag == "VBG" and word.dep == "amod" and before.tag in NOUNS
+        if act and word.text[-1] in "gs" and (worn or before.dep == "cc" or moved):
+            raise Refused(Why.SECOND_VERB)  # "driving a car and speaking spanish", "the air collecting coins"
+    if not inflect(does.lemma, "VBN").isalpha():
+        raise Refused(Why.NO_VERB)

@@ -1,0 +1,165 @@
+"""The order of the parts in a passive clause: object, verb, what goes with the verb, "by" and the doer, all the rest.
+
+English puts the agent behind short phrases of the verb ("is stirred in a pot by a man") and in front of long ones.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from video_contrast.perturbations.text.passive import lists
+from video_contrast.perturbations.text.passive.doer import Doer, alike_verbs, doer_of, may_be_person
+from video_contrast.perturbations.text.passive.number import is_plural
+from video_contrast.perturbations.text.passive.object import Done, done_by
+from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.tails import Place, Tail
+from video_contrast.perturbations.text.passive.verb_words import Group, be, group_of, passive_words
+
+_MOST_EARLY = 12  # words between a verb and its agent
+
+
+class NewClause(NamedTuple):
+    """Words `start` to `end` (past the last) of a caption and what takes their place."""
+
+    start: int
+    end: int
+    text: str
+    plural: bool
+
+
+def turned(tree: Sentence, verb: int) -> NewClause:
+    """The clause of a verb in the passive.
+
+    Raises:
+        Refused: it has none, for the reason named.
+    """
+    if verb == 0 or (verb == 2 and [word.text for word in tree.words[:2]] == ["how", "to"]):
+        return _without_agent(tree, verb)
+    doer = doer_of(tree, verb)
+    done = done_by(tree, verb)
+    words = _words(tree, verb, doer, done=done)
+    head = tree.words[doer.phrase.head]
+    shows = tree.words[verb].lemma in lists.REGARDING
+    if head.lemma in ("song", "music") or (head.lemma in lists.HOLDING and not shows):
+        raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
+    if tree.words[verb].lemma == "wear" and not tree.is_person(doer.phrase.head) and head.tag == "NN":
+        raise Refused(Why.NO_SUBJECT)
+    holds = shows and (
+        head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not tree.is_person(doer.phrase.head))
+    )
+    by = f"{'in' if holds else 'by'} {doer.agent}"
+    simple = doer.phrase.end == doer.phrase.head + 1 and doer.finite == verb
+    early, late = _around_agent(tree, done.tails, simple=simple)
+    loose = any(tree.words[tail.start].dep == "prep" for tail in done.tails if tree.text(tail.start, tail.end) in late)
+    if holds and early:
+        raise Refused(Why.TAIL)  # "people are shown in a music video in a clip"
+    if late and (doer.finite != verb or (loose and doer.phrase.end > doer.phrase.head + 1)):
+        raise Refused(Why.TAIL)  # "is held by a man in a kilt in his hand"
+    thing = [tree.text(done.thing.start, done.thing.end), words]
+    if done.further is None:
+        return NewClause(doer.start, done.end, " ".join([*thing, *early, by, *late]), done.plural)
+    if doer.start != doer.phrase.start:
+        raise Refused(Why.SECOND_VERB)
+    text, end = _with_second(tree, verb, doer, done=done, parts=(" ".join([*thing, *early]), " ".join([by, *late])))
+    return NewClause(doer.start, end, text, done.plural)
+
+
+def _words(tree: Sentence, verb: int, doer: Doer, *, done: Done) -> str:
+    """The passive words of a verb that may share auxiliaries with the first verb of its subject."""
+    if doer.finite == verb:
+        group = group_of(tree, verb, doer.phrase.end if doer.start == doer.phrase.start else doer.start)
+        return passive_words(tree, group, done.particles, plural=done.plural)
+    first = tree.words[doer.finite]
+    outer = group_of(tree, doer.finite, doer.phrase.end)
+    if outer.adverbs or len(outer.auxiliaries) > 1 or any(tree.words[n].lemma != "be" for n in outer.auxiliaries):
+        raise Refused(Why.SECOND_VERB)
+    tense = tree.words[outer.auxiliaries[0]].tag if outer.auxiliaries else first.tag
+    words = passive_words(tree, Group((), (), verb), done.particles, plural=done.plural)
+    return words if tense == "VBG" else f"{be(tense == 'VBD', done.plural)} {words}"
+
+
+def _around_agent(tree: Sentence, tails: Sequence[Tail], *, simple: bool) -> tuple[list[str], list[str]]:
+    """The texts in front of the agent and behind it; what the agent does stands right behind it.
+
+    Behind a `simple` agent "while" falls: "by a man singing", but "by a man in a hat while singing".
+    """
+    count = next((n for n, tail in enumerate(tails) if tail.place is not Place.VERB), len(tails))
+    early, late = list(tails[:count]), list(tails[count:])
+    if sum(tail.end - tail.start for tail in early) > _MOST_EARLY or any(tail.place is Place.VERB for tail in late):
+        early, late = [], [*early, *late]
+    if any(tail.place is Place.AGENT for tail in late[1:]):
+        raise Refused(Why.TAIL)
+    texts = [tree.text(tail.start, tail.end) for tail in late]
+    if late and late[0].place is Place.AGENT and simple:
+        texts[0] = texts[0].removeprefix("while ")
+    return [tree.text(tail.start, tail.end) for tail in early], texts
+
+
+def _without_agent(tree: Sentence, verb: int) -> NewClause:
+    """ "chopping onion and celery": onion and celery being chopped; "how to use a tool": how a tool is used."""
+    if verb == 0 and tree.words[0].tag != "VBG":
+        raise Refused(Why.NO_SUBJECT)
+    done = done_by(tree, verb)
+    rest = done.further is not None or any(tail.place is not Place.VERB for tail in done.tails)
+    if rest or done.end < len(tree.words) - (tree.words[-1].tag == "."):
+        raise Refused(Why.TAIL)
+    words = passive_words(tree, Group((), (), verb), done.particles, plural=done.plural)
+    early, late = _around_agent(tree, done.tails, simple=False)
+    parts = [tree.text(done.thing.start, done.thing.end), words, *early, *late]
+    return NewClause(max(verb - 1, 0), done.end, " ".join(parts), done.plural)
+
+
+def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tuple[str, str]) -> tuple[str, int]:
+    """The clause with a verb that "and" joins to its own, and where it ends; `parts` stand around the agent's place.
+
+    A clause of its own follows as it is; a second object is turned too ("an onion is cut and oil is added by a man");
+    else the verb stays with the doer ("an onion is cut by a man, who sits down").
+    """
+    second, joint = done.further, tree.child(verb, "cc")
+    if second is None or joint is None:
+        raise Refused(Why.SECOND_VERB)
+    word, (start, end) = tree.words[second], tree.span(second)
+    before, behind = parts
+    if joint != start - 1 or word.tag[:2] != "VB" or end != tree.span(verb)[1] or tree.words[joint].text == "or":
+        raise Refused(Why.SECOND_VERB)
+    own = tree.child(second, "nsubj", "nsubjpass", "expl")
+    if own is not None:
+        comma = "," if tree.words[joint].text == "and" else ""
+        return f"{before} {behind}{comma} {tree.text(joint, end)}", end
+    if tree.child(second, "aux", "auxpass") is not None:
+        raise Refused(Why.SECOND_VERB)
+    between = tree.text(joint, second)
+    try:
+        other = done_by(tree, second)
+        early, late = _around_agent(tree, other.tails, simple=True)
+        moved = parts[1] != f"{parts[1].split()[0]} {doer.agent}" or any(t.place is Place.LAST for t in other.tails)
+        if other.further is None and alike_verbs(tree, verb, second) and not moved:
+            group = Group(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
+            words = passive_words(tree, group, other.particles, plural=other.plural)
+            thing = tree.text(other.thing.start, other.thing.end)
+            return " ".join([before, between, thing, words, *early, behind, *late]), end
+    except Refused:
+        pass
+    if done.tails and behind != f"by {doer.agent}":
+        raise Refused(Why.SECOND_VERB)
+    return f"{before} {behind} {_who(tree, verb, doer, second=second)}".replace(" ,", ","), end
+
+
+def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
+    """ ", who sits down": the second verb as what else is said of the doer."""
+    head = tree.words[doer.phrase.head]
+    end = tree.span(second)[1]
+    if head.tag == "PRP" or any(tree.words[n].dep == "punct" for n in range(second, end)):
+        raise Refused(Why.SECOND_VERB)
+    people = tree.is_person(doer.phrase.head) or tree.words[doer.phrase.start].tag == "NNP"
+    if not people and may_be_person(head):
+        raise Refused(Why.SECOND_VERB)
+    group = group_of(tree, verb, doer.phrase.end)
+    helps = [tree.words[n].text for n in group.auxiliaries]
+    if not alike_verbs(tree, verb, second):
+        if tree.words[second].tag not in ("VBZ", "VBP", "VBD"):
+            raise Refused(Why.SECOND_VERB)
+        helps = []  # "is blending bananas and pours them out"
+    elif tree.words[verb].tag == "VBG" and not helps:  # "a woman playing a piano and singing"
+        many = is_plural(tree, doer.phrase)
+        return " ".join(("who" if people else "that", be(False, bool(many)), tree.text(tree.span(second)[0], end)))
+    return " ".join((", who" if people else ", which", *helps, tree.text(tree.span(second)[0], end)))

@@ -1,0 +1,206 @@
+"""With which word a phrase behind an object goes, which English leaves to sense: "cuts a cake | with a knife".
+
+What goes with the object stays on it; what goes with the verb stays beside it, in front of the agent ("is cut with a
+knife by a man"); what the agent does or wears comes right behind the agent, what the whole clause has, last. A phrase
+that may go with either of two words has no safe place: the clause is refused.
+"""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
+from video_contrast.perturbations.language import verb_tags
+from video_contrast.perturbations.text.passive import lists
+from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+
+_OF_VERB = frozenset(
+    """into onto toward towards through across along against over off out up down around near behind beside next inside
+    outside during after before under underneath beneath above between among amongst upon without via using as past
+    until throughout besides in on at for from""".split()  # noqa: SIM905
+)
+_WHEN_AND_HOW = frozenset("during before after using through via".split())  # noqa: SIM905
+_TELLING = frozenset("ask tell question interview teach quiz show".split())  # noqa: SIM905
+_OF_WHAT = frozenset("accuse rob remind convince inform warn".split())  # noqa: SIM905
+_MARKS = frozenset(("to", "while", "whilst"))
+
+
+class Place(Enum):
+    """Where a phrase stands in the passive."""
+
+    OBJECT = auto()
+    VERB = auto()
+    AGENT = auto()
+    LAST = auto()
+
+
+class Tail(NamedTuple):
+    """Words `start` to `end` (past the last) behind an object and where they go."""
+
+    start: int
+    end: int
+    place: Place
+
+
+def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[Phrase, list[Tail]]:
+    """The words of the object and, in order, what the parser hung on it that does not belong to it.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        head: the place of the object's chief noun.
+
+    Raises:
+        Refused: it is not known what belongs to the object.
+    """
+    start, end = tree.span(head)
+    node, tails = head, list[Tail]()
+    while True:
+        right = [n for n in tree.children[node] if node < n < end]
+        if not right or tree.words[head].tag[:2] == "VB":
+            return Phrase(start, end, head), tails
+        last = tree.words[right[-1]]
+        inner = tree.child(right[-1], "pobj") if last.text == "of" else None
+        if last.dep == "conj" and last.tag in (*NOUNS, "CD"):
+            node = right[-1]
+        elif inner is not None:
+            node = inner
+        else:
+            found = tail_of(tree, verb, node, child=right[-1])
+            if found.place is Place.OBJECT:
+                return Phrase(start, end, head), tails
+            tails.insert(0, found)
+            end = found.start
+
+
+def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
+    """A phrase behind an object and where it goes.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        noun: the noun right in front of the phrase, or the object's.
+        child: the chief word of the phrase, which hangs on either of the two.
+
+    Raises:
+        Refused: it is not known with which word it goes.
+    """
+    start, end = tree.span(child)
+    word = tree.words[child]
+    if start <= noun or (word.dep in ("prep", "advcl", "acl") and _joins(tree, start, end)):
+        raise Refused(Why.TAIL)  # "to a friend and scores"
+    if tree.words[start].text in ("such", "then", "than", "by"):
+        raise Refused(Why.TAIL)
+    if word.dep in ("prep", "dative"):
+        place = _of_phrase(tree, verb, noun, child=child)
+    elif word.dep in ("advmod", "npadvmod", "oprd", "acomp"):
+        place = Place.VERB if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") or word.dep == "oprd" else None
+    elif word.dep == "relcl":
+        who = tree.child(child, "nsubj", "nsubjpass", "dobj")
+        place = Place.OBJECT if who is not None and tree.words[who].text in ("who", "that", "which") else None
+    elif word.dep in ("nummod", "poss", "case", "compound", "amod", "cc", "det"):
+        place = Place.OBJECT
+    elif tree.words[start].text in ("how", "what", "why", "where") and tree.words[verb].lemma in _TELLING:
+        place = Place.VERB  # "are taught how to dance"
+    elif word.dep in ("acl", "advcl", "xcomp"):
+        place = _of_clause(tree, verb, noun, child=child)
+    else:
+        place = None
+    bound = tree.is_bound(start, end)
+    own = place is Place.OBJECT or (place is Place.VERB and tree.words[verb].lemma in lists.REGARDING)
+    whose = bound and (tree.is_person(noun) or own)
+    if place is None or whose:
+        raise Refused(Why.TAIL if place is None else Why.BOUND)  # "kisses a man on his cheek"
+    return Tail(start, end, Place.LAST if bound and place is Place.VERB else place)
+
+
+def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | None:
+    """Where a prepositional phrase goes."""
+    low, does = tree.words[child].text, tree.words[verb].lemma
+    inner = tree.child(child, "prep")
+    place = tree.child(child if inner is None else inner, "pobj")  # "out of an oven"
+    if low in ("of", "between"):
+        return None if does in _OF_WHAT else Place.OBJECT
+    adjacent = child == noun + 1 or tree.words[child].head != verb
+    if (
+        adjacent
+        and tree.words[noun].lemma in lists.SPEECHES
+        and place is None
+        and tree.child(child, "pcomp") is not None
+    ):
+        return Place.OBJECT  # "tips on how to cook"
+    if place is None:
+        doing = low in ("for", "before", "after", "without") and tree.child(child, "pcomp") is not None
+        return Place.LAST if doing and does not in lists.REGARDING else None
+    where = {tree.words[place].text, tree.words[place].lemma}
+    clause = not {"relcl", "acl", "advcl", "ccomp", "pcomp"}.isdisjoint(tree.deps(*tree.span(child)))
+    if (
+        adjacent
+        and tree.words[noun].lemma in lists.SPEECHES
+        and low in ("on", "about", "for")
+        and not where & lists.STAGES
+    ):
+        return Place.OBJECT  # "a lesson on cooking"
+    if low == "about":
+        to_whom = does in _TELLING or tree.is_person(noun) or tree.words[noun].tag == "NNP"
+        return Place.VERB if to_whom else Place.OBJECT if adjacent else None
+    if low == "with":
+        company = where & lists.MEANS or tree.is_person(place) or does in lists.MIXING
+        return Place.VERB if company and not clause else None  # "leaves a house with a dog"
+    if low in ("in", "on") and where & lists.CLOTHES:
+        return Place.OBJECT if tree.is_person(noun) else Place.AGENT
+    if low == "to":
+        return Place.VERB if does in lists.GIVING else None
+    thinks = does in lists.REGARDING and tree.words[noun].text not in ("something", "someone", "somebody")
+    if thinks and tree.words[verb + 1].text not in ("to", "with"):
+        staged = low in ("in", "on", "at") and where & lists.STAGES
+        if staged or low in _WHEN_AND_HOW:
+            return Place.VERB
+        return Place.OBJECT if adjacent else None
+    return (Place.LAST if clause else Place.VERB) if low in _OF_VERB else None
+
+
+def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | None:
+    """Where a participle, an infinitive or a clause of its own goes."""
+    word, does = tree.words[child], tree.words[verb].lemma
+    start, end = tree.span(child)
+    marks = {tree.words[n].text for n in tree.children[child] if n < child and tree.words[n].dep in ("mark", "aux")}
+    if word.dep == "acl" and word.tag == "VBN":
+        return None if word.lemma in ("follow", "accompany") else Place.OBJECT
+    if tree.words[start].text == "to":
+        return None if does in lists.REGARDING or tree.is_person(noun) else Place.LAST
+    if word.tag == "VBG" and word.dep == "acl" and _tells_of_object(tree, verb, noun, child=child):
+        return Place.OBJECT
+    if word.tag == "VBG" and not marks - _MARKS:
+        alone = (
+            word.dep != "acl" or tree.child(child, "dobj") is not None or word.lemma in lists.ALONE | lists.EXPLAINING
+        )
+        unsure = not marks and (tree.is_person(noun) or does in lists.REGARDING or not alone)
+        unsure = unsure or (not marks and not {"him", "them", "it"}.isdisjoint(w.text for w in tree.words[start:end]))
+        return None if unsure and word.text != "using" else Place.AGENT
+    if (word.dep == "advcl" and word.tag != "VBG" and marks & lists.CLAUSE_WORDS) or tree.words[
+        start
+    ].text in lists.CLAUSE_WORDS:
+        return Place.LAST if tree.child(child, "nsubj", "nsubjpass") is not None else None
+    return None
+
+
+def _tells_of_object(tree: Sentence, verb: int, noun: int, *, child: int) -> bool:
+    word, does = tree.words[child], tree.words[verb].lemma
+    if does in lists.PERCEIVING | _TELLING or (does in ("talk", "speak", "look", "listen") and tree.is_person(noun)):
+        return True
+    return word.lemma in lists.TELLS_ITSELF | {"call", "name"} or tree.child(child, "auxpass") is not None
+
+
+def _joins(tree: Sentence, start: int, end: int) -> bool:
+    """Whether what "and" joins in a phrase may be joined to something else: "to a friend and scores"."""
+    return any(
+        word.dep == "cc"
+        and n + 1 < end
+        and (
+            tree.words[n + 1].tag in ("DT", "PRP$")
+            or "VBG" in verb_tags(tree.words[n + 1].text)
+            or (tree.words[n - 1].tag != "NNS" and "VBZ" in verb_tags(tree.words[n + 1].text))
+        )
+        for n, word in enumerate(tree.words[:end])
+        if n >= start
+    )
