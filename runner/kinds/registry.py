@@ -37,7 +37,7 @@ def kind_options(declared: type) -> tuple[KindOption, ...]:
             option.help,
             choices=option.choices,
             numeric=name not in without_effect,
-        )  # fmt: skip
+        )
         for name, option in options_of(declared).items()
     )
 
