@@ -103,15 +103,7 @@ def over_minimum(files: Sequence[Path], numbers: Sequence[int]) -> float:
 def seconds(
     decoder: Decoder, files: Sequence[Path], numbers: Sequence[int], *, threads: int, repeats: int
 ) -> tuple[float, float]:
-    """Median wall and CPU seconds a clip.
-
-    Args:
-        decoder: decodes one clip.
-        files: the clips.
-        numbers: frame numbers.
-        threads: clips decoded at a time.
-        repeats: runs over all clips.
-    """
+    """Median wall and CPU seconds a clip."""
     wall, cpu = [], []
     with ThreadPoolExecutor(threads) as pool:
         for _ in range(repeats):

@@ -36,6 +36,8 @@ PERTURBED = (
     "jumble",
 )  # fmt: skip
 SEVERITY, FRAMES = 3, 8
+Rows = dict[str, list[dict[str, Any]]]  # "search" (retrieval) and "choice" (multiple choice)
+Files = dict[str, dict[str, str]]  # condition -> path of a clip -> the file that shows it so
 # name -> what goes into its environment; the second list without its dependencies, as its wheel is a CUDA build
 PACKAGES = {
     "mteb": (["mteb==2.26.24", "torch==2.13.0", "transformers==5.23.0", "av", "pillow"], ["torchvision==0.28.0"]),
@@ -85,11 +87,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         rows = make_set(work / "set", options.clips)
-        written = write_perturbed(work / "set", rows)
-        print(f"{options.clips} clips; nine perturbed copies of each, written for the peers: {written:.1f} CPU s\n")
+        began = time.process_time()
+        files = write_perturbed(work / "set", rows)
+        spent = time.process_time() - began
+        print(f"{options.clips} clips; nine perturbed copies of each, written for the peers: {spent:.1f} CPU s\n")
         for peer in [options.only] if options.only else list(PACKAGES):
             python = environment(options.environments, peer)
-            compare(peer, python, work, rows, repeats=options.repeats)
+            compare(peer, python, work, rows, files=files, repeats=options.repeats)
 
 
 def environment(folder: Path, peer: str) -> Path:
@@ -103,7 +107,7 @@ def environment(folder: Path, peer: str) -> Path:
     return python
 
 
-def make_set(folder: Path, clips: int) -> dict[str, list[dict[str, Any]]]:
+def make_set(folder: Path, clips: int) -> Rows:
     """The first clips of the shapes world with their captions, and the first items."""
     import video_contrast
 
@@ -112,40 +116,26 @@ def make_set(folder: Path, clips: int) -> dict[str, list[dict[str, Any]]]:
     return {"search": opened.rows("retrieval", "test")[:clips], "choice": opened.rows("verb_mc", "test")[:clips]}
 
 
-def perturbed_path(root: Path, name: str, video_path: str) -> Path:
-    return root / "perturbed" / name / video_path
+def write_perturbed(root: Path, rows: Rows) -> Files:
+    """Writes what the peers read under nine perturbations, and returns the files of every condition."""
+    from video_contrast.perturbations.video import VideoCondition
+    from video_contrast.perturbations.video.files import write_perturbed
+    from video_contrast.video import Clip
+
+    conditions = [VideoCondition(name, SEVERITY) for name in PERTURBED]
+    files: Files = {name: {} for name in ("clean", *PERTURBED)}
+    for row in (*rows["search"], *rows["choice"]):
+        source = root / row["video_path"]
+        clip = Clip(row["video_id"], row["video_path"])
+        names = write_perturbed(source, clip, conditions, root / "perturbed", quality="lossless")
+        written = [source, *(root / "perturbed" / name for name in names)]
+        for of_condition, file in zip(files.values(), written, strict=True):
+            of_condition[row["video_path"]] = str(file)
+    return files
 
 
-def write_perturbed(root: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
-    """Writes what the peers read under nine perturbations; returns CPU seconds."""
-    from video_contrast.perturbations.video import perturb_clip
-    from video_contrast.video import read_video, write_video
-
-    began = time.process_time()
-    videos = {row["video_path"]: row["video_id"] for part in rows.values() for row in part}
-    for path, video_id in videos.items():
-        clip = read_video(root / path)
-        fps = (len(clip.times) - 1) / (clip.times[-1] - clip.times[0])
-        for name in PERTURBED:
-            frames = perturb_clip(clip.frames, name, SEVERITY, video_id=video_id)
-            target = perturbed_path(root, name, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_video(target, frames, fps, quality="lossless")
-    return time.process_time() - began
-
-
-def compare(
-    peer: str, python: Path, work: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]], *, repeats: int
-) -> None:
-    """Runs a peer and the package in turn, and prints a table and how far the scores are apart.
-
-    Args:
-        peer: "mteb" or "lmms".
-        python: of its environment.
-        work: a folder for what they write; holds the set.
-        rows: of the set.
-        repeats: how often each runs.
-    """
+def compare(peer: str, python: Path, work: Path, rows: Rows, *, files: Files, repeats: int) -> None:
+    """Runs a peer and the package in turn, and prints a table and how far the scores are apart."""
     checkpoint = checkpoint_of(peer, work)
     print(f"| {peer} | conditions | CPU s | from to | peak MB | frames decoded | video encodings | text encodings |")
     print("|---|---|---|---|---|---|---|---|")
@@ -153,7 +143,7 @@ def compare(
         jobs = {"ours": Cost(), peer: Cost()}
         for _ in range(repeats):
             run_ours(jobs["ours"], peer, work, checkpoint, names=names, limit=len(rows["search"]))
-            run_peer(jobs[peer], peer, python, work, job_of(peer, work, rows, checkpoint, names=names))
+            run_peer(jobs[peer], peer, python, work, job_of(rows, files, checkpoint, names=names))
         for label, cost in (("video-contrast", jobs["ours"]), (peer, jobs[peer])):
             spread = f"{min(cost.seconds):.1f} {max(cost.seconds):.1f}"
             counts = " | ".join(
@@ -179,27 +169,26 @@ def checkpoint_of(peer: str, work: Path) -> Path:
     return qwen2_5_vl(work / "qwen2_5_vl")
 
 
-def job_of(
-    peer: str, work: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]], checkpoint: Path, *, names: Sequence[str]
-) -> dict[str, Any]:
+def job_of(rows: Rows, files: Files, checkpoint: Path, *, names: Sequence[str]) -> dict[str, Any]:
     """What a peer's script is told: the checkpoint, and the videos and texts of every condition."""
-    root = work / "set"
     conditions = {}
     for name in ("clean", *names):
-
-        def path(row: Mapping[str, Any], name: str = name) -> str:
-            video = row["video_path"]
-            return str(root / video if name == "clean" else perturbed_path(root, name, video))
-
+        video = files[name]
         search, choice = rows["search"], rows["choice"]
         conditions[name] = {
-            "search": {"text": [row["captions"] for row in search], "video": [path(row) for row in search]},
+            "search": {
+                "text": [row["captions"] for row in search],
+                "video": [video[row["video_path"]] for row in search],
+            },
             "pairs": {
-                "video": [path(row) for row in choice for _ in row["candidates"]],
+                "video": [video[row["video_path"]] for row in choice for _ in row["candidates"]],
                 "text": [text for row in choice for text in row["candidates"]],
                 "label": [int(n == row["label"]) for row in choice for n in range(len(row["candidates"]))],
             },
-            "choice": [{"video": path(row), "candidates": row["candidates"], "label": row["label"]} for row in choice],
+            "choice": [
+                {"video": video[row["video_path"]], "candidates": row["candidates"], "label": row["label"]}
+                for row in choice
+            ],
         }
     return {"checkpoint": str(checkpoint), "frames": FRAMES, "conditions": conditions}
 
@@ -208,13 +197,8 @@ def run_peer(cost: Cost, peer: str, python: Path, work: Path, job: Mapping[str, 
     """Runs a peer's script in its environment, once."""
     job_file, answer_file = work / "job.json", work / "answer.json"
     job_file.write_text(json.dumps(job), encoding="utf-8")
-    script = HERE / "peer_parts" / f"{peer}_job.py"
-    measured(
-        cost,
-        [str(python), str(script), str(job_file), str(answer_file)],
-        work,
-        {"PYTHONPATH": str(SUPPORT / "torchvision_shim")},
-    )
+    command = [python, HERE / "peer_parts" / f"{peer}_job.py", job_file, answer_file]
+    measured(cost, [str(part) for part in command], work, {"PYTHONPATH": str(SUPPORT / "torchvision_shim")})
     answer = json.loads(answer_file.read_text(encoding="utf-8"))
     cost.counts, cost.scores = answer["counts"], answer["scores"]
 

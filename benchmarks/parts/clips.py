@@ -11,14 +11,7 @@ from video_contrast.rows import retrieval_row
 
 
 def drifting(colours: np.ndarray, square: int, step: int, count: int) -> np.ndarray:
-    """Returns a field of coloured squares that drifts to the right, uint8[count, H, W, 3].
-
-    Args:
-        colours: int[rows, columns, 3], 0 to 255.
-        square: side of a square in pixels.
-        step: pixels a frame.
-        count: frames.
-    """
+    """Returns a field of coloured squares that drifts to the right, uint8[count, H, W, 3]."""
     field = colours.astype(np.uint8).repeat(square, 0).repeat(square, 1)
     return np.stack([np.roll(field, step * t, 1) for t in range(count)])
 

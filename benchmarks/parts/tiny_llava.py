@@ -15,15 +15,8 @@ CHAT = (
 )
 
 
-def tiny_llava(folder: Path, texts: Iterable[str], *, seed: int = 0, width: int = 96, layers: int = 3) -> Path:
-    """Saves a `LlavaForConditionalGeneration` with its processor.
-
-    Args:
-        folder: where to.
-        texts: captions and prompts that its tokenizer is fitted on.
-        seed: of the random weights.
-        width, layers: of the language model.
-    """
+def tiny_llava(folder: Path, texts: Iterable[str], *, seed: int) -> Path:
+    """Saves a `LlavaForConditionalGeneration` with its processor; its tokenizer is fitted on the texts."""
     import torch
     import transformers
     from tokenizers import processors
@@ -38,8 +31,8 @@ def tiny_llava(folder: Path, texts: Iterable[str], *, seed: int = 0, width: int 
     words.add_special_tokens({"additional_special_tokens": [ANSWER]})
     patches = (tiny_models.IMAGE // tiny_models.PATCH) ** 2
     text = {
-        "model_type": "llama", "vocab_size": len(words), "hidden_size": width, "intermediate_size": 3 * width,
-        "num_hidden_layers": layers, "num_attention_heads": 4, "num_key_value_heads": 4,
+        "model_type": "llama", "vocab_size": len(words), "hidden_size": 96, "intermediate_size": 288,
+        "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 4,
         "max_position_embeddings": 512, "pad_token_id": words.pad_token_id, "bos_token_id": words.bos_token_id,
         "eos_token_id": words.eos_token_id,
     }  # fmt: skip
