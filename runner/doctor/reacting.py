@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +25,9 @@ def check_reactions(probe: Probe) -> Iterator[Outcome]:
         inside[:, BORDER:-BORDER, BORDER:-BORDER] = GREY
         what = f"all but {BORDER} pixels at the borders turned grey"
         yield _must(probe, "pixels", replace(clip, frames=inside), what)
+    if moving := [n for n, shown in enumerate(probe.clips) if not np.array_equal(shown.frames, shown.frames[::-1])]:
+        yield _reversal(probe, moving[:2])
     if len(clip.frames) > 1:
-        yield _reversal(probe)
         yield _times(probe)
     yield _caption(probe)
 
@@ -40,10 +41,11 @@ def _must(probe: Probe, check: str, changed: ClipFrames, what: str) -> Outcome:
     return Outcome(check, *probe.unmoved(says), probe.numbers(change))
 
 
-def _reversal(probe: Probe) -> Outcome:
-    """A fact: a bag of frames is order-blind, and right to be."""
+def _reversal(probe: Probe, moving: Sequence[int]) -> Outcome:
+    """A fact, of clips that are another backwards: a bag of frames is order-blind, and right to be."""
     change = max(
-        probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n) for n, clip in enumerate(probe.clips[:2])
+        probe.reaction(replace(clip, frames=clip.frames[::-1].copy()), n)
+        for n, clip in ((n, probe.clips[n]) for n in moving)
     )
     says = f"sees order: reversed clips differ by {probe.in_units(change):.2g} sd"
     if probe.is_steady(change):

@@ -19,6 +19,7 @@ from video_contrast.checkpoints import NAMES
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.doctor.probe import Probe
+from video_contrast.runner.doctor.reacting import check_reactions
 from video_contrast.runner.doctor.result import SelfTest
 from video_contrast.runner.kinds import LoadOptions, choose, options_for
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, PairScorer, ScoreResult, kind, product
@@ -248,6 +249,15 @@ class Timed(PairScorer):
         rate = float(np.mean(np.diff(clip.times))) if self.looks else 2.0
         shown = clip.frames.astype(np.float64).mean(axis=(1, 2, 3)) @ (1 + np.arange(len(clip.frames)))
         return ScoreResult(np.array([np.sin(shown + sum(map(ord, text))) + rate for text in captions]))
+
+
+def test_order_is_not_judged_by_clips_that_stand_still() -> None:
+    still = ClipFrames(np.full((4, 8, 8, 3), 7, np.uint8), (0.0, 1.0, 2.0, 3.0))
+    moving = replace(still, frames=np.arange(768, dtype=np.uint8).reshape(4, 8, 8, 3))
+    for clips in ([still, still], [still, still, moving]):
+        probe = Probe(Timed(True), clips, ["a", "b", "c"][: len(clips)])
+        checks = {outcome.check for outcome in check_reactions(probe)}
+        assert ("reversal" in checks) == (len(clips) == 3)
 
 
 @pytest.mark.parametrize("looks", [True, False])

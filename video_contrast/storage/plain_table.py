@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, cast
 
+from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json
 from video_contrast.options import Flag
@@ -157,7 +158,7 @@ def _fault(candidates: Sequence[str]) -> tuple[str, str] | None:
     if empty is not None:
         return "an empty candidate", f"candidate {empty} is empty"
     if len(candidates) < 2:
-        return "fewer than two candidates", f"it has {len(candidates)} candidate"
+        return "fewer than two candidates", f"it has {counted(len(candidates), 'candidate')}"
     first: dict[str, int] = {}
     for n, text in enumerate(candidates):
         if first.setdefault(text, n) != n:
