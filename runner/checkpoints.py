@@ -54,19 +54,20 @@ def is_whole(folder: Path) -> bool:
         if not config or not weights:
             return False
         written = max(path.stat().st_mtime for path in weights)
-        ended = _is_json(folder / STATE) and (folder / STATE).stat().st_mtime >= written
+        ended = _changed(folder / STATE) >= written
         done = ended or time.time() - max(path.stat().st_mtime for path in files) >= AT_REST
         return done and _has_shards(folder) and all(map(_is_whole_file, weights))
     except (OSError, ValueError):  # it is being written, or has just been removed
         return False
 
 
-def _is_json(path: Path) -> bool:
+def _changed(path: Path) -> float:
+    """When a file of JSON was written to its end; 0 where it was not."""
     try:
         json.loads(path.read_text(encoding="utf-8"))
+        return path.stat().st_mtime
     except (OSError, ValueError):
-        return False
-    return True
+        return 0.0
 
 
 def _has_shards(folder: Path) -> bool:

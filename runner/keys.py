@@ -8,6 +8,7 @@ from typing import Any
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
+from video_contrast.runner.kinds.base import Question
 from video_contrast.runner.views import Sampling
 from video_contrast.video import Clip, frame_grid
 
@@ -58,7 +59,7 @@ class Keys:
         )  # fmt: skip
 
     def request(
-        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, wording: tuple[str, ...] = ()
+        self, clip: Clip, visual: Visual, texts: tuple[str, ...], position: int, *, question: Question | None = None
     ) -> str:
         """Returns the key of one call of a pair scorer.
 
@@ -66,10 +67,10 @@ class Keys:
             clip, visual: the view that is shown.
             texts: shown with it.
             position: the item's number.
-            wording: the question, and how it is asked; empty without one.
+            question: that is asked.
         """
-        question = ("question", *wording) if wording else ()
-        return seeds.digest("pair", self.video(clip, visual), position, *texts, *question).hex()[:32]
+        wording = ("question", question.text, question.prompt, question.option) if question else ()
+        return seeds.digest("pair", self.video(clip, visual), position, *texts, *wording).hex()[:32]
 
     @staticmethod
     def text(text: str) -> str:

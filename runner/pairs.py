@@ -66,16 +66,11 @@ class Pairing:
         gallery = tuple(text for texts in table.texts for text in texts) if table.is_retrieval else ()
         for position, (item, texts) in enumerate(zip(table.group.items, table.texts, strict=True)):
             question = item.question if table.group.questions == "asked" else None
-            wording = (question.text, question.prompt, question.option) if question else ()
 
             def request(
-                texts: tuple[str, ...],
-                position: int,
-                clip: Clip = item.clip,
-                question: Question | None = question,
-                wording: tuple[str, ...] = wording,
+                texts: tuple[str, ...], position: int, clip: Clip = item.clip, question: Question | None = question
             ) -> ScoreRequest:
-                key = self.keys.request(clip, visual, texts, position, wording=wording)
+                key = self.keys.request(clip, visual, texts, position, question=question)
                 return ScoreRequest(key, clip, visual, texts=texts, position=position, question=question)
 
             displaced = None if self.together else table.displaced(item)

@@ -113,7 +113,7 @@ class Run:
         self.processes.wait()
         encoding.store.refresh()
         if self.processes.first:
-            pool_views(shared.views, encoding, model.pool_frames)
+            pool_views(shared.views, encoding)
         self.processes.wait()
         encoding.store.refresh()
 

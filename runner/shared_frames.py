@@ -8,7 +8,7 @@ its source clip, whatever it is joined with: only where a model is given one arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -182,22 +182,14 @@ def _decoded_together(shared: SharedFrames, shard: Sequence[str]) -> Iterator[tu
             yield source, keys[first : first + FRAMES_AT_ONCE]
 
 
-def pool_views(
-    views: Sequence[SharedView], encoding: Encoding, pool: Callable[[np.ndarray], np.ndarray | None]
-) -> None:
-    """Puts the rows of views into the store, made of those of their frames; a view that lacks one is left out.
-
-    Args:
-        views: of edited clips.
-        encoding: the store, and the keys of its rows.
-        pool: of the model, see `Encoder.pool_frames`.
-    """
+def pool_views(views: Sequence[SharedView], encoding: Encoding) -> None:
+    """Puts the rows of views into the store, made of those of their frames; a view that lacks one is left out."""
     whole = [view for view in views if all(key in encoding.store for key in view.frames)]
     if not whole:
         return
     unique = list(dict.fromkeys(key for view in whole for key in view.frames))
     rows = encoding.store.get(unique)
     at = {key: n for n, key in enumerate(unique)}
-    pooled = [np.asarray(pool(rows[[at[key] for key in view.frames]])) for view in whole]
+    pooled = [np.asarray(encoding.model.pool_frames(rows[[at[key] for key in view.frames]])) for view in whole]
     names = [encoding.keys.video(view.clip, view.visual) for view in whole]
     encoding.store.put(names, np.stack(pooled).astype(np.float32), np.stack([view.numbers for view in whole]))

@@ -116,13 +116,7 @@ def held_bytes(root: Path, clip: Clip, visuals: Sequence[Visual], sampling: Samp
     """How many bytes of frames the views of a clip hold at once; it does not grow with the clip's length.
 
     Args:
-        root: the folder of the videos.
-        clip: a span of a file, or an edit.
-        visuals: the treatments to show.
-        sampling: which frames.
-
-    Raises:
-        BrokenVideo: as `views_of`.
+        root, clip, visuals, sampling: as of `views_of`, which raises the same.
     """
     footage = footage_of(root, clip)
     return footage.frame_bytes * len(_union([_need(visual, clip, footage, sampling) for visual in visuals]))

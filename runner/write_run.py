@@ -10,7 +10,6 @@ from typing import cast
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.runner import record, results
-from video_contrast.runner.conditions import Condition
 from video_contrast.runner.doctor.result import accepted_checks
 from video_contrast.runner.job import Job, estimate_of, model_facts
 from video_contrast.runner.join import TableScorer
@@ -21,13 +20,11 @@ from video_contrast.runner.run import Run
 from video_contrast.runner.shared_frames import frames_by_themselves
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import (
-    ConditionRecord,
     ModelRecord,
     RunRecord,
     SamplingRecord,
     ScoredSet,
     ScoreRow,
-    SelfTestRecord,
 )
 from video_contrast.version import __version__
 from video_contrast.video import frame_grid
@@ -93,7 +90,10 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "embeddings": {"store": str(job.store.resolve()), "space": run.space, "keys": VERSION}
         if isinstance(run.model, Encoder)
         else {},
-        "conditions": {table.condition.name: _recipe(table.condition) for table in plan.tables},
+        "conditions": {
+            name: {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}
+            for name, condition in {table.condition.name: table.condition for table in plan.tables}.items()
+        },
         "skipped": plan.skipped | _unseen_configs(run, scorer),
         "seed": job.options.seed,
         "device": run.device,
@@ -117,7 +117,9 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
             "batches": counts.batches,
         },
         "notes": counts.notes,
-        "self_test": _self_test(run),
+        "self_test": {"left_out": True}
+        if run.self_test is None
+        else run.self_test.record(accepted_checks(job.options.accept)),
         "seconds": seconds,
     }
     if counts.unseen:
@@ -125,7 +127,8 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
     if any(clip.segments for clip in plan.views):
         entry["edited_clips"] = _edited_clips(run)
     if job.sampling.accept_damaged:
-        entry["damaged"] = _damaged(run)
+        damaged = sorted(counts.decode.damaged.items())
+        entry["damaged"] = {Path(file).relative_to(run.video_root).as_posix(): why for file, why in damaged}
     if run.self_test and run.self_test.rendered:
         entry["input"] = run.self_test.rendered
     return entry
@@ -153,26 +156,11 @@ def _scored_set(job: Job) -> ScoredSet:
     return entry
 
 
-def _self_test(run: Run) -> SelfTestRecord:
-    """The verdicts on the model; that it was left out, where it was."""
-    if run.self_test is None:
-        return {"left_out": True}
-    return run.self_test.record(accepted_checks(run.job.options.accept))
-
-
 def _edited_clips(run: Run) -> dict[str, str]:
     """How frames of edited clips were chosen, and in which size parts of different sizes were shown."""
     alone = isinstance(run.model, Encoder) and frames_by_themselves(run.model)
     shown = "each in its own; perturbed, scaled into the smallest" if alone else "scaled into the smallest"
     return {"frames": f"{frame_grid.RULE} {frame_grid.VERSION}", "sizes": shown}
-
-
-def _damaged(run: Run) -> dict[str, str]:
-    """Video path -> what is wrong, of the damaged videos that were accepted."""
-    return {
-        Path(file).relative_to(run.video_root).as_posix(): why
-        for file, why in sorted(run.counts.decode.damaged.items())
-    }
 
 
 def _model_counts(run: Run) -> JsonObject:
@@ -202,7 +190,3 @@ def _unseen_configs(run: Run, scorer: TableScorer) -> dict[str, str]:
         if clips <= scorer.missing and (unseen := sorted(clips & run.counts.unseen, key=lambda clip: clip.name)):
             reasons[group.config] = run.counts.broken[unseen[0]]
     return reasons
-
-
-def _recipe(condition: Condition) -> ConditionRecord:
-    return {"group": condition.group, "visual": asdict(condition.visual), "text": asdict(condition.text)}

@@ -1,4 +1,4 @@
-"""The checkpoint that is trained: loaded as `score` loads it, saved as a plain `save_pretrained` folder."""
+"""The checkpoint that is trained, loaded as `score` loads it."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -44,18 +44,6 @@ def load_checkpoint(model: str | Path) -> LoadedCheckpoint:
     if source.adapter is not None:
         net.requires_grad_(True)  # the library freezes what it merges adapters into
     return LoadedCheckpoint(net, load_processor(source, loading), source.revision)
-
-
-def save_checkpoint(net: TorchModel, processor: Processor, folder: Path) -> None:
-    """Writes a plain `save_pretrained` folder.
-
-    Args:
-        net: the model; saved in float32.
-        processor: saved beside it.
-        folder: where to.
-    """
-    net.float().save_pretrained(folder)
-    processor.save_pretrained(folder)
 
 
 def frames_of(net: TorchModel, requested: int | None) -> int:

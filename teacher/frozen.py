@@ -1,6 +1,6 @@
 """What frozen towers say, computed once: a frozen tower runs once a clip or caption, however long the training is."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from video_contrast.files import write_json
 from video_contrast.seeds import digest
-from video_contrast.teacher.feed import Part, Tokenizer
+from video_contrast.teacher.feed import Key, Part, Tokenizer
 from video_contrast.teacher.pairs import Pairs
 from video_contrast.teacher.store import is_whole, write_array
 
@@ -35,45 +35,35 @@ def with_outputs(
     """
     counts = {"clips": 0, "captions": 0}
     pairs.eval()
-    device = pairs.device
+    store, device = part.store, pairs.device
     if "vision" in pairs.frozen:
         clips = sorted(set(part.clips))
-
-        def videos(numbers: Sequence[int]) -> torch.Tensor:
-            return pairs.video_tower(part.store.pixels([clips[n] for n in numbers], device))
-
-        key = digest("vision", model, part.store.key, *clips).hex()
-        file = path.with_name(f"{path.name}-vision-{key[:12]}.npy")
-        bar = tqdm(_ranges(len(clips), CLIPS), desc="frozen vision", disable=not progress)
-        outputs, counts["clips"] = _stored(file, key, videos, count=len(clips), batches=bar)
-        at = {clip: n for n, clip in enumerate(clips)}
-        part = replace(part, videos=(outputs, at))
+        outputs, counts["clips"] = _stored(
+            path, "vision", digest("vision", model, store.key, *clips).hex(), clips,
+            size=CLIPS, run=lambda some: pairs.video_tower(store.pixels(some, device)), progress=progress,
+        )  # fmt: skip
+        part = replace(part, videos=(outputs, {clip: n for n, clip in enumerate(clips)}))
     if "text" in pairs.frozen:
         texts = list(dict.fromkeys(text for row in part.rows for text in (row["caption"], *row["negatives"])))
-
-        def words(numbers: Sequence[int]) -> torch.Tensor:
-            return pairs.text_tower(tokens([texts[n] for n in numbers], device))
-
-        key = digest("text", model, *texts).hex()
-        file = path.with_name(f"{path.name}-text-{key[:12]}.npy")
-        bar = tqdm(_ranges(len(texts), CAPTIONS), desc="frozen text", disable=not progress)
-        outputs, counts["captions"] = _stored(file, key, words, count=len(texts), batches=bar)
+        outputs, counts["captions"] = _stored(
+            path, "text", digest("text", model, *texts).hex(), texts,
+            size=CAPTIONS, run=lambda some: pairs.text_tower(tokens(some, device)), progress=progress,
+        )  # fmt: skip
         part = replace(part, texts=(outputs, {text: n for n, text in enumerate(texts)}))
     return part, counts
 
 
-def _ranges(count: int, size: int) -> list[range]:
-    return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
-
-
 @torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
 def _stored(
-    file: Path, key: str, run: Callable[[Sequence[int]], torch.Tensor], *, count: int, batches: Iterable[range]
-) -> tuple[np.ndarray, int]:
-    """The outputs of `run` on consecutive batches, computed on first use; and how many were computed now."""
+    path: Path, side: str, key: str, inputs: Sequence[Key],
+    *, size: int, run: Callable[[Sequence[Key]], torch.Tensor], progress: bool,
+) -> tuple[np.ndarray, int]:  # fmt: skip
+    """The outputs of `run` on `size` inputs at a time, computed on first use; and how many were computed now."""
+    file, count = path.with_name(f"{path.name}-{side}-{key[:12]}.npy"), len(inputs)
     if is_whole(file, key):
         return np.load(file, mmap_mode="r"), 0
-    parts = ((slice(part.start, part.stop), run(part).float().cpu().numpy()) for part in batches)
-    write_array(file, count, parts)
+    places = [slice(first, first + size) for first in range(0, count, size)]
+    bar = tqdm(places, desc=f"frozen {side}", disable=not progress)
+    write_array(file, count, ((place, run(inputs[place]).float().cpu().numpy()) for place in bar))
     write_json(file.with_suffix(".json"), {"key": key, "outputs": count})
     return np.load(file, mmap_mode="r"), count

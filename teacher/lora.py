@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from video_contrast.errors import UsageError
-from video_contrast.runner.adapters import check_peft, write_base
+from video_contrast.runner.adapters import check_peft
 from video_contrast.teacher.options import LoraOptions
 from video_contrast.teacher.pairs import FREEZE
 from video_contrast.untyped import TorchModel
@@ -51,15 +51,3 @@ def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> To
         raise UsageError(f"--lora-targets {options.lora_targets}: {' '.join(str(error).split())[:200]}") from error
     model.peft_config["default"].base_model_name_or_path = name
     return model
-
-
-def save_adapters(model: TorchModel, folder: Path, digest: str) -> None:
-    """Writes the adapter folder: `adapter_config.json`, `adapter_model.safetensors`, and what their base was.
-
-    Args:
-        model: peft's.
-        folder: where to.
-        digest: of the base's files.
-    """
-    model.save_pretrained(folder)
-    write_base(folder, digest)

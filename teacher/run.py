@@ -10,14 +10,14 @@ from video_contrast.errors import UsageError
 from video_contrast.files import write_json
 from video_contrast.options import with_options
 from video_contrast.rows import RetrievalRow
-from video_contrast.runner.adapters import check_peft
+from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.runner.locate import locate
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
-from video_contrast.teacher.checkpoint import frames_of, load_checkpoint, save_checkpoint
+from video_contrast.teacher.checkpoint import frames_of, load_checkpoint
 from video_contrast.teacher.gate import FigureRow, paired_rows
-from video_contrast.teacher.lora import adapted, save_adapters
+from video_contrast.teacher.lora import adapted
 from video_contrast.teacher.material import prepare
 from video_contrast.teacher.model_files import check_encoder
 from video_contrast.teacher.needed_models import check_generator, is_stored
@@ -134,9 +134,12 @@ def teach(
     }
     if result["finished"] and here.is_main_process:
         if lora is not None and not request.merge:
-            save_adapters(lora, output / "model", checkpoint.revision)
+            lora.save_pretrained(output / "model")
+            write_base(output / "model", checkpoint.revision)
         else:
-            save_checkpoint(net if lora is None else lora.merge_and_unload(), checkpoint.processor, output / "model")
+            whole = net if lora is None else lora.merge_and_unload()
+            whole.float().save_pretrained(output / "model")
+            checkpoint.processor.save_pretrained(output / "model")
         plot_curves(output)
         write_json(output / "result.json", result)
     here.wait_for_everyone()

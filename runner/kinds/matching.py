@@ -78,7 +78,7 @@ class MatchingScorer(PairScorer):
         devices = [self.model.device] if self.model.device.type == "cuda" else []
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(0)
-            probabilities = self.head.probabilities(clip.frames, captions, self.batch_size)
+            probabilities = self.head.probabilities(list(clip.frames), captions, self.batch_size)
         table = to_numpy(probabilities.double())  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
@@ -128,7 +128,7 @@ class MatchingHead:
     def seen(self, frames: Sequence[np.ndarray]) -> Tensors:
         """What is made of each frame once, whatever the captions."""
         pixels = self.processor.image_processor(images=list(frames), return_tensors="pt")
-        return pixels.to(self.model.device, dtype=self.model.dtype)
+        return dict(pixels.to(self.model.device, dtype=self.model.dtype))
 
     def tokens(self, captions: Sequence[str]) -> Tensors:
         """Captions as the model reads them."""
@@ -136,7 +136,7 @@ class MatchingHead:
         tokens = self.processor.tokenizer(
             list(captions), padding=True, truncation=True, max_length=limit, return_tensors="pt"
         )
-        return tokens.to(self.model.device)
+        return dict(tokens.to(self.model.device))
 
     def match(self, seen: Tensors, text: Tensors) -> Tensor:
         """The probability of a match of each frame with the caption beside it, float32[n]."""
@@ -162,7 +162,7 @@ class _TwoTowers(MatchingHead, DualEncoder):
         import torch
 
         with torch.inference_mode():
-            return to_numpy(torch.cat([self.clip_row(self.seen(frames)["patches"]) for frames in prepared]))
+            return to_numpy(torch.cat([self.clip_row(self.seen(list(frames))["patches"]) for frames in prepared]))
 
     def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         import torch

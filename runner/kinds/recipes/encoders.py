@@ -1,46 +1,39 @@
 """Recipes of models that encode videos and texts apart."""
 
-from video_contrast.runner.kinds.recipes.recipe import Line, Recipe
+from video_contrast.runner.kinds.recipes.recipe import Line, Recipe, read_in
 
 DOCS = "https://huggingface.co/docs/transformers/model_doc/"
 TESTS = "tests/runner/test_parity.py"
 VLM_TESTS = "tests/runner/vlm/test_parity.py"
 
 FRAMES = Line("frames one by one, embeddings of length 1, their mean, length 1 again", "arXiv:2104.08860, section 3.2")
-AS_WRITTEN = Line("as they are", DOCS + "clip")
-OWN_PIXELS = Line("the checkpoint's own image processor, PIL backend", DOCS + "clip")
-COSINE = Line("cosine", DOCS + "clip")
+OWN_PIXELS = "the checkpoint's own image processor, PIL backend"
+PADDED = "right, to the longest of a batch, with an attention mask"
+SBERT = "https://sbert.net/docs/package_reference/"
+QUERIES = "queries: encode_query with the saved query prompt"
 DTYPE = Line("the config's on a GPU (--dtype auto), float32 on a CPU", DOCS + "auto (dtype)")
 
 
 def _image_text(family: str, *classes: str, types: tuple[str, ...], page: str, parity: str = TESTS) -> Recipe:
-    lines = {
-        "frames": FRAMES,
-        "pixels": Line(OWN_PIXELS.value, DOCS + page),
-        "captions": Line(AS_WRITTEN.value, DOCS + page),
-        "score": Line(COSINE.value, DOCS + page),
-        "padding": Line("right, to the longest of a batch, with an attention mask", DOCS + page),
-        "length": Line("cut at text_config.max_position_embeddings (77 in CLIP, MetaCLIP 2)", DOCS + page),
-        "dtype": DTYPE,
-    }
+    lines = read_in(
+        DOCS + page, frames=FRAMES, pixels=OWN_PIXELS, captions="as they are", score="cosine", padding=PADDED,
+        length="cut at text_config.max_position_embeddings (77 in CLIP, MetaCLIP 2)", dtype=DTYPE,
+    )  # fmt: skip
     return Recipe(family, classes, lines, types, reads_times=False, parity=parity)
 
 
 def _siglip(family: str, name: str, kind: str) -> Recipe:
     source = DOCS + "siglip2"
-    lines = {
-        "frames": FRAMES,
-        "pixels": Line(
-            "at most max_num_patches (256) patches, the sides in proportion"
-            if kind == "siglip2"
-            else "squeezed to the square of the checkpoint's size",
-            source,
-        ),
-        "captions": Line("lower case", source + " (Notes)"),
-        "padding": Line("right, to 64 tokens (the full length), without an attention mask", source + " (Notes)"),
-        "dtype": DTYPE,
-        "score": Line("cosine; its sigmoid has the same order", source),
-    }
+    patches = "at most max_num_patches (256) patches, the sides in proportion"
+    lines = read_in(
+        source,
+        frames=FRAMES,
+        pixels=patches if kind == "siglip2" else "squeezed to the square of the checkpoint's size",
+        captions=Line("lower case", source + " (Notes)"),
+        padding=Line("right, to 64 tokens (the full length), without an attention mask", source + " (Notes)"),
+        dtype=DTYPE,
+        score="cosine; its sigmoid has the same order",
+    )
     return Recipe(family, (name,), lines, (kind,), reads_times=False, parity=TESTS)
 
 
@@ -113,16 +106,15 @@ RECIPES = (
 
 def _late(family: str, name: str, kind: str, prompt: str) -> Recipe:
     source = DOCS + kind
-    lines = {
-        "frames": Line(
-            "one by one; the vectors of all of them are those of the clip", "runner/kinds/late_interaction.py"
-        ),
-        "pixels": Line("process_images of the checkpoint's processor, PIL backend", source),
-        "captions": Line(f"process_queries: {prompt}", f"transformers: models/{kind}/processing_{kind}.py"),
-        "padding": Line("none: captions of as many tokens go together, zeros never match", source),
-        "score": Line("MaxSim: the sum over a caption's vectors of the best product", "arXiv:2407.01449, section 4.1"),
-        "vector": Line(128, f"transformers: models/{kind}/configuration_{kind}.py"),
-    }
+    lines = read_in(
+        source,
+        frames=Line("one by one; the vectors of all of them are those of the clip", "runner/kinds/late_interaction.py"),
+        pixels="process_images of the checkpoint's processor, PIL backend",
+        captions=Line(f"process_queries: {prompt}", f"transformers: models/{kind}/processing_{kind}.py"),
+        padding="none: captions of as many tokens go together, zeros never match",
+        score=Line("MaxSim: the sum over a caption's vectors of the best product", "arXiv:2407.01449, section 4.1"),
+        vector=Line(128, f"transformers: models/{kind}/configuration_{kind}.py"),
+    )
     return Recipe(family, (name,), lines, (kind,), reads_times=False, parity="tests/runner/test_late_interaction.py")
 
 
@@ -135,17 +127,12 @@ LATE = (
 MULTI_VECTOR = Recipe(
     "sentence-transformers multi-vector encoders",
     (),
-    {
-        "captions": Line(
-            "queries: encode_query with the saved query prompt",
-            "https://sbert.net/docs/package_reference/multi_vector_encoder/model.html",
-        ),
-        "clips": Line(
-            "documents: encode_document, arrays with their true times; of image models the vectors of all frames",
-            "https://sbert.net/docs/package_reference/multi_vector_encoder/model.html",
-        ),
-        "score": Line("similarity_fn_name of the checkpoint: MaxSim, or its mean", "sentence_transformers.util.maxsim"),
-    },
+    read_in(
+        SBERT + "multi_vector_encoder/model.html",
+        captions=QUERIES,
+        clips="documents: encode_document, arrays with their true times; of image models the vectors of all frames",
+        score=Line("similarity_fn_name of the checkpoint: MaxSim, or its mean", "sentence_transformers.util.maxsim"),
+    ),
     parity="tests/runner/vlm/test_parity.py",
     notes="parity over a Qwen3-VL inside",
 )
@@ -158,6 +145,7 @@ def _remote(family: str, name: str, lines: dict[str, Line]) -> Recipe:
 
 DEMO = "https://github.com/OpenGVLab/InternVideo (InternVideo2/multi_modality/demo/utils.py: frames2tensor)"
 SQUEEZED = Line("8 frames squeezed to 224 x 224, bilinear, ImageNet's mean and deviation", DEMO)
+COSMOS = "https://huggingface.co/nvidia/Cosmos-Embed1-448p-anomaly-detection"
 LANGUAGEBIND = "https://github.com/PKU-YuanGroup/LanguageBind (languagebind/video/processing_video.py)"
 REMOTE = (
     _remote(
@@ -166,12 +154,9 @@ REMOTE = (
         {
             "clips": Line(
                 "8 frames from the first to the last, through its processor: visual_proj",
-                "https://huggingface.co/nvidia/Cosmos-Embed1-448p-anomaly-detection (How to use this model)",
+                f"{COSMOS} (How to use this model)",
             ),
-            "captions": Line(
-                "its processor, cut or padded to 128 tokens: text_proj",
-                "https://huggingface.co/nvidia/Cosmos-Embed1-448p-anomaly-detection (Inputs)",
-            ),
+            "captions": Line("its processor, cut or padded to 128 tokens: text_proj", f"{COSMOS} (Inputs)"),
         },
     ),
     _remote("ViCLIP", "ViCLIP", {"clips": SQUEEZED, "captions": Line("a string, with model.tokenizer", DEMO)}),
@@ -179,12 +164,11 @@ REMOTE = (
     _remote(
         "LanguageBind (video)",
         "LanguageBindVideo",
-        {
-            "clips": Line(
-                "short side 224, the middle square; its random crop and mirroring are left out", LANGUAGEBIND
-            ),
-            "captions": Line("padded to 77 tokens", LANGUAGEBIND),
-        },
+        read_in(
+            LANGUAGEBIND,
+            clips="short side 224, the middle square; its random crop and mirroring are left out",
+            captions="padded to 77 tokens",
+        ),
     ),
 )
 
@@ -192,23 +176,18 @@ REMOTE = (
 SENTENCE = Recipe(
     "sentence-transformers embedders",
     (),
-    {
-        "captions": Line(
-            "queries: encode_query with the saved query prompt",
-            "https://sbert.net/docs/package_reference/sentence_transformer/SentenceTransformer.html",
-        ),
-        "clips": Line(
-            "documents: encode_document, arrays with their true times",
-            "https://sbert.net/docs/package_reference/sentence_transformer/SentenceTransformer.html",
-        ),
-        "pixels": Line("the checkpoint's own processor", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
-        "rate": Line(
+    read_in(
+        SBERT + "sentence_transformer/SentenceTransformer.html",
+        captions=QUERIES,
+        clips="documents: encode_document, arrays with their true times",
+        pixels=Line("the checkpoint's own processor", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
+        rate=Line(
             "in the metadata of each clip; to Omni processors as fps, which they else take for 2",
             "transformers: models/qwen2_5_omni/processing_qwen2_5_omni.py (_process_videos)",
         ),
-        "score": Line("cosine", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
-        "dtype": DTYPE,
-    },
+        score=Line("cosine", "https://huggingface.co/Qwen/Qwen3-VL-Embedding-2B"),
+        dtype=DTYPE,
+    ),
     parity=TESTS,
     notes="parity over CLIP, Qwen2-VL, Qwen2.5-VL, Qwen3-VL, Qwen3.5, EmbeddingGemma 2, Qwen2.5-Omni inside",
 )

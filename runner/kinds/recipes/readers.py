@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from video_contrast.runner.kinds.recipes.encoders import DOCS, DTYPE, VLM_TESTS
-from video_contrast.runner.kinds.recipes.recipe import Line, Recipe
+from video_contrast.runner.kinds.recipes.encoders import DOCS, DTYPE, OWN_PIXELS, PADDED, SBERT, VLM_TESTS
+from video_contrast.runner.kinds.recipes.recipe import Line, Recipe, read_in
 
 VQASCORE = "arXiv:2404.01291, section 3 (the probability of Yes); the wording for videos is this package's"
 YESNO = Line('Does this video show: "..."? Answer Yes or No.', VQASCORE)
@@ -46,14 +46,11 @@ def _as_images(page: str) -> dict[str, Line]:
 
 
 def _matching(family: str, name: str, page: str) -> Recipe:
-    lines = {
-        "frames": Line("one by one; mean or max of the probability of a match", DOCS + page),
-        "captions": Line("as they are, cut at the text tower's length", DOCS + page),
-        "score": Line("probability of a match", DOCS + page),
-        "pixels": Line("the checkpoint's own image processor, PIL backend", DOCS + page),
-        "padding": Line("right, to the longest of a batch, with an attention mask", DOCS + page),
-        "dtype": DTYPE,
-    }
+    lines = read_in(
+        DOCS + page, frames="one by one; mean or max of the probability of a match",
+        captions="as they are, cut at the text tower's length", score="probability of a match", pixels=OWN_PIXELS,
+        padding=PADDED, dtype=DTYPE,
+    )  # fmt: skip
     return Recipe(family, (name,), lines, reads_times=False, parity=VLM_TESTS)
 
 
@@ -134,10 +131,7 @@ RERANKER = Recipe(
     "sentence-transformers rerankers",
     (),
     {
-        "pair": Line(
-            "predict of ({text}, {video}) with the saved prompt",
-            "https://sbert.net/docs/package_reference/cross_encoder/cross_encoder.html",
-        ),
+        "pair": Line("predict of ({text}, {video}) with the saved prompt", SBERT + "cross_encoder/cross_encoder.html"),
         "clips": Line("arrays with their true times", "https://huggingface.co/Qwen/Qwen3-VL-Reranker-2B"),
         "pixels": Line("the checkpoint's own processor", "https://huggingface.co/Qwen/Qwen3-VL-Reranker-2B"),
         "dtype": DTYPE,

@@ -24,6 +24,11 @@ class Line:
     config: str = ""
 
 
+def read_in(source: str, **values: str | int | Line) -> dict[str, Line]:
+    """Lines that were read in one place; those that are lines already name their own."""
+    return {name: value if isinstance(value, Line) else Line(value, source) for name, value in values.items()}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a family of models is to be asked.
