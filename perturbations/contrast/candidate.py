@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.language import Token
-from video_contrast.perturbations.language.fitting import fix_article, like_case
+from video_contrast.perturbations.language.fitting import replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,5 @@ def fill(original: Original, new: str) -> Candidate:
 
     Where "a" must become "an", the article belongs to the replaced span.
     """
-    phrase, caption = original.phrase, original.caption
-    start, shown = phrase.start, like_case(new, caption[phrase.start : phrase.end])
-    before = caption[:start]
-    fitted = fix_article(before, new)
-    if fitted != before:
-        start = before.lower().rfind("a")
-        shown = fitted[start:] + shown
-    return Candidate(caption[:start] + shown + caption[phrase.end :], shown, start)
+    text, start, _, shown = replaced(original.caption, original.phrase.start, original.phrase.end, new)
+    return Candidate(text, shown, start)

@@ -1,6 +1,7 @@
 """Fits a new word to its place: the case of the word that it replaces, and the article in front of it."""
 
 import re
+from collections.abc import Callable
 
 from video_contrast.perturbations.language.morphology import is_describing
 
@@ -64,3 +65,28 @@ def fix_article(before: str, new: str) -> str:
     """
     match = _ARTICLE.search(before)
     return before[: match.start()] + like_case(article(new), match[1][0]) + match[2] if match else before
+
+
+def replaced(
+    caption: str, start: int, end: int, new: str, *, article_of: Callable[[str], str] = article
+) -> tuple[str, int, str, str]:
+    """Returns the caption with `new` at `start:end`, in the case of what stood there; the article before it fits.
+
+    Args:
+        caption: the text.
+        start, end: characters that are replaced.
+        new: what stands there instead, in lower case.
+        article_of: the article that a word takes.
+
+    Returns:
+        text, start, old, new; where "a" becomes "an" the article belongs to both.
+
+    >>> replaced("a man eats a carrot", 13, 19, "onion")
+    ('a man eats an onion', 11, 'a carrot', 'an onion')
+    """
+    shown = like_case(new, caption[start:end])
+    match = _ARTICLE.search(caption, 0, start)
+    if match and match[1].lower() != article_of(new):
+        start = match.start()
+        shown = like_case(article_of(new), match[1]) + match[2] + shown
+    return caption[:start] + shown + caption[end:], start, caption[start:end], shown

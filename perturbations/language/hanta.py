@@ -1,6 +1,7 @@
 """HanTa's English model: the tagger that works offline, since its data lies in its wheel (LGPL-3, unmodified)."""
 
 from functools import lru_cache
+from importlib.metadata import version
 
 from video_contrast.untyped import TorchModel
 
@@ -28,13 +29,7 @@ class HantaTagger:
 
         self._model: TorchModel = HanoverTagger.HanoverTagger("morphmodel_en.pgz")
         self._model.analyze_forward = lru_cache(_CACHED_WORDS)(self._model.analyze_forward)
-
-    @property
-    def name(self) -> str:
-        """The package and version that the tags depend on."""
-        from importlib.metadata import version
-
-        return f"hanta-{version('HanTa')}"
+        self.name = f"hanta-{version('HanTa')}"
 
     def tag(self, captions: list[list[str]]) -> list[list[str]]:
         """Penn tags of the words of each caption."""
@@ -48,10 +43,10 @@ class HantaTagger:
             codes = self._model.tag_sent(plain, taglevel=0)
         except (KeyError, ValueError, IndexError):  # no path through its tables, as for some scripts
             codes = [self._alone(word) for word in plain]
-        tags = [C5_TO_PENN.get(code, "NN") for code in codes]
-        for place, word in enumerate(words):
-            tags[place] = _settle(word, tags[place], tags[place - 1] if place else "")
-        return tags
+        tags = [""]
+        for word, code in zip(words, codes, strict=True):
+            tags.append(_settle(word, C5_TO_PENN.get(code, "NN"), tags[-1]))
+        return tags[1:]
 
     def _alone(self, word: str) -> str:
         try:

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -16,17 +16,17 @@ class CaptionStore:
     """A text a caption, such as its tags or its parse. Losing the file costs time, never correctness.
 
     Args:
-        path: the file; made if absent. Several producers may share it.
+        path: the file; made if absent. Several producers may share it. None: nothing is kept.
         producer: name and version of all that the texts depend on, the way they are written included.
     """
 
-    def __init__(self, path: str | os.PathLike[str], producer: str) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str] | None, producer: str) -> None:
+        self.path = Path(path) if path is not None else None
         self._producer = producer
 
     def read(self, captions: Iterable[str]) -> dict[str, str]:
         """Caption -> its text, for those that are stored."""
-        if not self.path.is_file():
+        if self.path is None or not self.path.is_file():
             return {}
         keys = {self._key(caption): caption for caption in captions}
         stored: dict[str, str] = {}
@@ -42,8 +42,19 @@ class CaptionStore:
             connection.close()
         return stored
 
+    def completed(self, captions: Sequence[str], make: Callable[[list[str]], Iterable[str]]) -> dict[str, str]:
+        """Caption -> its text: what is stored, and the rest as `make` makes it, which is stored then."""
+        stored = self.read(captions)
+        missing = [caption for caption in captions if caption not in stored]
+        fresh = dict(zip(missing, make(missing), strict=True))
+        if fresh:
+            self.write(fresh)
+        return stored | fresh
+
     def write(self, texts: Mapping[str, str]) -> None:
         """Adds captions and their texts."""
+        if self.path is None:
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connect()
         try:

@@ -12,6 +12,7 @@ Every one is followed by `repair`. The variable VIDEO_CONTRAST_TAGGER changes wh
 import os
 import sys
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
@@ -28,9 +29,7 @@ _PERCEPTRON = "taggers/averaged_perceptron_tagger_eng"
 class Tagger(Protocol):
     """Penn tags of many captions' words."""
 
-    @property
-    def name(self) -> str:
-        """What the tags depend on: packages, models and their versions."""
+    name: str  # what the tags depend on: packages, models and their versions
 
     def tag(self, captions: list[list[str]]) -> list[list[str]]:
         """One tag a word."""
@@ -44,13 +43,7 @@ class BothTaggers:
 
         self._hanta = HantaTagger()
         self._perceptron = PerceptronTagger()
-
-    @property
-    def name(self) -> str:
-        """The packages and versions that the tags depend on."""
-        from importlib.metadata import version
-
-        return f"nltk-{version('nltk')}+{self._hanta.name}"
+        self.name = f"nltk-{version('nltk')}+{self._hanta.name}"
 
     def tag(self, captions: list[list[str]]) -> list[list[str]]:
         """Penn tags of the words of each caption."""
@@ -74,12 +67,8 @@ class SpacyTagger:
                 f"the spaCy model {model!r} is not installed: python -m spacy download {model} "
                 "(or use the tagger 'hanta', which needs no data)"
             ) from error
-
-    @property
-    def name(self) -> str:
-        """The model and its version."""
         meta = self._pipeline.meta
-        return f"spacy-{meta['lang']}_{meta['name']}-{meta['version']}"
+        self.name = f"spacy-{meta['lang']}_{meta['name']}-{meta['version']}"
 
     def tag(self, captions: list[list[str]]) -> list[list[str]]:
         """Penn tags of the words of each caption."""
@@ -123,9 +112,9 @@ def resolve(name: str) -> str:
     return name
 
 
-def edition(name: str = "auto") -> str:
+def edition() -> str:
     """The tagger's kind and the edition of our rules, told without loading it: tags may change where this does."""
-    return f"{resolve(name)}-{RULES}"
+    return f"{resolve('auto')}-{RULES}"
 
 
 def has_nltk_data() -> bool:

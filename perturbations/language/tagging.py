@@ -84,24 +84,16 @@ def _tokens(caption: str, tags: str) -> list[Token]:
 def _tagged(captions: list[str], tagger: str, num_proc: int, place: str | os.PathLike[str] | None) -> dict[str, str]:
     """The tags of unique captions: from memory, from the file, and the rest from the tagger."""
     name = load(tagger).name
-    known: dict[str, str] = {}
-    for caption in captions:
-        if (name, caption) in _tags:
-            known[caption] = _tags[name, caption]
+    known = {caption: _tags[name, caption] for caption in captions if (name, caption) in _tags}
     missing = [caption for caption in captions if caption not in known]
     if not missing:
         return known
-    store = CaptionStore(place, f"tags {name}") if place is not None else None
-    stored = store.read(missing) if store else {}
-    new = [caption for caption in missing if caption not in stored]
-    fresh = dict(zip(new, _run(new, tagger, num_proc), strict=True))
-    if store and fresh:
-        store.write(fresh)
-    for caption, value in (stored | fresh).items():
-        _tags[name, caption] = value
+    new = CaptionStore(place, f"tags {name}").completed(missing, lambda texts: _run(texts, tagger, num_proc))
+    for caption, tags in new.items():
+        _tags[name, caption] = tags
     while len(_tags) > _KEPT:
         _tags.popitem(last=False)
-    return known | stored | fresh
+    return known | new
 
 
 def _run(captions: list[str], tagger: str, num_proc: int) -> list[str]:

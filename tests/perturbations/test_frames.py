@@ -19,10 +19,11 @@ from video_contrast.perturbations.contrast.generators.frames.choose import even
 from video_contrast.perturbations.contrast.generators.frames.counts import count
 from video_contrast.perturbations.contrast.generators.frames.groups import exclusive, near, opposite
 from video_contrast.perturbations.contrast.generators.frames.parse import MODELS, decode, encode, parse, resolve
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, replaced
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, article
 from video_contrast.perturbations.contrast.generators.frames.reading import read
 from video_contrast.perturbations.contrast.generators.frames.resource import load, save
 from video_contrast.perturbations.contrast.generators.frames.swaps import steps_exclude, swaps
+from video_contrast.perturbations.language.fitting import replaced
 
 OWN = [
     ("kitchen", None, ["a woman is cutting an onion on a wooden board"]),
@@ -270,8 +271,8 @@ def test_lists_of_sure_contrasts_hold_for_their_nouns_only():
 
 
 def test_the_article_follows_its_word():
-    assert replaced("a man eats a carrot", 13, 19, "onion")[0] == "a man eats an onion"
-    assert replaced("A Man Runs", 6, 10, "sits")[0] == "A Man Sits"
+    assert replaced("a man eats a carrot", 13, 19, "onion", article_of=article)[0] == "a man eats an onion"
+    assert replaced("A Man Runs", 6, 10, "sits", article_of=article)[0] == "A Man Sits"
 
 
 def test_opposites_and_kin():

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.fluency import Fluency, without_marks
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import alike, kind_of, names_a_thing, same_kind
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, article
 from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading
 from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES
 from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
 from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.language.fitting import replaced
 
 SEEN = 3
 LIFT = 1.0  # above, the two go together; below, the score weighs it
@@ -142,7 +143,7 @@ class ObjectProposals:
 
     def _proposal(self, clip: ReadClip, index: int, reading: Reading, thing: Thing, other: NounSwap) -> Proposal:
         new = inflect_name(other.name, thing.tag)
-        text, start, old, shown = replaced(reading.caption, thing.start, thing.end, new)
+        text, start, old, shown = replaced(reading.caption, thing.start, thing.end, new, article_of=article)
         parts = self._parts(clip, reading, thing, other, new=new)
         return Proposal(
             clip.id,

@@ -47,16 +47,12 @@ def iterate(
         captions, parser, cache: as of `parse`.
     """
     resolved = resolve(parser)
-    store = CaptionStore(cache, f"parses-1 {parser_name(resolved)}") if cache is not None else None
+    store = CaptionStore(cache, f"parses-1 {parser_name(resolved)}")
     for first in range(0, len(captions), _ROUND):
         part = list(dict.fromkeys(captions[first : first + _ROUND]))
-        stored = store.read(part) if store else {}
-        missing = [caption for caption in part if caption not in stored]
-        fresh = dict(zip(missing, _codes(missing, resolved), strict=True))
-        if store and fresh:
-            store.write(fresh)
+        parsed = store.completed(part, lambda missing: _codes(missing, resolved))
         for caption in part:
-            yield caption, decode(caption, stored.get(caption) or fresh.get(caption, ""))
+            yield caption, decode(caption, parsed[caption])
 
 
 def resolve(parser: str = "auto") -> str:

@@ -5,11 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from video_contrast.perturbations.language.fitting import like_case
-
 # Spelling tells the sound but for a few words: "a one-man show", "a university", "an hour".
 _VOWEL_SOUND = re.compile(r"(?!uni(?!n)|us[eiu]|ut[ei]|one|once|eu)[aeiou]|hour|honest|heir", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?<![\w'-])(an?)(\s+)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +67,6 @@ class Refusals:
         return "; ".join(lines) or "nothing to replace"
 
 
-def replaced(caption: str, start: int, end: int, new: str) -> tuple[str, int, str, str]:
-    """Returns the caption with `new` at `start:end`, in the case of what stood there; the article before it fits.
-
-    Args:
-        caption: the text.
-        start, end: characters that are replaced.
-        new: what stands there instead, in lower case.
-
-    Returns:
-        text, start, old, new; where "a" becomes "an" the article belongs to both.
-
-    >>> replaced("a man eats a carrot", 13, 19, "onion")
-    ('a man eats an onion', 11, 'a carrot', 'an onion')
-    """
-    old = caption[start:end]
-    shown = like_case(new, old)
-    article = _ARTICLE.search(caption, 0, start)
-    if article:
-        fitting = "an" if _VOWEL_SOUND.match(new) else "a"
-        if fitting != article[1].lower():
-            shown = like_case(fitting, article[1]) + article[2] + shown
-            start = article.start(1)
-            old = caption[start:end]
-    return caption[:start] + shown + caption[end:], start, old, shown
+def article(word: str) -> str:
+    """The indefinite article that a word takes, as the frames generator has always written it ("an ukulele")."""
+    return "an" if _VOWEL_SOUND.match(word) else "a"

@@ -15,7 +15,7 @@ from video_contrast.perturbations.contrast.generators.frames.groups import (
     opposite,
 )
 from video_contrast.perturbations.contrast.generators.frames.noun_groups import kind_of
-from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, replaced
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal, Refusals, article
 from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading
 from video_contrast.perturbations.contrast.generators.frames.swaps import bodies, other_way, steps_exclude, swaps
 from video_contrast.perturbations.contrast.generators.frames.together import Together
@@ -33,6 +33,7 @@ from video_contrast.perturbations.contrast.generators.frames.verb_fits import (
 from video_contrast.perturbations.contrast.generators.frames.verb_index import VerbIndex, phrase_of
 from video_contrast.perturbations.contrast.generators.frames.verb_parts import VerbParts
 from video_contrast.perturbations.language import inflect
+from video_contrast.perturbations.language.fitting import replaced
 
 LIFT = 0.8  # above, the two verbs go together
 SPEECH_LIFT = 0.6
@@ -238,7 +239,7 @@ class VerbProposals:
     def _proposal(self, clip: ReadClip, index: int, reading: Reading, action: Action, other: VerbSwap) -> Proposal:
         rest = other.unit.split(" ")[1:]
         new = " ".join([inflect(other.verb, action.tag), *rest])
-        text, start, old, shown = replaced(reading.caption, action.start, action.end, new)
+        text, start, old, shown = replaced(reading.caption, action.start, action.end, new, article_of=article)
         parts = self.measure.parts(clip, reading, action, other, new=new)
         return Proposal(
             clip.id,
