@@ -10,12 +10,12 @@ STAMP := $(VENV)/.installed
 DEVELOP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 UV := $(BIN)/uv pip install --python $(BIN)/python -c constraints.txt
-# Three processes keep two cores busy: tests wait for servers, browsers and each other. The order is that of conftest.
-PARALLEL := -n 3 --dist loadscope --no-loadscope-reorder
+# Two processes run the tests of the rooms, a third those of the generative classes: each imports the libraries once.
+PARALLEL := -n 2 --dist loadscope --no-loadscope-reorder
 PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --durations=10
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
-.PHONY: demo test lint typecheck format bench docs teach clean help
+.PHONY: demo test rooms generative lint typecheck format bench docs teach clean help
 
 help:
 	@echo "make demo       score the packaged models on the shapes world and print the table"
@@ -69,12 +69,15 @@ typecheck: $(DEVELOP)
 
 # `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(DEVELOP) $(VLM)/.installed
-ifneq ($(filter-out runner,$(ROOM)),)
-	$(PYTEST) $(PARALLEL) tests/$(ROOM)
-else
-	PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) $(PARALLEL) tests/runner/vlm
+	@$(MAKE) --no-print-directory --jobs 2 rooms $(if $(filter-out runner,$(ROOM)),,generative)
+
+rooms: $(DEVELOP)
 	$(PYTEST) $(PARALLEL) --ignore tests/runner/vlm tests/$(ROOM)
-endif
+
+# Its lines come together when it ends, among those of `rooms`.
+generative: $(DEVELOP) $(VLM)/.installed
+	@PYTHONPATH=tests/support/torchvision_shim:$(VLM) $(PYTEST) tests/runner/vlm >$(VLM)/tests.log 2>&1; \
+	code=$$?; echo "tests of the generative classes:"; cat $(VLM)/tests.log; exit $$code
 
 format: $(DEVELOP)
 	$(BIN)/ruff check --fix .
