@@ -80,5 +80,5 @@ def perturbing_device(job: Job, device: str) -> str | None:
 
     `--perturb-on auto` takes a GPU and leaves the CPU to numpy.
     """
-    wanted = job.options.perturb_on
-    return device if wanted == "device" or (wanted == "auto" and device.startswith("cuda")) else None
+    choice = job.options.perturb_on
+    return device if choice == "device" or (choice == "auto" and device.startswith("cuda")) else None

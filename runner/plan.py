@@ -76,16 +76,16 @@ class Plan:
         They depend on the plan alone, not on what is done already or by how many processes, so that every row is
         computed in the same company and comes out the same to the last bit.
         """
-        found: list[tuple[Clip, ...]] = []
+        chunks: list[tuple[Clip, ...]] = []
         current: list[Clip] = []
         held = 0
         for clip, visuals in self.views.items():
             current.append(clip)
             held += len(visuals)
             if held >= size:
-                found.append(tuple(current))
+                chunks.append(tuple(current))
                 current, held = [], 0
-        return [*found, tuple(current)] if current else found
+        return [*chunks, tuple(current)] if current else chunks
 
     def cost(self) -> dict[str, int]:
         """The plan in numbers."""
@@ -114,7 +114,7 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
     skipped: dict[str, str] = {}
     failed: dict[Text, VideoContrastError] = {}  # many pairs share a text; what it lacks is looked for once
     for group in loaded.groups:
-        made: dict[Text, Texts] = {}
+        texts_under: dict[Text, Texts] = {}
         mine = conditions if group.own.group == "clean" else [group.own]
         for condition in mine:
             if condition.name in skipped:
@@ -122,9 +122,9 @@ def make_plan(loaded: LoadedSet, conditions: Sequence[Condition], folder: RunFol
             try:
                 if condition.text in failed:
                     raise failed[condition.text]
-                if condition.text not in made:
-                    made[condition.text] = _texts(group, condition, folder, loaded.fingerprints[group.config])
-                tables.append(PlannedTable(group, condition, made[condition.text]))
+                if condition.text not in texts_under:
+                    texts_under[condition.text] = _texts(group, condition, folder, loaded.fingerprints[group.config])
+                tables.append(PlannedTable(group, condition, texts_under[condition.text]))
             except VideoContrastError as error:
                 if not condition.wildcard:
                     raise

@@ -57,17 +57,17 @@ class SharedFrames:
     """The views of a plan that are pooled from shared frames, and where each frame is found."""
 
     views: tuple[SharedView, ...]  # of edited clips that are not in the store
-    found: Mapping[str, SharedFrame]  # key of a frame -> where it is found
+    places: Mapping[str, SharedFrame]  # key of a frame -> where it is found
 
     def shards(self, encoding: Encoding) -> list[tuple[str, ...]]:
         """The frames that are not in the store, by file and in its order, in the units that are dealt out and stored.
 
         Frames of one file that are decoded in one go stay together.
         """
-        missing = [key for key in self.found if key not in encoding.store]
-        missing.sort(key=lambda key: (self.found[key].source.sort_key, self.found[key].number, key))
+        missing = [key for key in self.places if key not in encoding.store]
+        missing.sort(key=lambda key: (self.places[key].source.sort_key, self.places[key].number, key))
         shards: list[list[str]] = [[]]
-        for _, of_file in groupby(missing, lambda key: self.found[key].source):
+        for _, of_file in groupby(missing, lambda key: self.places[key].source):
             keys = list(of_file)
             for first in range(0, len(keys), FRAMES_AT_ONCE):
                 if len(shards[-1]) >= FRAMES_A_SHARD:
@@ -84,7 +84,7 @@ def frames_by_themselves(model: Encoder) -> bool:
 def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
     """Which views of a plan can be pooled; a clip that cannot be read or is not shown whole is recorded."""
     views: list[SharedView] = []
-    found: dict[str, SharedFrame] = {}
+    places: dict[str, SharedFrame] = {}
     for clip in encoding.plan.views:
         visuals = [visual for visual in encoding.missing_views(clip) if visual.name is None or visual.is_control]
         if not clip.segments or not visuals:
@@ -96,14 +96,14 @@ def shared_frames(encoding: Encoding, reader: ClipReader) -> SharedFrames:
                 numbers = shown_numbers(visual, clip, footage, reader.sampling)
                 keys = tuple(_key(encoding, clip, footage, int(number)) for number in numbers)
                 for key, number in zip(keys, numbers.tolist(), strict=True):
-                    if key not in found:
-                        found[key] = _place(clip, footage, number)
+                    if key not in places:
+                        places[key] = _place(clip, footage, number)
                 views.append(SharedView(clip, visual, keys, numbers))
         except VideoContrastError as error:
             encoding.counts.broken[clip] = str(error)
             if isinstance(error, UnseenEdit):
                 encoding.counts.unseen.add(clip)
-    return SharedFrames(tuple(views), found)
+    return SharedFrames(tuple(views), places)
 
 
 def _key(encoding: Encoding, clip: Clip, footage: EditedFootage, number: int) -> str:
@@ -150,7 +150,7 @@ def encode_frames(
 
     def work(shard: Sequence[str]) -> Iterator[tuple[str, Any]]:
         for source, keys in _decoded_together(shared, shard):
-            frames = [shared.found[key] for key in keys]
+            frames = [shared.places[key] for key in keys]
             try:
                 footage = footage_of(reader.root, source)
                 accept = reader.sampling.accept_damaged
@@ -176,7 +176,7 @@ def encode_frames(
 
 def _decoded_together(shared: SharedFrames, shard: Sequence[str]) -> Iterator[tuple[Clip, list[str]]]:
     """The keys of a shard by what they are decoded from, in parts that fit into memory."""
-    for source, of_source in groupby(shard, lambda key: shared.found[key].source):
+    for source, of_source in groupby(shard, lambda key: shared.places[key].source):
         keys = list(of_source)
         for first in range(0, len(keys), FRAMES_AT_ONCE):
             yield source, keys[first : first + FRAMES_AT_ONCE]

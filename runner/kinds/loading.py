@@ -59,23 +59,18 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     # code of a repository may bring a `from_pretrained` of its own, which returns the model alone
     model, info = loaded if isinstance(loaded, tuple) else (loaded, {})
     absent = {*info.get("missing_keys", ()), *(name for name, *_ in info.get("mismatched_keys", ()))}
-    _refuse_random_weights(source, model, absent)
-    if source.adapter is not None:
-        model = merged(model, source.adapter)
-    if not settings.device_map:
-        model = model.to(settings.device)
-    evaluated: TorchModel = model.eval()
-    return evaluated
-
-
-def _refuse_random_weights(source: ModelSource, model: TorchModel, absent: set[str]) -> None:
-    """An error if the library has drawn weights that the checkpoint lacks, or holds in another shape."""
     if absent:
         few = ", ".join(sorted(absent)[:3]) + (" ..." if len(absent) > 3 else "")
         raise VideoContrastError(
             f"{source.name} lacks {len(absent)} weights of {type(model).__name__} ({few}), which would be random: "
             "it is another model's checkpoint or was not saved whole; save it again with save_pretrained"
         )
+    if source.adapter is not None:
+        model = merged(model, source.adapter)
+    if not settings.device_map:
+        model = model.to(settings.device)
+    evaluated: TorchModel = model.eval()
+    return evaluated
 
 
 def load_processor(source: ModelSource, settings: LoadOptions, backend: str | None = "pil") -> Processor:

@@ -48,22 +48,6 @@ class EndpointOptions:
         )
 
 
-def parts_of(clip: ClipFrames | None, frames_as: FramesAs = "images") -> list[MessagePart]:
-    """The parts of a message that show a clip; [] where there is none (the blind control).
-
-    Args:
-        clip: the frames as sampled.
-        frames_as: "images" (PNG, one part a frame), or "video" (one part; servers that know vLLM's format).
-    """
-    if clip is None:
-        return []
-    if frames_as == "video":
-        url = VIDEO_OF_PICTURES + ",".join(_encoded(frame, "JPEG", quality=QUALITY) for frame in clip.frames)
-        return [{"type": "video_url", "video_url": {"url": url}}]
-    urls = ["data:image/png;base64," + _encoded(frame, "PNG") for frame in clip.frames]
-    return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-
-
 @dataclass(frozen=True)
 class SentClip:
     """A clip as it is sent."""
@@ -73,13 +57,18 @@ class SentClip:
 
     @classmethod
     def of(cls, clip: ClipFrames | None, frames_as: FramesAs = "images") -> SentClip:
-        """A clip, or nothing."""
-        body = video_arguments(clip) if clip is not None and frames_as == "video" else {}
-        return cls(parts_of(clip, frames_as), body)
+        """A clip, or nothing: a PNG a frame, or one video, for servers that know vLLM's format."""
+        if clip is None:
+            return cls()
+        if frames_as == "video":
+            url = VIDEO_OF_PICTURES + ",".join(_encoded(frame, "JPEG", quality=QUALITY) for frame in clip.frames)
+            return cls([{"type": "video_url", "video_url": {"url": url}}], _video_arguments(clip))
+        urls = ["data:image/png;base64," + _encoded(frame, "PNG") for frame in clip.frames]
+        return cls([{"type": "image_url", "image_url": {"url": url}} for url in urls])
 
     def question(self, text: str) -> list[Message]:
         """A conversation of one question about it."""
-        return message(self.parts, text)
+        return [{"role": "user", "content": [*self.parts, {"type": "text", "text": text}]}]
 
     def endpoint(self, chat: ChatModel) -> ChatModel:
         """The endpoint with the body of this clip in its requests."""
@@ -89,7 +78,7 @@ class SentClip:
         return replace(chat, parameters={**chat.parameters, "extra_body": body})
 
 
-def video_arguments(clip: ClipFrames) -> JsonObject:
+def _video_arguments(clip: ClipFrames) -> JsonObject:
     """What a request says of a clip that goes as one video (https://github.com/vllm-project/vllm/pull/40133).
 
     vLLM would take its frames for one a second, and keep the first 32. It wants whole numbers of frames, so the video
@@ -104,11 +93,6 @@ def video_arguments(clip: ClipFrames) -> JsonObject:
         "total_num_frames": max(STEPS * len(indices), max(indices) + 1),
     }
     return {"media_io_kwargs": {"video": video}}
-
-
-def message(parts: Sequence[MessagePart], text: str) -> list[Message]:
-    """A conversation of one question about what the parts show."""
-    return [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}]
 
 
 def _encoded(frame: np.ndarray, container: str, **options: int) -> str:
