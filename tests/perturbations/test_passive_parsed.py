@@ -8,8 +8,7 @@ from datasets.fingerprint import Hasher
 from video_contrast.perturbations.language import tag
 from video_contrast.perturbations.text import perturb_captions
 from video_contrast.perturbations.text.checkpoints import produced_by
-from video_contrast.perturbations.text.passive import passive
-from video_contrast.perturbations.text.passive_parsed import parser, parses
+from video_contrast.perturbations.text.passive import Why, parser, parses, passive, refusals
 from video_contrast.perturbations.text_transform import TextPerturbation
 
 RULES = {"active_to_passive": "rules"}
@@ -41,6 +40,23 @@ def test_parsed_captions_become_what_the_examples_say():
     done = in_passive([before for before, _ in GOLDEN])
     wrong = [(got, after) for got, (_, after) in zip(done, GOLDEN, strict=True) if got != after]
     assert not wrong
+
+
+@parsed
+@pytest.mark.parametrize(
+    ("caption", "why"),
+    [
+        ("a man washes his car", Why.BOUND),
+        ("a man leaves a house with a dog", Why.TAIL),
+        ("a man takes a look", Why.NO_PASSIVE),
+        ("a man sings in a bar", Why.NO_OBJECT),
+        ("a man mixes and pours a liquid", Why.SECOND_VERB),
+    ],
+)
+def test_a_caption_that_stays_has_a_reason(caption, why):
+    words = (parses([caption]) or [None])[0]
+    assert in_passive([caption]) == [caption]
+    assert why in {reason for _, reason in refusals(caption, tag([caption])[0], words)}
 
 
 @parsed

@@ -26,7 +26,7 @@ _NOUN = "D{0,2}(?:R?J)*(?:N+S)?J*N+"
 _PHRASE = f"{_NOUN}(?:O{_NOUN})?(?:C{_NOUN})?"
 _NEXT = f"[WC](?:{_PHRASE}|P)(?:I{_NOUN})*[AVMH].*"
 _CLAUSE = re.compile(
-    f"(?P<before>.*W|XA|I{_NOUN})?(?P<subject>(?:{_PHRASE})|P)(?P<where>(?:I{_NOUN})*)"
+    f"(?P<before>.*W|XA|I{_NOUN})?(?P<subject>(?:{_PHRASE})|P)(?P<where>(?:I{_PHRASE})*)"
     f"(?P<verb>AR?G|MR?B|V|R?G|HJ)(?P<particle>T?)(?P<about>[IQ]?)(?:(?P<object>{_PHRASE})(?P<site>I{_NOUN})?(?P<next>[.]|{_NEXT})?|(?P<told>K.*))"
 )
 _LABELS = {"D": "det", "J": "amod", "S": "case", "N": "compound", "R": "advmod"}
