@@ -160,9 +160,14 @@ def audit_facts(items: Sequence[AuditedItem], results: Sequence[BlindResult]) ->
     return cast(AuditFacts, {**facts, **scorers})  # the keys of blind models are those of `SCORERS`
 
 
+def audited_split(splits: Mapping[str, Sequence[Row]]) -> str:
+    """Returns the split that is audited unless another is named: `test`, or the first if there is none."""
+    return "test" if "test" in splits else next(iter(splits))
+
+
 def audit_splits(splits: Mapping[str, Sequence[Row]], seed: int = 0) -> AuditFacts:
-    """Returns the audit that a card shows: of the split `test`, or of the first if there is none; `split` names it."""
-    split = "test" if "test" in splits else next(iter(splits))
+    """Returns the audit that a card shows; `split` names what was audited."""
+    split = audited_split(splits)
     return {**audit(splits[split], seed=seed), "split": split}
 
 

@@ -1,12 +1,12 @@
 """Checks a set on disk: its tables, its card, and the videos that it names."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypedDict, TypeVar
+from typing import NamedTuple, TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative, read_json, resolve_under, sha256
@@ -17,14 +17,7 @@ from video_contrast.video import DamagedVideo, index_of, segments_of, verify
 from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
-Video = TypeVar("Video")
-
-
-class Progress(Protocol):
-    """Wraps a loop for a progress bar."""
-
-    def __call__(self, items: Iterable[Video], total: int, /) -> Iterable[Video]:
-        """Returns the same items; `total` is how many there are."""
+Progress = Callable[[Iterable["_Examined"], int], Iterable["_Examined"]]  # wraps a loop of that length
 
 
 class VideoFacts(TypedDict, total=False):
@@ -85,7 +78,7 @@ def check(
         expected: the `videos.json` of a run or the manifest of a former check: videos whose sha256 is another now
             are `changed`. This finds damage that no decoder notices.
         num_proc: files that are read at the same time.
-        progress: wraps the loop over the videos (given it and its length), for a progress bar.
+        progress: wraps the loop over the videos, for a progress bar.
 
     Raises:
         UsageError: no such folder, no table in it, or `expected` holds no sha256.

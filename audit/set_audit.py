@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from video_contrast.audit.blind_audit import PerplexityModel, audit_splits, refine
+from video_contrast.audit.blind_audit import PerplexityModel, audit_splits, audited_split, refine
 from video_contrast.audit.records import ConfigAudit, RefinedCounts
 from video_contrast.audit.xray import certificate, xray
 from video_contrast.errors import UsageError, unknown_name
@@ -48,7 +48,7 @@ def audit_set(
     results: dict[str, ConfigAudit] = {}
     for config in _with_candidates(set_folder, configs):
         splits = {name: set_folder.choice_rows(config, name) for name in set_folder.splits(config)}
-        audited = split or ("test" if "test" in splits else next(iter(splits)))
+        audited = split or audited_split(splits)
         if audited not in splits:
             raise unknown_name(f"split of {config}", audited, list(splits))
         record = xray(splits, split=audited, seed=seed, language_model=language_model)

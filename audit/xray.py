@@ -15,6 +15,7 @@ from video_contrast.audit.blind_audit import (
     accuracy_facts,
     audit_facts,
     audited_items,
+    audited_split,
     blind_results,
     wins,
 )
@@ -55,7 +56,7 @@ def xray(
         UsageError: no such split, or rows that are not of a multiple-choice set.
         VideoContrastError: a model has no item of the set.
     """
-    name = split or ("test" if "test" in splits else next(iter(splits)))
+    name = split or audited_split(splits)
     if name not in splits:
         raise unknown_name("split", name, list(splits))
     rows = splits[name]
@@ -136,21 +137,17 @@ def certificate_text(record: XrayRecord) -> str:
         interval = f" [{100 * facts['best_blind_low']:.1f}, {100 * facts['best_blind_high']:.1f}]"
     accuracy, chance = 100 * facts["best_blind_accuracy"], 100 * facts["chance"]
     verdict = {True: "solvable blind", False: "not shown to be solvable blind", None: "too small to tell"}
-    return "\n".join(
-        [
-            "## X-ray",
-            "",
-            f"| what | {record['split']} |",
-            "|---|---|",
-            f"| items, source videos | {record['items']:,}, {record['clusters']:,} |",
-            f"| without the video | {verdict[facts['solvable_blind']]} |",
-            f"| best blind model ({facts['best_blind']}) | {accuracy:.1f} %{interval}, chance {chance:.1f} % |",
-            f"| copies of items; with another key | {facts['copies']}; {facts['key_differs']} |",
-            f"| candidates equal up to case and punctuation | {facts['equal_candidates']} |",
-            f"| tells two models {facts['points']:g} points apart | {'yes' if facts['enough_items'] else 'no'} |",
-            "",
-            f"Made by `video-contrast xray` {facts['version']}; the interval is corrected for the choice among "
-            f"{len(record['blind']['models'])} blind models.",
-            "",
-        ]
-    )
+    made = f"Made by `video-contrast xray` {facts['version']}"
+    return f"""## X-ray
+
+| what | {record["split"]} |
+|---|---|
+| items, source videos | {record["items"]:,}, {record["clusters"]:,} |
+| without the video | {verdict[facts["solvable_blind"]]} |
+| best blind model ({facts["best_blind"]}) | {accuracy:.1f} %{interval}, chance {chance:.1f} % |
+| copies of items; with another key | {facts["copies"]}; {facts["key_differs"]} |
+| candidates equal up to case and punctuation | {facts["equal_candidates"]} |
+| tells two models {facts["points"]:g} points apart | {"yes" if facts["enough_items"] else "no"} |
+
+{made}; the interval is corrected for the choice among {len(record["blind"]["models"])} blind models.
+"""

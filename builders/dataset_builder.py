@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,30 +25,19 @@ from video_contrast.storage.set_folder import SetFolder
 from video_contrast.version import __version__
 
 
+@dataclass
 class ContrastSetConfig(datasets.BuilderConfig):
-    """A config of a builder with the builder's options.
+    """A config of a builder with the builder's options, as `video_contrast.build` takes them."""
 
-    Args:
-        options: of the builder, as `video_contrast.build` takes them.
-    """
-
-    def __init__(self, *, name: str = "default", options: Mapping[str, object] | None = None, **kwargs: Any) -> None:
-        super().__init__(name=name, version=datasets.Version(__version__), **kwargs)
-        self.options = dict(options or {})
+    version: datasets.Version = field(default_factory=lambda: datasets.Version(__version__))
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 class ContrastSet(datasets.ArrowBasedBuilder):
     """The common part of the classes below: `SET` names the builder.
 
-    Args:
-        config_name: one of the builder's configs.
-        data_dir: passed on to builders that read a folder.
-        options: further options of the builder.
-        Others: as of `datasets.DatasetBuilder` (`cache_dir` ...).
-
-    Raises:
-        ValueError: no such config.
-        VideoContrastError: when building, as of `video_contrast.build`.
+    `data_dir` is passed on to builders that read a folder, `options` are further options of the builder; all other
+    arguments are those of `datasets.DatasetBuilder` (`config_name`, `cache_dir` ...).
     """
 
     SET: ClassVar[str]

@@ -1,9 +1,10 @@
 """The card of a built set: the YAML that `load_dataset` reads, and what a person should know before using the set."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from video_contrast.files import JsonObject
+from video_contrast.hub_cards.evaluation import scored_split
 from video_contrast.hub_cards.markdown import render
 from video_contrast.rows import table_features
 from video_contrast.seeds import digest
@@ -134,7 +135,7 @@ def canary(record: SetRecord) -> str:
 
 def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, object]:
     facts = entry.get("facts", {})
-    shown = _shown(entry["splits"])
+    shown = scored_split(entry["splits"])
     counts = {"all": facts["counts"]} if "counts" in facts else {}
     for split, size in facts.get("splits", {}).items():
         if "counts" in size:
@@ -149,9 +150,3 @@ def _config(name: str, entry: ConfigRecord, folder: SetFolder) -> dict[str, obje
         "shown": shown,
         "examples": folder.first_rows(name, shown, EXAMPLES),
     }
-
-
-def _shown(splits: Iterable[str]) -> str:
-    """The split of the examples: one to be scored on, where there is one."""
-    names = list(splits)
-    return next((name for name in ("test", "validation") if name in names), names[0])

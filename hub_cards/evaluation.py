@@ -1,10 +1,17 @@
 """`eval.yaml`: registers a set as a benchmark on the Hub, whose tasks are those that `.eval_results` files name."""
 
+from collections.abc import Iterable
+
 from video_contrast.hub_cards.results import SCORES
 from video_contrast.storage.set_records import SetRecord
 
 FRAMEWORK = "video-contrast"
-_SCORED = ("test", "validation")  # the split of a task, in order of preference
+
+
+def scored_split(splits: Iterable[str]) -> str:
+    """The split to be scored on, where there is one; else the first."""
+    names = list(splits)
+    return next((name for name in ("test", "validation") if name in names), names[0])
 
 
 def evaluation(record: SetRecord) -> str:
@@ -14,8 +21,7 @@ def evaluation(record: SetRecord) -> str:
     facts = record.get("facts", {})
     tasks: list[dict[str, object]] = []
     for config, entry in record["configs"].items():
-        splits = list(entry["splits"])
-        split = next((name for name in _SCORED if name in splits), splits[0])
+        split = scored_split(entry["splits"])
         tasks += [
             {"id": f"{config}{ending}", "config": config, "split": split} for _, ending, _ in SCORES[entry["layout"]]
         ]

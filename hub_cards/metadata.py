@@ -62,7 +62,8 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
                     "field": [_field(f"{config}/{split}", name, kind, path) for name, kind in columns.items()],
                 }
             )
-    described: dict[str, object] = {
+    tool = f"video-contrast {record.get('version', '')}".strip()
+    return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -73,10 +74,8 @@ def croissant(record: SetRecord, folder: SetFolder) -> dict[str, object]:
         "isLiveDataset": False,
         "distribution": files,
         "recordSet": record_sets,
+        "citeAs": "\n".join([*facts.get("citations", ()), f"Made with {tool}."]),
     }
-    tool = f"video-contrast {record.get('version', '')}".strip()
-    described["citeAs"] = "\n".join([*facts.get("citations", ()), f"Made with {tool}."])
-    return described
 
 
 def _field(record_set: str, name: str, kind: Column, file: str) -> dict[str, object]:

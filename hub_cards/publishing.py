@@ -177,11 +177,7 @@ def client_api() -> "HfApi":
 
 @contextmanager
 def explained(repo: str, *, resumable: bool = False) -> Iterator[None]:
-    """Turns the Hub client's errors into one sentence that says what to do.
-
-    Raises:
-        VideoContrastError: in place of what the client raised.
-    """
+    """Turns the Hub client's errors into a `VideoContrastError`, one sentence that says what to do."""
     try:
         yield
     except Exception as error:

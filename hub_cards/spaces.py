@@ -7,14 +7,9 @@ from video_contrast.hub_cards.markdown import render
 
 
 def space_card(name: str, *, body: str = "") -> str:
-    """The card of a metric's Space: the YAML that the Hub needs to run it, and the metric's own card.
+    """The card of a metric's Space: the YAML that the Hub needs to run it, and the metric's own card in markdown.
 
-    Args:
-        name: the module.
-        body: the metric's card (markdown, without YAML); its one-line summary by default.
-
-    Raises:
-        UsageError: no such metric.
+    Without a `body` of its own the card holds the metric's one-line summary.
     """
     from importlib.metadata import PackageNotFoundError, version
 

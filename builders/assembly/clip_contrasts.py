@@ -61,17 +61,13 @@ class ClipContrasts:
 
     def counts(self) -> Facts:
         """Counts by reason for a card: of clips, of captions, and of the generator's candidates."""
-        captions, candidates = {}, {}
-        for reason, count in sorted(self.tried.items()):
-            if reason.startswith("candidates:"):
-                candidates[reason.removeprefix("candidates:")] = count
-            else:
-                captions[reason] = count
+        prefix, tried = "candidates:", dict(sorted(self.tried.items()))
+        candidates = {name.removeprefix(prefix): n for name, n in tried.items() if name.startswith(prefix)}
         counts: Facts = {
             "clips": self.clips,
             "covered": len(self.edits),
             "not_covered": self.clips - len(self.edits),
-            "captions_tried": captions,
+            "captions_tried": {reason: n for reason, n in tried.items() if not reason.startswith(prefix)},
         }
         return counts | ({"candidates": candidates} if candidates else {})
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, TrainingCaptions, TrainingVideos
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.frame_contrasts import FrameContrasts, FramesOptions
-from video_contrast.builders.assembly.people_contrasts import GenderContrasts, PersonIdContrasts
+from video_contrast.builders.assembly.people_contrasts import gender_contrasts, person_id_contrasts
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
@@ -119,7 +120,7 @@ def contrast_plan(
     contrasts = {
         "gender_mc": ContrastConfig(
             "gender",
-            lambda: GenderContrasts(options.seed, extended, options.tagger),
+            lambda: partial(gender_contrasts, options.seed, extended, options.tagger),
             paper=published.get("gender_mc"),
         ),
         "verb_mc": ContrastConfig(
@@ -134,7 +135,9 @@ def contrast_plan(
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
     else:
-        contrasts["person_id_mc"] = ContrastConfig("person_id", lambda: PersonIdContrasts(casts(), options.seed))
+        contrasts["person_id_mc"] = ContrastConfig(
+            "person_id", lambda: partial(person_id_contrasts, casts(), options.seed)
+        )
     if human is None:
         missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
     else:

@@ -73,7 +73,7 @@ def random_items(
 
 def random_row(item: RandomItem) -> MultipleChoiceRow:
     """Returns the row with random negatives only."""
-    return _row(item, item.true, negatives=item.distractors, kinds=["random"] * len(item.distractors), edits={})
+    return _row(item, item.true, item.distractors, {})
 
 
 def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: str) -> MultipleChoiceRow:
@@ -86,7 +86,6 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
         kind: of the contrasts, one of `rows.KINDS`.
     """
     negatives = list(item.distractors)
-    kinds = ["random"] * len(negatives)
     edits: dict[int, Edit] = {}
     texts = [normal(text) for text in negatives]
     free = [(item.displaced + n) % len(negatives) for n in range(len(negatives))]
@@ -94,9 +93,9 @@ def contrast_row(item: RandomItem, true: str, contrasts: Sequence[Edit], kind: s
         # A contrast that happens to say what a distractor says takes that one's place: no two equal candidates.
         place = next((place for place in free if texts[place] == normal(contrast.text)), free[0])
         free.remove(place)
-        negatives[place], kinds[place], edits[place] = contrast.text, kind, contrast
+        negatives[place], edits[place] = contrast.text, contrast
     replaced = item.distractors[next(iter(edits))] if len(contrasts) == 1 else None
-    return _row(item, true, negatives=negatives, kinds=kinds, edits=edits, replaced=replaced)
+    return _row(item, true, negatives, edits, kind=kind, replaced=replaced)
 
 
 def contrasts_only_row(
@@ -113,7 +112,7 @@ def contrasts_only_row(
     """
     slots, _ = _slots(clip, len(contrasts) + 1, seed, Streams())
     item = RandomItem(clip, true, distractors=tuple(edit.text for edit in contrasts), slots=slots, displaced=0)
-    return _row(item, true, negatives=item.distractors, kinds=[kind] * len(contrasts), edits=dict(enumerate(contrasts)))
+    return _row(item, true, item.distractors, dict(enumerate(contrasts)), kind=kind)
 
 
 def _slots(clip: CaptionedClip, candidates: int, seed: int, streams: Streams) -> tuple[tuple[int, ...], int]:
@@ -125,19 +124,21 @@ def _row(
     item: RandomItem,
     true: str,
     negatives: Sequence[str],
-    kinds: Sequence[str],
     edits: Mapping[int, Edit],
+    *,
+    kind: str = "",
     replaced: str | None = None,
 ) -> MultipleChoiceRow:
+    """The row of these texts; negatives with an edit are of the kind, the others random."""
     clip = item.clip
     texts = [true, *negatives]
-    all_kinds = ["true", *kinds]
+    kinds = ["true", *(kind if n in edits else "random" for n in range(len(negatives)))]
     also = [list(pair) for edit in edits.values() for pair in edit.also]
     return multiple_choice_row(
         id=clip.id,
         candidates=[texts[slot] for slot in item.slots],
         label=item.slots.index(0),
-        kinds=[all_kinds[slot] for slot in item.slots],
+        kinds=[kinds[slot] for slot in item.slots],
         edits=[edits[slot - 1].row() if slot - 1 in edits else None for slot in item.slots],
         replaced=replaced,
         cluster=clip.cluster,

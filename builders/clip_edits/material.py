@@ -87,12 +87,9 @@ class SourceClip:
         return motion_of(self.root, Clip(self.id, self.source.video_path, self.start, self.end))
 
     def part(self, seconds: float, at: float | None = None, **how: Any) -> Segment:
-        """A span of the clip as a segment.
+        """A span of the clip as a segment, from `at` seconds after its beginning or around its middle.
 
-        Args:
-            seconds: how long.
-            at: seconds from the clip's beginning; around the middle where None.
-            **how: `speed`, `reversed`, `mirrored`.
+        `how` holds `speed`, `reversed` or `mirrored` of the segment.
         """
         begin = self.start + ((self.seconds - seconds) / 2 if at is None else at)
         return Segment(self.source.video_path, round(begin, 3), round(begin + seconds, 3), **how)

@@ -21,12 +21,7 @@ def mirror(clips: tuple[SourceClip, ...], options: ClipEditOptions, rng: Generat
     return EditedGroup(
         (
             Member((clip.part(seconds),), caption, shown=f"{clip.id} as it is", claim=changed.old),
-            Member(
-                (clip.part(seconds, mirrored=True),),
-                changed.caption,
-                shown,
-                claim=changed.new,
-            ),
+            Member((clip.part(seconds, mirrored=True),), changed.caption, shown, claim=changed.new),
         ),
         {"visible_text": TEXT},
     )

@@ -24,14 +24,16 @@ _MOTION = frozenset(
     """go walk run move slide glide roll drive ride fly swim crawl jump climb step turn rotate spin crouch bend travel
     float drift drop march jog skate ski sail push pull carry drag swing tilt pan back slither dance scroll""".split()  # noqa: SIM905
 )
-_WAYS = {
+_SIDEWAYS = {
+    "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
+    "clockwise": "counterclockwise", "counterclockwise": "clockwise", "anticlockwise": "clockwise",
+    "counter-clockwise": "clockwise", "counter clockwise": "clockwise", "anti-clockwise": "clockwise",
+    "anti clockwise": "clockwise",
+}  # fmt: skip
+_WAYS = _SIDEWAYS | {
     "up": "down", "down": "up", "upwards": "downwards", "downwards": "upwards", "upward": "downward",
     "downward": "upward", "forwards": "backwards", "backwards": "forwards", "forward": "backward",
-    "backward": "forward", "clockwise": "counterclockwise", "counterclockwise": "clockwise",
-    "anticlockwise": "clockwise", "counter-clockwise": "clockwise", "anti-clockwise": "clockwise",
-    "counter clockwise": "clockwise", "anti clockwise": "clockwise",
-    "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward",
-    "rightward": "leftward", "into": "out of", "out of": "into", "towards": "away from", "toward": "away from",
+    "backward": "forward", "into": "out of", "out of": "into", "towards": "away from", "toward": "away from",
     "away from": "towards", "to the left": "to the right", "to the right": "to the left", "onto": "off", "in": "out",
     "out": "in", "upstairs": "downstairs", "downstairs": "upstairs",
 }  # fmt: skip
@@ -42,13 +44,7 @@ _ADVERBS = frozenset(("on", "off", "up", "down"))  # behind the object; before a
 _HELPERS = frozenset(("be", "have", "do"))
 _BEGINNERS = frozenset(("begin", "start", "try", "show", "demonstrate", "explain", "use", "see"))
 
-_SIDES = {"left": "right", "right": "left"}
-_SIDE_WORDS = _SIDES | {
-    "leftwards": "rightwards", "rightwards": "leftwards", "leftward": "rightward", "rightward": "leftward",
-    "clockwise": "counterclockwise", "counterclockwise": "clockwise", "anticlockwise": "clockwise",
-    "counter-clockwise": "clockwise", "counter clockwise": "clockwise", "anti-clockwise": "clockwise",
-    "anti clockwise": "clockwise",
-}  # fmt: skip
+_SIDE_WORDS = _SIDEWAYS | {"left": "right", "right": "left"}
 _OWNERS = r"(?:the|a|an|his|her|its|their|your|my|our)"
 # "left" and "right" where they are sides: of or to the ..., before a thing that has sides, after a verb of turning.
 _SIDE = re.compile(

@@ -57,11 +57,7 @@ class PerturbationOptions:
         return "paper" if self.profile == "monotone" else self.profile
 
     def text_models(self) -> dict[str, tuple[str, ...]] | None:
-        """Perturbation -> checkpoints.
-
-        Raises:
-            UsageError: `models` is not name=checkpoint, or the name is of no text perturbation.
-        """
+        """Perturbation -> checkpoints; None where no models are given."""
         if not self.models:
             return None
         checkpoints = {}

@@ -180,7 +180,6 @@ def _with(row: Row, condition: VideoCondition | None, paths: Paths | None, text:
 
 def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOptions, built: BuiltSet) -> Paths:
     """Writes every clip under every condition that the configs need, and records what could not be read."""
-    assert options.files is not None  # the caller looks
     if options.video_root is None:
         raise UsageError("--files needs --video-root DIR, the folder of the clean videos")
     if any(clip.segments for clip in _clips(tables)):
@@ -192,14 +191,7 @@ def _write_files(tables: Tables, configs: Sequence[str], options: PerturbationOp
         conditions += _visual_conditions(options)
     elif "pairs" in configs:
         conditions += [options.condition(name, PAIR_SEVERITY) for name in dict.fromkeys(pair[0] for pair in PAIRS)]
-    paths, failed = write_all(
-        _clips(tables),
-        conditions,
-        video_root=options.video_root,
-        output_dir=options.files,
-        quality=options.quality,
-        num_proc=options.num_proc,
-    )
+    paths, failed = write_all(_clips(tables), conditions, options)
     built.facts["counts"] = {"clips written": len(paths), "clips whose video could not be read": len(failed)}
     built.warn([f"left out: {why}" for why in failed[:20]])
     if not paths:

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from video_contrast.builders.assembly.sharding import spread
+from video_contrast.builders.robustness.perturbation_options import PerturbationOptions
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.perturbations.video import VideoCondition
 from video_contrast.perturbations.video.files import write_perturbed
 from video_contrast.perturbations.video.validity import Reference
-from video_contrast.video import Clip, Quality, read_video
+from video_contrast.video import Clip, read_video
 
 Paths = dict[Clip, dict[VideoCondition | None, str]]
 _CLIPS_A_CHUNK = 4
@@ -20,23 +21,14 @@ _MEASURED_CLIPS, _MEASURED_FRAMES = 4, 4
 
 
 def write_all(
-    clips: Sequence[Clip],
-    conditions: Sequence[VideoCondition | None],
-    *,
-    video_root: Path,
-    output_dir: Path,
-    quality: Quality = "high",
-    num_proc: int = 1,
+    clips: Sequence[Clip], conditions: Sequence[VideoCondition | None], options: PerturbationOptions
 ) -> tuple[Paths, list[str]]:
     """Writes every clip under every condition; under `torchrun` each rank writes its share and gets all paths.
 
     Args:
         clips: distinct.
         conditions: None is the clean clip, re-encoded.
-        video_root: folder of the clean videos.
-        output_dir: folder of the files.
-        quality: "high" or "lossless".
-        num_proc: processes of this machine.
+        options: `files` and `video_root` are given.
 
     Returns:
         The relative paths, clip -> condition -> path, and a sentence for each clip whose video could not be read.
@@ -44,8 +36,7 @@ def write_all(
     Raises:
         VideoContrastError: a clip's path leads out of the video root.
     """
-    work = partial(_write_chunk, conditions=conditions, root=video_root, output_dir=output_dir, quality=quality)
-    results = spread(work, clips, num_proc=num_proc, chunk=_CLIPS_A_CHUNK)
+    results = spread(partial(_write_chunk, conditions, options), clips, num_proc=options.num_proc, chunk=_CLIPS_A_CHUNK)
     paths: Paths = {}
     failed = []
     for clip, result in zip(clips, [result for chunk in results for result in chunk], strict=True):
@@ -80,19 +71,15 @@ def references(clips: Sequence[Clip], video_root: Path) -> list[Reference]:
 
 
 def _write_chunk(
-    clips: Sequence[Clip],
-    *,
-    conditions: Sequence[VideoCondition | None],
-    root: Path,
-    output_dir: Path,
-    quality: Quality,
+    conditions: Sequence[VideoCondition | None], options: PerturbationOptions, clips: Sequence[Clip]
 ) -> list[list[str] | str]:
     """The paths of each clip, or a sentence where its video could not be read."""
+    assert options.video_root is not None and options.files is not None  # looked at before anything is written
     results: list[list[str] | str] = []
     for clip in clips:
-        video = resolve_under(root, clip.video_path)
+        video = resolve_under(options.video_root, clip.video_path)
         try:
-            results.append(write_perturbed(video, clip, conditions, output_dir, quality=quality))
+            results.append(write_perturbed(video, clip, conditions, options.files, quality=options.quality))
         except VideoContrastError as error:
             results.append(str(error))
     return results

@@ -48,8 +48,9 @@ def captions(
         "counts": counts,
         **table.card_facts(),
     }
-    if human is not None and "verb_human_mc" in configs and (lost := _unmatched(human, clips)):
-        facts["warnings"] = [lost]
+    if human is not None and "verb_human_mc" in configs:
+        negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
+        facts |= {"warnings": [lost]} if (lost := unmatched(negatives, clips)) else {}
     all_configs = set(configs) == set(CONFIGS)
     return build_configs("captions", configs, {table.split: clips}, plan, facts=facts, optional=all_configs)
 
@@ -62,17 +63,6 @@ def _casts_of(path: Path, clips: Sequence[CaptionedClip]) -> dict[str, dict[str,
             "--movie-column names the column of the captions that says the movie"
         )
     return casts
-
-
-def _unmatched(human: Path, clips: Sequence[CaptionedClip]) -> str:
-    negatives = read_negatives(existing(human, "it must hold human negatives", "--human"))
-    if not (lost := unmatched(negatives, clips)):
-        return ""
-    first = lost[0]
-    return (
-        f"{len(lost)} of {len(negatives)} negatives belong to no caption of the set, the first is {first.place}: "
-        f"{first.clip!r}, {first.caption!r}"
-    )
 
 
 def read_casts(path: Path) -> dict[str, dict[str, str]]:

@@ -51,10 +51,14 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
     return entries
 
 
-def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]) -> list[HumanNegative]:
-    """Returns the negatives that belong to no caption of a clip, which a misspelt id or caption causes."""
+def unmatched(negatives: Sequence[HumanNegative], clips: Sequence[CaptionedClip]) -> str:
+    """Says how many negatives belong to no caption of a clip, which a misspelt id or caption causes; "" if all do."""
     known = {(name, normal(text)) for clip in clips for text in clip.captions for name in _names(clip)}
-    return [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
+    lost = [entry for entry in negatives if (entry.clip, normal(entry.caption)) not in known]
+    if not lost:
+        return ""
+    count = f"{len(lost)} of {len(negatives)} negatives belong to no caption of the set"
+    return f"{count}, the first is {lost[0].place}: {lost[0].clip!r}, {lost[0].caption!r}"
 
 
 def _names(clip: CaptionedClip) -> tuple[str, str, str]:

@@ -138,19 +138,17 @@ def split_within_movies(clips: Sequence[CaptionedClip], seed: int = 0) -> dict[s
 def _lines(path: Path) -> list[tuple[str, str, str]]:
     """(place, clip, sentence) of every line; whether there is a header is seen from the first one."""
     rows = []
-    lines = utf8_text(path).split("\n")
-    header = [name.strip().lower() for name in lines[0].rstrip("\r").split("\t")]
+    lines = [line.rstrip("\r").split("\t") for line in utf8_text(path).split("\n")]
+    header = [name.strip().lower() for name in lines[0]]
+    first, at_clip, at_text = 0, 0, -1
     if "clip" in header:
         names = [name for name in ("caption", "sentence", "description") if name in header]
         if not names:
             raise VideoContrastError(f"{path.name}, line 1: the header needs clip and caption, not {header}")
         first, at_clip, at_text = 1, header.index("clip"), header.index(names[0])
-    else:
-        first, at_clip, at_text = 0, 0, -1
-    for number, line in enumerate(lines[first:], first + 1):
-        if not line.strip():
+    for number, cells in enumerate(lines[first:], first + 1):
+        if not any(map(str.strip, cells)):
             continue
-        cells = line.rstrip("\r").split("\t")
         if len(cells) < 2 or (at_text >= len(cells) or at_clip >= len(cells)):
             raise VideoContrastError(f"{path.name}, line {number}: needs a clip and a sentence, tab between them")
         rows.append((f"{path.name}, line {number}", cells[at_clip].strip(), " ".join(cells[at_text].split())))

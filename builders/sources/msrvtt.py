@@ -24,8 +24,11 @@ RELEASED = {"verb_lm_mc": "msrvtt_lm_contrast_set.tsv", "verb_human_mc": "msrvtt
 CONFIGS = ("retrieval", "random_mc", "gender_mc", "verb_mc", "object_mc", *RELEASED)
 ANNOTATIONS = ("test_videodatainfo.json", "train_val_videodatainfo.json", "MSRVTT_data.json")
 OFFICIAL = {"train": "train", "validate": "validation", "val": "validation", "test": "test"}
-LISTS = {"train_7k": "MSRVTT_train.7k.csv", "train_9k": "MSRVTT_train.9k.csv"}
-ONE_K_A = "MSRVTT_JSFUSION_test.csv"
+LISTS = {
+    "train_7k": "MSRVTT_train.7k.csv",
+    "train_9k": "MSRVTT_train.9k.csv",
+    "test_1k_a": "MSRVTT_JSFUSION_test.csv",  # one caption a clip
+}
 CONTRAST_SPLITS = ("validation", "test", "test_1k_a")
 _YOUTUBE = re.compile(r"(?:[?&]v=|youtu\.be/)([\w-]{6,})")
 
@@ -141,15 +144,9 @@ class MsrVttFolder:
         for split, name in LISTS.items():
             if (self.folder / name).is_file():
                 self.files.append(name)
-                ids = [row["video_id"] for row in self._rows(name, ("video_id",))]
-                clips[split] = [self.clip(video_id) for video_id in ids if self._known(video_id, name)]
-        if (self.folder / ONE_K_A).is_file():
-            self.files.append(ONE_K_A)
-            clips["test_1k_a"] = [
-                self.clip(row["video_id"], (row["sentence"],))
-                for row in self._rows(ONE_K_A, ("video_id", "sentence"))
-                if self._known(row["video_id"], ONE_K_A)
-            ]
+                single = split == "test_1k_a"
+                rows = self._rows(name, ("video_id", "sentence") if single else ("video_id",))
+                clips[split] = [self.clip(row["video_id"], (row["sentence"],) if single else None) for row in rows]
         return clips
 
     def clip(self, video_id: str, captions: tuple[str, ...] | None = None) -> CaptionedClip:
@@ -184,19 +181,16 @@ class MsrVttFolder:
                 self.captions.setdefault(sentence["video_id"], []).append(text)
 
     def _rows(self, name: str, columns: Sequence[str]) -> list[dict[str, str]]:
+        """The rows of a list; a video of an annotation file that is not there is an error, not a smaller split."""
         with (self.folder / name).open(encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))
         if rows and any(column not in rows[0] for column in columns):
             raise VideoContrastError(f"{self.folder / name}: needs the columns {', '.join(columns)}")
+        for row in rows:
+            if row["video_id"] not in self.captions:
+                missing = f"{row['video_id']!r}, which has no caption in {', '.join(self.files)}"
+                raise VideoContrastError(f"{self.folder / name} names {missing}")
         return rows
-
-    def _known(self, video_id: str, name: str) -> bool:
-        """A list may name videos of an annotation file that is not there; that is an error, not a smaller split."""
-        if video_id not in self.captions:
-            raise VideoContrastError(
-                f"{self.folder / name} names {video_id!r}, which has no caption in {', '.join(self.files)}"
-            )
-        return True
 
 
 def leaks(splits: Mapping[str, Sequence[CaptionedClip]]) -> list[str]:

@@ -1,5 +1,6 @@
 """The builder `youcook2`: YouCook2's annotated segments into retrieval and contrast sets."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -74,23 +75,19 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
         VideoContrastError: a segment without text or with bad times; the message names it.
     """
     segments: dict[str, Segments] = {}
-    sources = []
-    if (folder / ANNOTATIONS).is_file():
-        sources.append(ANNOTATIONS)
+    known = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)
+    sources = [name for name in known if (folder / name).is_file()]
+    if not sources:
+        raise UsageError(f"--data-dir {folder} holds none of {', '.join(known)}")
+    if ANNOTATIONS in sources:
+        sources = [name for name in sources if name not in CAPTIONING.values()]
         _read_annotations(folder / ANNOTATIONS, segments)
-    else:
-        for split, name in CAPTIONING.items():
-            if (folder / name).is_file():
-                sources.append(name)
-                _read_captioning(folder / name, segments.setdefault(split, {}))
-    if (folder / VALIDATION).is_file():
-        sources.append(VALIDATION)
+    for split, name in CAPTIONING.items():
+        if name in sources:
+            _read_captioning(folder / name, segments.setdefault(split, {}))
+    if VALIDATION in sources:
         segments["validation"] = {}
         _read_validation(folder / VALIDATION, segments["validation"])
-    if not sources:
-        raise UsageError(
-            f"--data-dir {folder} holds none of {', '.join((ANNOTATIONS, *CAPTIONING.values(), VALIDATION))}"
-        )
     clips = {
         split: [
             CaptionedClip(
@@ -115,18 +112,15 @@ def _read_annotations(path: Path, segments: dict[str, Segments]) -> None:
         raise VideoContrastError(f"{path}: must have the key database")
     for video, entry in annotations["database"].items():
         split = SUBSETS.get(entry.get("subset"), str(entry.get("subset")))
+        place = f"{path.name}, {video}"
         for segment in entry.get("annotations", ()):
-            start, end = segment["segment"]
-            _add(
-                segments.setdefault(split, {}), video=video, start=start, end=end, text=segment["sentence"],
-                place=f"{path.name}, {video}",
-            )  # fmt: skip
+            _add(segments.setdefault(split, {}), video, segment["segment"], segment["sentence"], place=place)
 
 
 def _read_captioning(path: Path, segments: Segments) -> None:
     for video, entry in read_json(path).items():
-        for (start, end), text in zip(entry["timestamps"], entry["sentences"], strict=True):
-            _add(segments, video=video, start=start, end=end, text=text, place=f"{path.name}, {video}")
+        for span, text in zip(entry["timestamps"], entry["sentences"], strict=True):
+            _add(segments, video, span, text, place=f"{path.name}, {video}")
 
 
 def _read_validation(path: Path, segments: Segments) -> None:
@@ -134,10 +128,11 @@ def _read_validation(path: Path, segments: Segments) -> None:
         video, start, end, text = (
             column(row, name, place, "the columns") for name in ("video_id", "start", "end", "text")
         )
-        _add(segments, video=str(video), start=start, end=end, text=str(text), place=place)
+        _add(segments, str(video), (start, end), str(text), place=place)
 
 
-def _add(segments: Segments, *, video: str, start: Json, end: Json, text: str, place: str) -> None:
+def _add(segments: Segments, video: str, span: Sequence[Json], text: str, *, place: str) -> None:
+    start, end = span
     first, last = seconds(start, "start", place), seconds(end, "end", place)
     if first is None or last is None or not 0 <= first < last:
         raise VideoContrastError(f"{place}: segment {start!r} to {end!r} is not a time span")
