@@ -25,7 +25,7 @@ UNTIMED = ["qwen2_vl", "llava_onevision", "llava_next_video", "internvl", "gemma
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("families") / "set"
-    runner_set.write(folder, n_clips=4)
+    runner_set.write(folder, n_clips=3)
     return folder
 
 
