@@ -12,7 +12,7 @@ from video_contrast.perturbations.language import inflect
 from video_contrast.perturbations.language.fitting import within
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
-from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
 
 AFTER = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _NO_SUBJECT = frozenset("who that which what there whom whose this these those here it its you".split())  # noqa: SIM905
@@ -26,7 +26,7 @@ class Doer(NamedTuple):
     `start`: where the clause that changes begins.
     """
 
-    phrase: Phrase
+    phrase: NounPhrase
     agent: str
     start: int
     finite: int
@@ -48,7 +48,7 @@ def doer_of(tree: Sentence, verb: int) -> Doer:
     return Doer(phrase, _agent(tree, phrase), phrase.start, verb)
 
 
-def _subject(tree: Sentence, verb: int) -> Phrase:
+def _subject(tree: Sentence, verb: int) -> NounPhrase:
     """The subject right in front of a verb's words."""
     word, head = tree.words[verb], tree.child(verb, "nsubj")
     assert head is not None
@@ -63,14 +63,14 @@ def _subject(tree: Sentence, verb: int) -> Phrase:
         raise Refused(Why.NO_SUBJECT)
     if word.dep in ("ccomp", "pcomp") and (verb < word.head or not _is_finite(tree, verb)):
         raise Refused(Why.TWO_CLAUSES)
-    return _checked(tree, Phrase(start, end, head))
+    return _checked(tree, NounPhrase(start, end, head))
 
 
 def _is_finite(tree: Sentence, verb: int) -> bool:
     return tree.words[verb].tag in ("VBZ", "VBD") or tree.child(verb, "aux") is not None
 
 
-def _described(tree: Sentence, verb: int) -> Phrase:
+def _described(tree: Sentence, verb: int) -> NounPhrase:
     """The noun that a participle describes where no other clause has that noun; the whole of its phrase goes along."""
     head = noun = tree.words[verb].head
     while not tree.is_person(noun):  # not "shirt" in "a man in a shirt kicking", but the man
@@ -102,7 +102,7 @@ def _described(tree: Sentence, verb: int) -> Phrase:
         raise Refused(Why.NO_SUBJECT)
     while end < verb and not tree.words[end].text.endswith("ly") and tree.words[end].dep == "advmod":
         end += 1  # "a girl outdoors | jumping"
-    return _checked(tree, Phrase(start, end, head))
+    return _checked(tree, NounPhrase(start, end, head))
 
 
 def _is_free(tree: Sentence, noun: int) -> bool:
@@ -127,7 +127,7 @@ def _is_free(tree: Sentence, noun: int) -> bool:
     return word.dep == "dobj" and over.lemma in ("show", "feature", "depict", "display", "film")
 
 
-def _checked(tree: Sentence, phrase: Phrase) -> Phrase:
+def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
     head = tree.words[phrase.head]
     inside = tree.words[phrase.start : phrase.end]
     if (
@@ -149,7 +149,7 @@ def _checked(tree: Sentence, phrase: Phrase) -> Phrase:
     return phrase
 
 
-def _agent(tree: Sentence, phrase: Phrase) -> str:
+def _agent(tree: Sentence, phrase: NounPhrase) -> str:
     text = tree.text(phrase.start, phrase.end)
     if tree.words[phrase.head].tag == "PRP":
         if text.lower() not in AFTER:
@@ -173,7 +173,7 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
         joint -= 1
         if tree.words[joint].text not in ("and", "then") or tree.child(first, "cc") not in (joint, joint - 1):
             raise Refused(Why.SECOND_VERB)
-        alike = alike_verbs(tree, first, verb)
+        alike = alike_verbs(tree.words[first], word)
         if joint == first + 1 and tree.words[first].lemma not in lists.ALONE:
             raise Refused(Why.SECOND_VERB)  # "mixes and pours a liquid": both have the object
         if alike and word.tag != "VBG" and tree.child(first, "aux") is None:
@@ -190,9 +190,9 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
     return doer._replace(agent=f"{doer.agent} {_doing(tree, doer, rest=(first, joint))}")
 
 
-def alike_verbs(tree: Sentence, first: int, second: int) -> bool:
+def alike_verbs(first: Word, second: Word) -> bool:
     """Whether two verbs that "and" joins stand in the same form."""
-    tags = {tree.words[first].tag, tree.words[second].tag}
+    tags = {first.tag, second.tag}
     return len(tags) == 1 or tags == {"VB", "VBP"}
 
 
@@ -217,7 +217,7 @@ def _doing(tree: Sentence, doer: Doer, *, rest: tuple[int, int]) -> str:
     return f"{'who' if people else 'that'} {_BE[2 * past + bool(many)]} {ing}"
 
 
-def pronoun(tree: Sentence, phrase: Phrase) -> str:
+def pronoun(tree: Sentence, phrase: NounPhrase) -> str:
     """The pronoun that takes up a subject: "he", "she", "they", "it".
 
     Raises:

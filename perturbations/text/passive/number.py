@@ -3,7 +3,7 @@
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import lemma
 from video_contrast.perturbations.text.clauses import UNCOUNTED
-from video_contrast.perturbations.text.passive.sentence import Phrase, Sentence
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Sentence
 
 _ONE = frozenset("a an one 1 this that each every another".split())  # noqa: SIM905
 _MANY = frozenset("these those several many few two three four five six both various".split())  # noqa: SIM905
@@ -12,7 +12,7 @@ _SINGLE = frozenset(("rock and roll", "hide and seek", "macaroni and cheese", "m
 _PLURAL = frozenset("people men women children police".split())  # noqa: SIM905
 
 
-def is_plural(tree: Sentence, phrase: Phrase) -> bool | None:
+def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
     """Whether a noun phrase is plural; None where its words disagree ("a dogs")."""
     start, end, head = phrase
     word, low = tree.words[head], tree.words[head].text

@@ -10,7 +10,7 @@ from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import inflect, lemma, verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.number import is_plural
-from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
 from video_contrast.perturbations.text.passive.tails import Place, Tail, object_and_tails, tail_of
 
 _QUESTION = ("how", "what", "why", "where")
@@ -19,7 +19,7 @@ _QUESTION = ("how", "what", "why", "where")
 class Done(NamedTuple):
     """What is done: the object, the particles of its verb, what follows, and a verb joined to its own by "and"."""
 
-    thing: Phrase
+    thing: NounPhrase
     plural: bool
     particles: tuple[int, ...]
     tails: tuple[Tail, ...]
@@ -128,11 +128,11 @@ def _told(tree: Sentence, before: int, told: int) -> int:
     return told
 
 
-def _holds_place(tree: Sentence, thing: Phrase) -> bool:
+def _holds_place(tree: Sentence, thing: NounPhrase) -> bool:
     return any(word.dep == "prep" and word.text in ("in", "on", "at") for word in tree.words[thing.start : thing.end])
 
 
-def _check(tree: Sentence, verb: int, thing: Phrase) -> None:
+def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
     """Refuses objects that cannot open a clause, and those that the parser is known to misread."""
     head, does = tree.words[thing.head], tree.words[verb]
     inside = tree.words[thing.start : thing.end]

@@ -12,7 +12,7 @@ from video_contrast.perturbations.text.passive.number import is_plural
 from video_contrast.perturbations.text.passive.object import Done, done_by
 from video_contrast.perturbations.text.passive.sentence import Refused, Sentence, Why
 from video_contrast.perturbations.text.passive.tails import Place, Tail
-from video_contrast.perturbations.text.passive.verb_words import Group, be, group_of, passive_words
+from video_contrast.perturbations.text.passive.verb_words import VerbGroup, be, group_of, passive_words
 
 _MOST_EARLY = 12  # words between a verb and its agent
 
@@ -73,7 +73,7 @@ def _words(tree: Sentence, verb: int, doer: Doer, *, done: Done) -> str:
     if outer.adverbs or len(outer.auxiliaries) > 1 or any(tree.words[n].lemma != "be" for n in outer.auxiliaries):
         raise Refused(Why.SECOND_VERB)
     tense = tree.words[outer.auxiliaries[0]].tag if outer.auxiliaries else first.tag
-    words = passive_words(tree, Group((), (), verb), done.particles, plural=done.plural)
+    words = passive_words(tree, VerbGroup((), (), verb), done.particles, plural=done.plural)
     return words if tense == "VBG" else f"{be(tense == 'VBD', done.plural)} {words}"
 
 
@@ -102,7 +102,7 @@ def _without_agent(tree: Sentence, verb: int) -> NewClause:
     rest = done.further is not None or any(tail.place is not Place.VERB for tail in done.tails)
     if rest or done.end < len(tree.words) - (tree.words[-1].tag == "."):
         raise Refused(Why.TAIL)
-    words = passive_words(tree, Group((), (), verb), done.particles, plural=done.plural)
+    words = passive_words(tree, VerbGroup((), (), verb), done.particles, plural=done.plural)
     early, late = _around_agent(tree, done.tails, simple=False)
     parts = [tree.text(done.thing.start, done.thing.end), words, *early, *late]
     return NewClause(max(verb - 1, 0), done.end, " ".join(parts), done.plural)
@@ -132,8 +132,8 @@ def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tu
         other = done_by(tree, second)
         early, late = _around_agent(tree, other.tails, simple=True)
         moved = parts[1] != f"{parts[1].split()[0]} {doer.agent}" or any(t.place is Place.LAST for t in other.tails)
-        if other.further is None and alike_verbs(tree, verb, second) and not moved:
-            group = Group(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
+        if other.further is None and alike_verbs(tree.words[verb], tree.words[second]) and not moved:
+            group = VerbGroup(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
             words = passive_words(tree, group, other.particles, plural=other.plural)
             thing = tree.text(other.thing.start, other.thing.end)
             return " ".join([before, between, thing, words, *early, behind, *late]), end
@@ -155,7 +155,7 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
         raise Refused(Why.SECOND_VERB)
     group = group_of(tree, verb, doer.phrase.end)
     helps = [tree.words[n].text for n in group.auxiliaries]
-    if not alike_verbs(tree, verb, second):
+    if not alike_verbs(tree.words[verb], tree.words[second]):
         if tree.words[second].tag not in ("VBZ", "VBP", "VBD"):
             raise Refused(Why.SECOND_VERB)
         helps = []  # "is blending bananas and pours them out"

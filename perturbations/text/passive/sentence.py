@@ -28,14 +28,14 @@ class Refused(Exception):
     """A clause has no passive; `args[0]` is the reason (`Why`)."""
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """Words `start` to `end` (past the last)."""
 
     start: int
     end: int
 
 
-class Phrase(NamedTuple):
+class NounPhrase(NamedTuple):
     """Words `start` to `end` (past the last) and the chief one of them."""
 
     start: int
@@ -54,10 +54,10 @@ class Sentence(Tree):
         """The caption's text of words `start` to `end` (past the last)."""
         return self.caption[self.words[start].start : self.words[end - 1].end] if end > start else ""
 
-    def span(self, place: int) -> Span:
+    def span(self, place: int) -> WordSpan:
         """The words that hang on a word, with it."""
         inner = [self.span(child) for child in self.children[place]]
-        return Span(min([place, *(span.start for span in inner)]), max([place + 1, *(span.end for span in inner)]))
+        return WordSpan(min([place, *(span.start for span in inner)]), max([place + 1, *(span.end for span in inner)]))
 
     def deps(self, start: int, end: int) -> set[str]:
         """The labels of words `start` to `end`."""

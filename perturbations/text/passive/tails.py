@@ -11,7 +11,7 @@ from typing import NamedTuple
 from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
-from video_contrast.perturbations.text.passive.sentence import Phrase, Refused, Sentence, Why
+from video_contrast.perturbations.text.passive.sentence import NounPhrase, Refused, Sentence, Why
 
 _OF_VERB = frozenset(
     """into onto toward towards through across along against over off out up down around near behind beside next inside
@@ -41,7 +41,7 @@ class Tail(NamedTuple):
     place: Place
 
 
-def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[Phrase, list[Tail]]:
+def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[NounPhrase, list[Tail]]:
     """The words of the object and, in order, what the parser hung on it that does not belong to it.
 
     Args:
@@ -57,7 +57,7 @@ def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[Phrase, list
     while True:
         right = [n for n in tree.children[node] if node < n < end]
         if not right or tree.words[head].tag[:2] == "VB":
-            return Phrase(start, end, head), tails
+            return NounPhrase(start, end, head), tails
         last = tree.words[right[-1]]
         inner = tree.child(right[-1], "pobj") if last.text == "of" else None
         if last.dep == "conj" and last.tag in (*NOUNS, "CD"):
@@ -67,7 +67,7 @@ def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[Phrase, list
         else:
             found = tail_of(tree, verb, node, child=right[-1])
             if found.place is Place.OBJECT:
-                return Phrase(start, end, head), tails
+                return NounPhrase(start, end, head), tails
             tails.insert(0, found)
             end = found.start
 

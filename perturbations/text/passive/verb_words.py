@@ -9,7 +9,7 @@ _BEFORE_BE = frozenset("not also still always never now just then".split())  # n
 _NOT = ("n't", "n’t")
 
 
-class Group(NamedTuple):
+class VerbGroup(NamedTuple):
     """The words of a verb as they are: auxiliaries and adverbs in front of it, the verb."""
 
     auxiliaries: tuple[int, ...]
@@ -17,8 +17,13 @@ class Group(NamedTuple):
     verb: int
 
 
-def group_of(tree: Sentence, verb: int, start: int) -> Group:
-    """The words of a verb between its subject, which ends at `start`, and the verb itself.
+def group_of(tree: Sentence, verb: int, start: int) -> VerbGroup:
+    """The words of a verb between its subject and the verb itself.
+
+    Args:
+        tree: of the caption.
+        verb: the place of the verb.
+        start: past the last word of the subject.
 
     Raises:
         Refused: other words stand there.
@@ -29,10 +34,10 @@ def group_of(tree: Sentence, verb: int, start: int) -> Group:
     marks = tuple(n for n in before if tree.words[n].text == "while")
     if {*auxiliaries, *adverbs, *marks} != set(range(start, verb)):
         raise Refused(Why.TWO_CLAUSES)
-    return Group(auxiliaries, adverbs, verb)
+    return VerbGroup(auxiliaries, adverbs, verb)
 
 
-def passive_words(tree: Sentence, group: Group, particles: tuple[int, ...], *, plural: bool) -> str:
+def passive_words(tree: Sentence, group: VerbGroup, particles: tuple[int, ...], *, plural: bool) -> str:
     """ "is done", "was being done", "can be done", "has been done", "being done".
 
     Args:
