@@ -26,7 +26,6 @@ from video_contrast.perturbations.contrast.generators.frames.distil import msrvt
 from video_contrast.seeds import stream
 
 SEED = 0
-PART = 800  # clips a process proposes for at a time
 LM = "park_contrast_sets/msrvtt_lm_contrast_set.tsv"
 YOUCOOK2 = 60  # pairs of each kind that are read
 ARMS = {
@@ -183,32 +182,11 @@ def lexical(folder, clips, n):
     return contrasts[:n]
 
 
-def _proposed(task):
-    clips, kind, quality, cache = task
-    started = time.process_time()
-    return propose(
-        clips, load_counts(), kind=kind, quality=quality, seed=SEED, cache=cache
-    ), time.process_time() - started
-
-
-def begun(pool, clips, kind, quality, cache):
-    """Has a pool propose for the clips; the result does not depend on the number of processes."""
-    parts = [(clips[at : at + PART], kind, quality, cache) for at in range(0, len(clips), PART)]
-    return clips, pool.map_async(_proposed, parts, chunksize=1)
-
-
-def finished(clips, result):
+def _proposed(clips, kind, quality, cache):
     """All proposals of the clips, and the CPU-seconds that they took."""
-    parts = result.get()
-    whole, _ = parts[0]
-    every = [len(text.split()) for _, _, captions in clips for text in captions]
-    whole.words = sum(every) / len(every)
-    for part, _ in parts[1:]:
-        whole.proposals.update(part.proposals)
-        whole.missing.update(part.missing)
-        whole.reasons.update(part.reasons)
-        whole.notes += [note for note in part.notes if note not in whole.notes]
-    return whole, sum(seconds for _, seconds in parts)
+    started = time.process_time()
+    proposed = propose(clips, load_counts(), kind=kind, quality=quality, seed=SEED, cache=cache)
+    return proposed, time.process_time() - started
 
 
 def _lay_out(arms, output):
@@ -258,8 +236,8 @@ def main():
     load_counts()  # stays in memory, which the processes share
     with get_context("fork").Pool(options.processes) as pool:
         older = pool.apply_async(lexical, (options.data, clips, options.lexical)) if options.lexical else None
-        running = {name: begun(pool, *task, options.cache) for name, task in tasks.items()}
-        results = {name: finished(*task) for name, task in running.items()}
+        proposed = pool.starmap(_proposed, [(*task, options.cache) for task in tasks.values()], chunksize=1)
+        results = dict(zip(tasks, proposed, strict=True))
         work = [(tasks[name][0], results[name][0].at(quality), results[name][1]) for name, quality, _ in jobs.values()]
         older_pairs = older.get() if older is not None else []
         built = dict(zip(jobs, pool.starmap(build, work, chunksize=1), strict=True))

@@ -126,26 +126,11 @@ def teacher_cosines(name: str, rows: Sequence[dict[str, Any]], encoders: dict[st
     return cosines(encoders[name], rows)
 
 
-class Remembered:
-    """A sentence encoder that meets the same captions under many seeds."""
-
-    def __init__(self, encoder: Any) -> None:
-        self.name, self._encoder = encoder.name, encoder
-        self._vectors: dict[str, np.ndarray] = {}
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """float32[n, d]."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        self._vectors |= zip(new, self._encoder.encode(new) if new else (), strict=True)
-        return np.stack([self._vectors[text] for text in texts])
-
-
 class Words:
     """Captions as the text side of `Pairs` takes them: token ids, or what a frozen tower says, once a caption."""
 
     def __init__(self, tokenizer: Tokenizer, tower: Pairs | None) -> None:
         self._tokenizer, self._tower = tokenizer, tower
-        self._ids: dict[str, list[int]] = {}
         self._places: dict[str, int] = {}
         self._outputs = torch.zeros(0)
 
@@ -167,12 +152,7 @@ class Words:
         self._outputs = torch.cat([self._outputs, *parts] if len(self._outputs) else parts)
 
     def _tokens(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-        new = list({text for text in texts if text not in self._ids})
-        self._ids |= zip(new, self._tokenizer(new)["input_ids"] if new else [], strict=True)
-        rows = [self._ids[text] for text in texts]
-        longest = max(map(len, rows))
-        ids = torch.tensor([row + [self._tokenizer.pad_token_id] * (longest - len(row)) for row in rows])
-        return {"input_ids": ids, "attention_mask": _padded([[1] * len(row) for row in rows])}
+        return dict(self._tokenizer(list(texts), padding=True, return_tensors="pt"))
 
 
 def fitted(
@@ -368,7 +348,7 @@ def run(
 ) -> None:
     """Trains what has not been trained, and prints the table."""
     torch.set_num_threads(1)
-    encoders = {"encoder": Remembered(load_encoder(arguments.encoder, []))} if arguments.encoder else {}
+    encoders = {"encoder": load_encoder(arguments.encoder, [])} if arguments.encoder else {}
     output.mkdir(parents=True, exist_ok=True)
     size = {name: getattr(arguments, name) or usual for name, usual in sizes.items()}
     experiment = Experiment(output, size, arguments.freeze, encoders)

@@ -14,7 +14,8 @@ from video_contrast.perturbations.contrast.edit import Edit
 from video_contrast.perturbations.contrast.phrases import Phrase
 from video_contrast.perturbations.contrast.pipeline import Outcome, run_pipeline
 from video_contrast.perturbations.contrast.target import Target
-from video_contrast.perturbations.language import Token, inflect
+from video_contrast.perturbations.language import Token
+from video_contrast.perturbations.language.morphology import inflect_name
 
 _COMMON = ("NN", "NNS")
 # People are the business of gender and character contrasts.
@@ -123,11 +124,6 @@ def _proposable(lemma: str) -> bool:
     return lemma not in _PEOPLE and lemma not in _VAGUE
 
 
-def _inflect(base: str, tag: str) -> str:
-    lead, space, head = base.rpartition(" ")
-    return lead + space + inflect(head, tag)
-
-
 OBJECT = Target(
     name="object",
     find=_find,
@@ -135,7 +131,7 @@ OBJECT = Target(
     within=_within,
     context=_context,
     proposable=_proposable,
-    inflect=_inflect,
+    inflect=inflect_name,
     other_tags=("VB", "VBG", "VBP", "VBZ", "JJ"),
     generators=("lexical", "mlm"),
 )

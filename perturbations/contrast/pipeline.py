@@ -124,9 +124,8 @@ class Pipeline:
         counts: Counter[str] = Counter({f"candidates:rejected:{name}": 0 for name in self.names})
         for first in range(0, len(captions), _ROUND):
             part = slice(first, first + _ROUND)
-            edits += self._round(
-                captions[part], ids[part], siblings=siblings[part] if siblings is not None else None, counts=counts, n=n
-            )
+            texts = siblings[part] if siblings is not None else None
+            edits += self._round(captions[part], ids[part], siblings=texts, counts=counts, n=n)
         return edits, counts
 
     def record(self) -> JsonObject:

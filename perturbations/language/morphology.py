@@ -79,6 +79,16 @@ def inflect(lemma: str, tag: str) -> str:
     return (forms[0] if forms else head) + space + rest
 
 
+def inflect_name(name: str, tag: str) -> str:
+    """A thing's name in the number of a Penn tag: its last word is inflected.
+
+    >>> inflect_name("video game", "NNS")
+    'video games'
+    """
+    lead, space, head = name.rpartition(" ")
+    return lead + space + inflect(head, tag)
+
+
 @lru_cache(_CACHED_WORDS)
 def verb_tags(word: str) -> frozenset[str]:
     """The verb tags that the form `word` can carry; empty if no dictionary verb has this form.

@@ -48,22 +48,17 @@ _DOUBLE = re.compile(r"\b(they|them|their|theirs)(?: and| or) \1\b", re.IGNORECA
 _NEXT = re.compile(r"(\s+(?:\w+ly\s+|also\s+|then\s+|just\s+)?)([\w']+)")
 
 
-@text_perturbation("gender_female", category="Bias", origin="natural", version="3")
-def gender_female(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """All references to men become references to women (22-word table)."""
-    return _replace(caption, "female", profile)
+def _register(to: Gender, summary: str) -> None:
+    def rule(caption: str, rng: Generator, *, profile: str = "paper") -> str:
+        return _replace(caption, to, profile)
+
+    rule.__doc__ = summary
+    text_perturbation(f"gender_{to}", category="Bias", origin="natural", version="3")(rule)
 
 
-@text_perturbation("gender_male", category="Bias", origin="natural", version="3")
-def gender_male(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """All references to women become references to men (22-word table)."""
-    return _replace(caption, "male", profile)
-
-
-@text_perturbation("gender_neutral", category="Bias", origin="natural", version="3")
-def gender_neutral(caption: str, rng: Generator, *, profile: str = "paper") -> str:
-    """All gendered references become neutral (22-word table)."""
-    return _replace(caption, "neutral", profile)
+_register("female", "All references to men become references to women (22-word table).")
+_register("male", "All references to women become references to men (22-word table).")
+_register("neutral", "All gendered references become neutral (22-word table).")
 
 
 def _replace(caption: str, to: Gender, profile: str) -> str:

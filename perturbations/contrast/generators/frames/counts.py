@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
+from operator import add, or_
 
 from video_contrast.perturbations.contrast.generators.frames.reading import Reading
 
@@ -82,12 +83,8 @@ class FrameCounts:
         """The sum of two counts."""
         tables = {}
         for name in TABLES:
-            total = Counter(self.tables.get(name, {}))
-            if name in ("class", "related"):
-                total |= Counter(other.tables.get(name, {}))
-            else:
-                total.update(other.tables.get(name, {}))
-            tables[name] = dict(total)
+            combined = or_ if name in ("class", "related") else add
+            tables[name] = dict(combined(Counter(self.tables.get(name, {})), Counter(other.tables.get(name, {}))))
         return FrameCounts(
             tables, self.videos + other.videos, self.captions + other.captions, (*self.sources, *other.sources)
         )

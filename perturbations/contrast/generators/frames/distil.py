@@ -59,10 +59,7 @@ def _readings(
 ) -> Iterator[tuple[str, Sequence[Reading]]]:
     for first in range(0, len(videos), 1000):
         part = videos[first : first + 1000]
-        known = {
-            reading.caption: reading
-            for reading in read([text for _, texts in part for text in texts], parser=parser, cache=cache)
-        }
+        known = read([text for _, texts in part for text in texts], parser=parser, cache=cache)
         for category, texts in part:
             yield category, [known[text] for text in texts]
 

@@ -21,14 +21,12 @@ def function_share(captions: Sequence[str]) -> float:
     >>> function_share(["a man rides a horse"]) > 0.5, function_share(["ein mann reitet ein pferd"]) < 0.1
     (True, True)
     """
-    words = _words(captions)
-    return sum(word in _FUNCTION for word in words) / len(words) if words else 0.0
+    return _share(_words(captions), _FUNCTION)
 
 
 def known_share(captions: Sequence[str], known: Collection[str]) -> float:
     """Share of the words (numbers aside) that are among those of English captions."""
-    words = [word for word in _words(captions) if not word.isdigit()]
-    return sum(word in known for word in words) / len(words) if words else 0.0
+    return _share([word for word in _words(captions) if not word.isdigit()], known)
 
 
 def require_english(captions: Sequence[str], known: Collection[str], *, name: str = "the captions") -> None:
@@ -52,6 +50,10 @@ def require_english(captions: Sequence[str], known: Collection[str], *, name: st
             "needed): contrasts are made of English captions only; build sets that change no words (retrieval, "
             "random_mc), or bring your own pairs (build pairs)"
         )
+
+
+def _share(words: Sequence[str], known: Collection[str]) -> float:
+    return sum(word in known for word in words) / len(words) if words else 0.0
 
 
 def _words(captions: Sequence[str]) -> list[str]:

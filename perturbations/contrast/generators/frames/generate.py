@@ -21,7 +21,7 @@ from video_contrast.perturbations.contrast.generators.frames.objects import Obje
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
 from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
-from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, Reading, read
+from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
 from video_contrast.perturbations.contrast.generators.frames.verbs import VerbProposals
 
@@ -141,7 +141,7 @@ def load_counts(
         return counts
     texts = [text for name in sorted(extra) for text in extra[name]]
     require_english(texts, counts.tables["words1"], name="the training captions (--training)")
-    known = {reading.caption: reading for reading in read(texts, parser=parser, cache=cache)}
+    known = read(texts, parser=parser, cache=cache)
     videos = (((categories or {}).get(name, "own"), [known[text] for text in extra[name]]) for name in sorted(extra))
     return counts.add(count(videos, source=f"{len(extra)} training videos"))
 
@@ -234,7 +234,7 @@ def choose_balanced(proposed: ProposedContrasts) -> dict[str, Proposal]:
 
 def _read_clips(clips: Sequence[ClipCaptions], parser: str, cache: str | os.PathLike[str] | None) -> list[ReadClip]:
     texts = [text for clip in clips for text in (*clip.captions, *clip.siblings)]
-    known: dict[str, Reading] = {reading.caption: reading for reading in read(texts, parser=parser, cache=cache)}
+    known = read(texts, parser=parser, cache=cache)
     return [
         ReadClip.of(
             clip.id,

@@ -52,17 +52,17 @@ def distil_kinds(nouns: Iterable[str]) -> dict[str, dict[str, int]]:
     members: dict[Sense, set[str]] = {}
     around: dict[str, set[Sense]] = {}
     for noun in sorted(set(nouns)):
-        senses = [s for s in wordnet.synsets(noun.replace(" ", "_"), pos="n") if _says(s, noun)][:_SENSES]
+        senses = [s for s in wordnet.synsets(noun.replace(" ", "_"), pos="n") if _says(s, noun)][:_RELATED_SENSES]
         if not senses:
             continue
         classes[f"{noun}\t{senses[0].lexname().removeprefix('noun.')}"] = 2
-        fine = next((name for name in (_fine(sense, anchors) for sense in senses) if name), "")
+        fine = next((name for name in (_fine(sense, anchors) for sense in senses[:_SENSES]) if name), "")
         if fine:
             classes[f"{noun}\t+{fine}"] = 1
-        for sense in senses[1:]:
+        for sense in senses[1:_SENSES]:
             classes.setdefault(f"{noun}\t{sense.lexname().removeprefix('noun.')}", 1)
         around[noun] = set()
-        for sense in [s for s in wordnet.synsets(noun.replace(" ", "_"), pos="n") if _says(s, noun)][:_RELATED_SENSES]:
+        for sense in senses:
             members.setdefault(sense, set()).add(noun)
             around[noun] |= _around(sense)
     related: dict[str, int] = {}

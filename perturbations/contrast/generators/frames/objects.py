@@ -15,8 +15,8 @@ from video_contrast.perturbations.contrast.generators.frames.things import Thing
 from video_contrast.perturbations.contrast.generators.frames.together import Together
 from video_contrast.perturbations.contrast.generators.frames.verb_fits import PLACES
 from video_contrast.perturbations.contrast.generators.frames.verbs import farthest
-from video_contrast.perturbations.language import inflect
 from video_contrast.perturbations.language.fitting import replaced
+from video_contrast.perturbations.language.morphology import inflect_name
 
 SEEN = 3
 LIFT = 1.0  # above, the two go together; below, the score weighs it
@@ -217,13 +217,3 @@ def _preposition_of(governor: str) -> str:
     if governor.startswith("@"):
         return governor[1:].split(" ")[0]
     return "" if governor.startswith("^") or " " not in governor else governor.rsplit(" ", 1)[1]
-
-
-def inflect_name(name: str, tag: str) -> str:
-    """A thing's name in the number of a Penn tag: its last word is inflected.
-
-    >>> inflect_name("video game", "NNS")
-    'video games'
-    """
-    lead, space, head = name.rpartition(" ")
-    return lead + space + inflect(head, tag)

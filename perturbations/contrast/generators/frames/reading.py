@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from video_contrast.perturbations.contrast.generators.frames.actions import Action, actions
@@ -48,16 +48,15 @@ def understand(caption: str, words: Parse) -> Reading:
 
 def read(
     captions: Sequence[str], *, parser: str = "auto", cache: str | os.PathLike[str] | None = None
-) -> Iterator[Reading]:
-    """Yields the readings of captions, in their order (equal captions once).
+) -> dict[str, Reading]:
+    """Returns the reading of each different caption, in their order.
 
     Args:
         captions: any texts.
         parser, cache: as of `parse.parse`.
     """
     unique = list(dict.fromkeys(captions))
-    for caption, words in iterate(unique, parser=parser, cache=cache):
-        yield understand(caption, words)
+    return {caption: understand(caption, words) for caption, words in iterate(unique, parser=parser, cache=cache)}
 
 
 @dataclass(frozen=True)

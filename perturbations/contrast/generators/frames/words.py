@@ -33,16 +33,9 @@ def decode(caption: str, code: str) -> Parse:
     """The words of a line made by `encode`."""
     words = []
     for item in code.split():
-        place, length, tag, dep, head = item.rsplit(",", 4) if item.count(",") == 4 else _comma(item)
-        start = int(place)
+        place, length, *tag_parts, dep, head = item.split(",")  # a comma's tag is a comma
+        tag, start = ",".join(tag_parts), int(place)
         end = start + int(length)
         text = caption[start:end].lower()
         words.append(Word(text, tag, lemma(text, tag), dep, head=int(head), start=start, end=end))
     return tuple(words)
-
-
-def _comma(item: str) -> list[str]:
-    """The fields of a word whose tag is a comma."""
-    first, second, rest = item.split(",", 2)
-    dep, head = rest.rsplit(",", 2)[1:]
-    return [first, second, ",", dep, head]
