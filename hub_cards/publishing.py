@@ -219,12 +219,11 @@ def _explanation(error: BaseException, repo: str, again: str) -> VideoContrastEr
 def _connection_errors() -> tuple[type[Exception], ...]:
     # The client changed its HTTP library between its major versions; either may be there.
     classes: list[type[Exception]] = [ConnectionError, TimeoutError]
-    for module in ("httpx2", "httpx", "requests"):
+    for module in ("httpx2", "httpx"):
         try:
-            library = __import__(module)
+            classes.append(__import__(module).HTTPError)
         except ImportError:
             continue
-        classes.append(library.HTTPError if module != "requests" else library.RequestException)
     return tuple(classes)
 
 

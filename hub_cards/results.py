@@ -22,8 +22,7 @@ SCORES = {
     "retrieval": (("t2v_R@1", "_t2v", "text-to-video R@1"), ("v2t_R@1", "_v2t", "video-to-text R@1")),
 }
 # In the model-index a metric has a name without numbers: leaderboards group by it.
-_METRIC_TYPES = {"text-to-video R@1": "recall", "video-to-text R@1": "recall"}
-_METRIC_NAMES = {
+_RECALLS = {
     "text-to-video R@1": "text-to-video recall at first rank",
     "video-to-text R@1": "video-to-text recall at first rank",
 }
@@ -125,9 +124,9 @@ def model_index(results: list[Result], record: RunRecord) -> list[dict[str, obje
             },
             "metrics": [
                 {
-                    "type": _METRIC_TYPES.get(result["metric"], result["metric"].replace(" ", "_")),
+                    "type": "recall" if result["metric"] in _RECALLS else result["metric"].replace(" ", "_"),
                     "value": result["value"],
-                    "name": _METRIC_NAMES.get(result["metric"], result["metric"]),
+                    "name": _RECALLS.get(result["metric"], result["metric"]),
                     "args": _arguments(result, record),
                 }
             ],

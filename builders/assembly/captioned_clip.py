@@ -57,6 +57,12 @@ class CaptionedClip:
         """Everything that is known to be true of the clip, normalised for comparison."""
         return {normal(text) for text in (*self.captions, *self.siblings)}
 
+    def caption_order(self, seed: int, streams: Streams) -> list[int]:
+        """The seeded order in which the captions are tried; the first is the base caption of every config."""
+        if len(self.captions) == 1:
+            return [0]
+        return [int(n) for n in streams.at(seed, "captions", self.id).permutation(len(self.captions))]
+
     def columns(self) -> ClipSpan:
         """Returns the columns of a row that name its clip."""
         return {"video_id": self.video_id, "video_path": self.video_path, "start": self.start, "end": self.end}
@@ -69,20 +75,6 @@ def normal(caption: str) -> str:
     True
     """
     return " ".join(caption.lower().split()).rstrip(" .!?")
-
-
-def caption_order(clip: CaptionedClip, seed: int, streams: Streams) -> list[int]:
-    """Returns the seeded order in which a clip's captions are tried; the first is the base caption of every config.
-
-    Args:
-        clip: whose captions are ordered.
-        seed: of the set.
-        streams: where the clip's random stream comes from.
-    """
-    if len(clip.captions) == 1:
-        return [0]
-    rng = streams.at(seed, "captions", clip.id)
-    return [int(n) for n in rng.permutation(len(clip.captions))]
 
 
 def retrieval_rows(clips: Iterable[CaptionedClip]) -> list[RetrievalRow]:

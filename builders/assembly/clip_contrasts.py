@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order, normal, percent
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, percent
 from video_contrast.builders.assembly.sharding import spread
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.seeds import Streams
@@ -113,7 +113,7 @@ def _rounds(
     generator: ContrastGenerator, seed: int, caption: CaptionChoice, per_caption: int, clips: Sequence[CaptionedClip]
 ) -> tuple[dict[str, tuple[int, list[Edit]]], Counter[str], int]:
     streams = Streams()
-    orders = {clip.id: caption_order(clip, seed, streams) for clip in clips}
+    orders = {clip.id: clip.caption_order(seed, streams) for clip in clips}
     contrasted: dict[str, tuple[int, list[Edit]]] = {}
     tried: Counter[str] = Counter()
     open_clips = list(clips)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Annotated, Literal
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts, TrainingVideos
 from video_contrast.builders.assembly.sharding import is_writer, spread
 from video_contrast.perturbations.contrast import Edit
@@ -34,7 +34,7 @@ class FramesOptions:
     """What the generator frames is asked for."""
 
     quality: Annotated[Quality, "frames: how good a contrast must be; high: about half of the clips"] = "balanced"
-    parser: Annotated[str, "frames: auto (spaCy if installed), shallow, or its model"] = "auto"
+    parser: Annotated[str, "frames: auto (spaCy if there), shallow, or its model"] = "auto"
 
 
 @dataclass(kw_only=True)
@@ -81,7 +81,7 @@ class FrameContrasts:
             The contrasts by clip id, with counts by reason.
         """
         streams = Streams()
-        base = {clip.id: caption_order(clip, seed, streams)[0] for clip in clips}
+        base = {clip.id: clip.caption_order(seed, streams)[0] for clip in clips}
         proposed = self._proposed(clips, base if caption == "base" else None, num_proc)
         proposal_of = choose_balanced(proposed)
         if self.target == "verb":

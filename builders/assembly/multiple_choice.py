@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order, normal
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow, multiple_choice_row
@@ -64,7 +64,7 @@ def random_items(
         if distractors is None:
             counts["too_few_other_videos"] += 1
             continue
-        base = clip.captions[caption_order(clip, seed, streams)[0]]
+        base = clip.captions[clip.caption_order(seed, streams)[0]]
         slots, displaced = _slots(clip, candidates, seed, streams)
         items.append(RandomItem(clip, base, distractors=tuple(distractors), slots=slots, displaced=displaced))
         counts["built"] += 1

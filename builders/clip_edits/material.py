@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from numpy.random import Generator
 
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.clip_edits.motion import Motion, motion_of
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.language import tag
@@ -77,7 +77,7 @@ class SourceClip:
     @cached_property
     def captions(self) -> tuple[str, ...]:
         """Its captions in their seeded order, as they stand inside a sentence; those without a word left out."""
-        order = caption_order(self.source, self.seed, Streams())
+        order = self.source.caption_order(self.seed, Streams())
         clauses = dict.fromkeys(clause(self.source.captions[n]) for n in order)
         return tuple(text for text in clauses if any(letter.isalnum() for letter in text))
 

@@ -24,6 +24,23 @@ class TableRow(NamedTuple):
     place: str
     cells: AnyRow
 
+    def value(self, column: str, option: str) -> Json:
+        """The value of a column; one that the table lacks is an error that lists those it has and names the option."""
+        if column not in self.cells:
+            names = ", ".join(map(str, self.cells))
+            raise UsageError(f"{self.place}: no column {column!r}; the table has {names}. Choose with {option}")
+        return self.cells[column]
+
+    def texts(self, column: str, option: str) -> list[str]:
+        """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
+
+        >>> TableRow("line 2", {"caption": [" a man  runs ", None, " "]}).texts("caption", "--caption-column")
+        ['a man runs']
+        """
+        value = self.value(column, option)
+        cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
+        return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
+
 
 def read_table(source: str | Path, *, split: str | None = None) -> Iterator[TableRow]:
     """Yields the rows of a table in the order of the file.
@@ -62,35 +79,6 @@ def utf8_text(path: Path) -> str:
         raise VideoContrastError(
             f"{path}, line {line}: not UTF-8 text (byte 0x{byte:02x}); convert it first"
         ) from error
-
-
-def column(row: AnyRow, name: str, place: str, option: str) -> Json:
-    """The value of a column; a column that the table lacks is an error that lists what there is.
-
-    Args:
-        row: of the table.
-        name: of the column.
-        place: of the row, for the message ("captions.csv, line 2").
-        option: that names the column ("--video-column").
-
-    Raises:
-        UsageError: no such column.
-    """
-    if name not in row:
-        raise UsageError(f"{place}: no column {name!r}; the table has {', '.join(map(str, row))}. Choose with {option}")
-    return row[name]
-
-
-def texts(value: Json) -> list[str]:
-    """The captions in a cell: one text, or a list of texts (JSON lines, parquet, Hub).
-
-    >>> texts(" a man runs "), texts(["a", None, " "]), texts(None)
-    (['a man runs'], ['a'], [])
-    """
-    if value is None:
-        return []
-    cells: Sequence[Json] = value if isinstance(value, list | tuple) else [value]
-    return [text for cell in cells if cell is not None and (text := " ".join(str(cell).split()))]
 
 
 def seconds(value: Json, name: str, place: str) -> float | None:

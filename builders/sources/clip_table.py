@@ -1,13 +1,13 @@
 """Reads clips from a table of videos and captions whose columns the user names."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip, VideoSpan
-from video_contrast.builders.sources.caption_table import TableRow, column, read_table, seconds, texts
+from video_contrast.builders.sources.caption_table import TableRow, read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import is_safe_relative
 from video_contrast.storage.set_records import Facts
@@ -44,21 +44,22 @@ class VideoTable:
         """The name of the file, or of the data set."""
         return Path(self.captions).name if Path(self.captions).is_file() else self.captions
 
-    def span(self, row: Mapping[str, object], place: str) -> "Span":
+    def span(self, row: TableRow) -> "Span":
         """The clip that a row is of.
 
         Raises:
             UsageError: no such column.
             VideoContrastError: a path that leaves the video root, or a bad time; names the line.
         """
-        path = self._relative(column(row, self.video_column, place, "--video-column"), place)
+        place = row.place
+        path = self._relative(row.value(self.video_column, "--video-column"), place)
         start, end = (
-            seconds(column(row, name, place, option), name, place) if name else None
+            seconds(row.value(name, option), name, place) if name else None
             for name, option in ((self.start_column, "--start-column"), (self.end_column, "--end-column"))
         )
         if end is not None and end <= (start or 0):
             raise VideoContrastError(f"{place}: the clip ends at {end:g} s, not after its start {start or 0:g}")
-        name = str(column(row, self.id_column, place, "--id-column")) if self.id_column else None
+        name = str(row.value(self.id_column, "--id-column")) if self.id_column else None
         return Span(path, start, end, name)
 
     def _relative(self, value: object, place: str) -> str:
@@ -108,6 +109,12 @@ class Span(VideoSpan):
             return self.video_id
         return f"{self.video_id}_{self.start or 0:g}" + (f"_{self.end:g}" if self.end is not None else "")
 
+    def check_same(self, later: "Span", place: str) -> None:
+        """Raises a VideoContrastError where a later row, at `place`, has this id for another span."""
+        if later != self:
+            before, now = ((s.path, s.start, s.end) for s in (self, later))
+            raise VideoContrastError(f"{place}: id {later.name!r} stands for {before} and for {now}")
+
 
 @dataclass
 class _Rows:
@@ -133,14 +140,14 @@ def read_clips(table: CaptionTable) -> tuple[list[CaptionedClip], dict[str, int]
     """
     by_name: dict[Span | str, _Rows] = {}
     rows = empty = 0
-    for place, row in read_table(table.captions, split=table.source_split):
+    for row in read_table(table.captions, split=table.source_split):
         rows += 1
-        span = table.span(row, place)
-        movie = str(column(row, table.movie_column, place, "--movie-column")) if table.movie_column else ""
-        captions = texts(column(row, table.caption_column, place, "--caption-column"))
+        span = table.span(row)
+        movie = str(row.value(table.movie_column, "--movie-column")) if table.movie_column else ""
+        captions = row.texts(table.caption_column, "--caption-column")
         empty += not captions
         entry = by_name.setdefault(span if span.name is None else span.name, _Rows(span, movie))
-        check_span(entry.span, span, place)
+        entry.span.check_same(span, row.place)
         entry.captions += captions
     if not rows:
         raise VideoContrastError(f"{table.captions}: no rows")
@@ -157,19 +164,16 @@ def training_captions(table: CaptionTable, clips: list[CaptionedClip]) -> list[s
     """The captions whose words are counted: those of the training table, or of the clips themselves."""
     if table.training is None:
         return [text for clip in clips for text in clip.captions]
-    return [
-        text
-        for place, row in _training_rows(table)
-        for text in texts(column(row, table.caption_column, place, "--caption-column"))
-    ]
+    rows = _training_rows(table)
+    return [text for row in rows for text in row.texts(table.caption_column, "--caption-column")]
 
 
 def training_videos(table: CaptionTable) -> dict[str, list[str]]:
     """Returns the captions of the training table by video (column `--video-column`)."""
     videos: dict[str, list[str]] = {}
-    for place, row in _training_rows(table):
-        name = str(column(row, table.video_column, place, "--video-column"))
-        videos.setdefault(name, []).extend(texts(column(row, table.caption_column, place, "--caption-column")))
+    for row in _training_rows(table):
+        name = str(row.value(table.video_column, "--video-column"))
+        videos.setdefault(name, []).extend(row.texts(table.caption_column, "--caption-column"))
     return videos
 
 
@@ -179,22 +183,6 @@ def _training_rows(table: CaptionTable) -> Iterator[TableRow]:
         yield from read_table(str(table.training))
     except UsageError as error:
         raise UsageError(f"--training: {error}") from error
-
-
-def check_span(known: Span, span: Span, place: str) -> None:
-    """Checks that an id stands for one span.
-
-    Args:
-        known: the span of the first row with this id.
-        span: that of a later row.
-        place: of the later row, for the message.
-
-    Raises:
-        VideoContrastError: the spans differ.
-    """
-    if span != known:
-        before, now = ((s.path, s.start, s.end) for s in (known, span))
-        raise VideoContrastError(f"{place}: id {span.name!r} stands for {before} and for {now}")
 
 
 def check_ids(clips: list[CaptionedClip], source: str) -> None:

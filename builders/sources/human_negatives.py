@@ -9,7 +9,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip, norma
 from video_contrast.builders.assembly.clip_contrasts import Attempt
 from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, with_lifts
-from video_contrast.builders.sources.caption_table import column, read_table, texts
+from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 
@@ -36,11 +36,11 @@ def read_negatives(path: str | Path) -> list[HumanNegative]:
         VideoContrastError: a text is empty, or negative and caption are equal; names the line.
     """
     entries: list[HumanNegative] = []
-    for place, row in read_table(path):
-        name = next((key for key in ("clip", "video_id", "id") if key in row), "clip")
-        clip = str(column(row, name, place, "a column clip, video_id or id"))
-        caption = texts(column(row, "caption", place, "a column caption"))
-        negatives = texts(column(row, "negative", place, "a column negative"))
+    for row in read_table(path):
+        place = row.place
+        name = next((key for key in ("clip", "video_id", "id") if key in row.cells), "clip")
+        clip = str(row.value(name, "a column clip, video_id or id"))
+        caption, negatives = row.texts("caption", "a column caption"), row.texts("negative", "a column negative")
         if len(caption) != 1 or not negatives:
             raise VideoContrastError(f"{place}: needs one caption and at least one negative, none of them empty")
         if caption[0] in negatives:

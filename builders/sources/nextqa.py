@@ -6,7 +6,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, chosen_splits, present, read_rows
+from video_contrast.builders.sources.published_fields import Choice, Release, present, read_rows
 from video_contrast.files import read_json
 
 RELEASE = Release(
@@ -35,7 +35,7 @@ def nextqa(
 ) -> BuiltSet:
     """NExT-QA: five options a question, by type (causal, temporal, descriptive); the authors give no prompt."""
     names = read_json(present(folder / "map_vid_vidorID.json", RELEASE))
-    files = chosen_splits(splits, SPLITS, "nextqa")
+    files = RELEASE.splits(splits, SPLITS)
     published = PublishedSet(replace(RELEASE, paper={"nextqa_mc": sum(SIZES[split] for split in files)}), options)
     for split, file in files.items():
         for row in read_rows(folder / f"{file}.csv", RELEASE):

@@ -10,8 +10,8 @@ from video_contrast.builders.assembly.difference import difference
 from video_contrast.builders.assembly.may_be_true import COUNT, warn, with_lifts
 from video_contrast.builders.assembly.multiple_choice import contrasts_only_row
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import column, read_table, texts
-from video_contrast.builders.sources.clip_table import Span, VideoTable, check_span
+from video_contrast.builders.sources.caption_table import read_table
+from video_contrast.builders.sources.clip_table import Span, VideoTable
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import MultipleChoiceRow
@@ -76,18 +76,17 @@ def _read_pairs(
     of_clip: Counter[str] = Counter()
     spans: dict[str, Span] = {}
     built_texts: set[tuple[str, str, str]] = set()
-    for place, cells in read_table(table.captions, split=table.source_split):
+    for row in read_table(table.captions, split=table.source_split):
         counts["rows"] += 1
-        span = table.span(cells, place)
-        check_span(spans.setdefault(span.id, span), span, place)
-        truths = texts(column(cells, true, place, "--true"))
-        negatives = texts(column(cells, false, place, "--false"))
+        span = table.span(row)
+        spans.setdefault(span.id, span).check_same(span, row.place)
+        truths, negatives = row.texts(true, "--true"), row.texts(false, "--false")
         if len(truths) > 1:
-            raise VideoContrastError(f"{place}: column {true!r} must hold one caption, not {len(truths)}")
+            raise VideoContrastError(f"{row.place}: column {true!r} must hold one caption, not {len(truths)}")
         if not truths or not negatives:
             counts["empty_captions"] += 1
             continue
-        name = _kind(column(cells, kind, place, "--kind"), place) if kind else KIND
+        name = _kind(row.value(kind, "--kind"), row.place) if kind else KIND
         for negative in negatives:
             pair_texts = (span.id, truths[0], negative)
             if normal(negative) == normal(truths[0]):

@@ -29,6 +29,14 @@ class Release:
     licence_id: str | None = None  # the licence as the Hub calls it, if it knows it
     paper: Mapping[str, int] = field(default_factory=dict)  # config -> items that the paper or the release speaks of
 
+    def splits(self, names: str, known: Mapping[str, str]) -> dict[str, str]:
+        """Returns the named splits, separated by commas, with their names in the release (of `known`)."""
+        selected = [name.strip() for name in names.split(",")]
+        for name in selected:
+            if name not in known:
+                raise unknown_name(f"split of {self.builder}", name, list(known))
+        return {name: known[name] for name in selected}
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -212,21 +220,3 @@ def as_kind(name: str, place: str) -> str:
 def flipped(seed: int, *names: str) -> bool:
     """A seeded toss of a coin, the same for equal names."""
     return bool(stream(seed, "published", *names).integers(2))
-
-
-def chosen_splits(names: str, known: Mapping[str, str], builder: str) -> dict[str, str]:
-    """Returns the chosen splits, separated by commas, with their names in the release.
-
-    Args:
-        names: of the splits.
-        known: what they are called in the release.
-        builder: for the message.
-
-    Raises:
-        UsageError: a split that there is not.
-    """
-    selected = [name.strip() for name in names.split(",")]
-    for name in selected:
-        if name not in known:
-            raise unknown_name(f"split of {builder}", name, list(known))
-    return {name: known[name] for name in selected}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from video_contrast.builders.registry import BuiltSet, builder
 from video_contrast.builders.sources.published import PublishedOptions, PublishedSet
-from video_contrast.builders.sources.published_fields import Choice, Release, chosen_splits, flipped, read_rows
+from video_contrast.builders.sources.published_fields import Choice, Release, flipped, read_rows
 
 SPLITS = {"test": "test", "validation": "valid", "train": "train"}
 RELEASE = Release(
@@ -33,7 +33,7 @@ def rtime(
 ) -> BuiltSet:
     """Reversed in Time: groups of a clip and its reversal, one for each pair of captions."""
     published = PublishedSet(RELEASE, options)
-    for split, file in chosen_splits(splits, SPLITS, "rtime").items():
+    for split, file in RELEASE.splits(splits, SPLITS).items():
         items = published.items("pairs", split)
         for row in read_rows(folder / f"{file}.json", RELEASE):
             if not row.get("reverse"):

@@ -8,7 +8,7 @@ from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.configs import build_configs
 from video_contrast.builders.assembly.contrast_plan import ContrastSetOptions, contrast_plan, existing, select_splits
 from video_contrast.builders.registry import BuiltSet, builder
-from video_contrast.builders.sources.caption_table import column, read_table, seconds
+from video_contrast.builders.sources.caption_table import read_table, seconds
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import Json, read_json
 from video_contrast.options import Flag
@@ -124,11 +124,9 @@ def _read_captioning(path: Path, segments: Segments) -> None:
 
 
 def _read_validation(path: Path, segments: Segments) -> None:
-    for place, row in read_table(path):
-        video, start, end, text = (
-            column(row, name, place, "the columns") for name in ("video_id", "start", "end", "text")
-        )
-        _add(segments, str(video), (start, end), str(text), place=place)
+    for row in read_table(path):
+        video, start, end, text = (row.value(name, "the columns") for name in ("video_id", "start", "end", "text"))
+        _add(segments, str(video), (start, end), str(text), place=row.place)
 
 
 def _add(segments: Segments, video: str, span: Sequence[Json], text: str, *, place: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from video_contrast.builders.assembly import multiple_choice as assembly
-from video_contrast.builders.assembly.captioned_clip import CaptionedClip, caption_order, normal, retrieval_rows
+from video_contrast.builders.assembly.captioned_clip import CaptionedClip, normal, retrieval_rows
 from video_contrast.errors import UsageError
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.rows import validate_rows
@@ -111,7 +111,7 @@ def test_all_negatives_may_be_contrasts():
 
 
 def test_captions_are_tried_in_an_order_of_their_own():
-    orders = {tuple(caption_order(clip(f"v{n}", *"abcd"), 0, Streams())) for n in range(200)}
+    orders = {tuple(clip(f"v{n}", *"abcd").caption_order(0, Streams())) for n in range(200)}
     assert len(orders) == 24  # all orders of four captions turn up
 
 

@@ -40,15 +40,14 @@ def rarity(
     condition: Condition = "clean",
 ) -> None:
     """Accuracy where the original id is rarer in training than its substitute (table 4)."""
-    from video_contrast.builders.sources.caption_table import column, read_table, texts
+    from video_contrast.builders.sources.caption_table import read_table
     from video_contrast.reports import paper_analyses as analyses
     from video_contrast.storage import open_set
 
     if training is None:
         captions = [text for row in open_set(dataset).retrieval_rows("retrieval", "train") for text in row["captions"]]
     else:
-        rows = read_table(training)
-        captions = [t for place, row in rows for t in texts(column(row, caption_column, place, "--caption-column"))]
+        captions = [text for row in read_table(training) for text in row.texts(caption_column, "--caption-column")]
     hits = analyses.read_hits(run, config, condition)
     _print(analyses.rare_ids(open_set(dataset).choice_rows(config, split), hits, captions))
 

@@ -51,12 +51,11 @@ def tune_t5(
 
 def read_captions(path: Path, column: str) -> list[str]:
     """The captions of a text file, one a line, or of a column of a table."""
-    from video_contrast.builders.sources.caption_table import column as cell
-    from video_contrast.builders.sources.caption_table import read_table, texts
+    from video_contrast.builders.sources.caption_table import read_table
     from video_contrast.errors import UsageError
 
     if path.suffix.lower() != ".txt":
-        return [text for place, row in read_table(path) for text in texts(cell(row, column, place, "--caption-column"))]
+        return [text for row in read_table(path) for text in row.texts(column, "--caption-column")]
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     return [line.strip() for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
