@@ -31,12 +31,8 @@ def changes(run: Path) -> dict[str, npt.NDArray[np.float64]]:
     return {name: np.array(values) for name, values in by_swap.items()}
 
 
-def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str, float]]:
-    """Histograms of the changes, one panel a kind of swap, one line a model.
-
-    Returns:
-        model -> the share of action and of object swaps that lower the score, and the mean changes.
-    """
+def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> None:
+    """Histograms of the changes, one panel a kind of swap, one line a model."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -59,15 +55,3 @@ def sensitivity_plot(runs: Mapping[str, Path], path: Path) -> dict[str, dict[str
     with atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=110)
     pyplot.close(figure)
-    return {
-        name: {
-            key: value
-            for swap, deltas in values.items()
-            if len(deltas)
-            for key, value in (
-                (f"{swap}_lower", float((deltas < 0).mean())),
-                (f"{swap}_mean", float(deltas.mean())),
-            )
-        }
-        for name, values in measured.items()
-    }

@@ -16,7 +16,7 @@ used in a run of minutes.
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,9 +129,7 @@ def vocabulary(seed: int = SEED) -> Tokenizer:
     )
 
 
-def train(
-    name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED, log: Callable[..., None] = print
-) -> TorchModel:
+def train(name: str, start: TorchModel, words: Tokenizer, *, seed: int = SEED) -> TorchModel:
     """Trains a checkpoint by contrast in the batch from the weights of `start`, and returns the model.
 
     Args:
@@ -139,14 +137,13 @@ def train(
         start: a tiny model; what has another shape or name starts anew.
         words: the tokenizer.
         seed: of weights and scenes.
-        log: a function like `print`.
     """
     recipe = RECIPES[name]
     make = tiny_models.clip if recipe.kind == "clip" else tiny_models.xclip
     model = tiny_models.with_towers_of(make(words, seed), start)
     torch.manual_seed(int.from_bytes(digest("shapes training", seed)[:4], "little"))
     model.train()
-    optimizer = _optimizer(model, recipe.peak)
+    optimizer = torch.optim.AdamW(parameter_groups(model, 0.05), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-6)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, recipe.steps))
     started = time.process_time()
     running: dict[str, float] = {}
@@ -164,9 +161,8 @@ def train(
             running[key] = 0.95 * running.get(key, float(value.detach())) + 0.05 * float(value.detach())
         if step % 100 == 99:
             shown = " ".join(f"{key} {value:.3f}" for key, value in running.items())
-            log(
-                f"{name} step {step + 1}/{recipe.steps} {shown} ({time.process_time() - started:.0f} CPU-s)", flush=True
-            )
+            seconds = time.process_time() - started
+            print(f"{name} step {step + 1}/{recipe.steps} {shown} ({seconds:.0f} CPU-s)", flush=True)
     model.eval()
     return model
 
@@ -214,10 +210,6 @@ def losses(model: TorchModel, words: Tokenizer, batch: ShapesBatch) -> dict[str,
         own = torch.cat([similar.diagonal()[:, None], torch.einsum("bd,bkd->bk", videos, hard)], 1)
         terms["hard"] = label_loss(own, temperature, mask)
     return terms
-
-
-def _optimizer(model: TorchModel, peak: float) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(parameter_groups(model, 0.05), lr=peak, betas=(0.9, 0.98), eps=1e-6)
 
 
 def _rate(step: int, steps: int) -> float:

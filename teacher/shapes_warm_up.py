@@ -6,7 +6,6 @@ towers learn through one shared set of class vectors, so that they meet in one s
 """
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -49,15 +48,8 @@ CLASSES = {
 _SHOWN = ("slides_right", "rises", "grows", "turns_clockwise", "approaches", "pushes", "lifts", "bounces", "shakes")
 
 
-def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..., None] = print) -> TorchModel:
-    """Returns a CLIP with warmed-up towers.
-
-    Args:
-        words: the tokenizer.
-        seed: of weights and scenes.
-        steps: batches of 96 frames.
-        log: a function like `print`.
-    """
+def warm_up(words: Tokenizer, seed: int) -> TorchModel:
+    """Returns a CLIP with warmed-up towers; the seed is of weights and scenes."""
     model = tiny_models.clip(words, seed)
     some = np.concatenate([[draw(s, 0.0), draw(s, 1.0)] for s in scenes(seed, "train", 600) if s.action in _SHOWN])
     tiny_models.start_from_pictures(model, some)
@@ -66,11 +58,11 @@ def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..
     position_head = nn.Linear(width, 7)
     parameters = [*model.parameters(), *heads.parameters(), *position_head.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=3e-3, betas=(0.9, 0.98), weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps, pct_start=0.05)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=STEPS, pct_start=0.05)
     rng = stream("shapes warm-up", seed)
     drawn = scenes(seed, "train", 10**9, first=10**6)
     started = time.process_time()
-    for step in range(steps):
+    for step in range(STEPS):
         shown: list[Scene] = []
         while len(shown) < BATCH:
             scene = next(drawn)
@@ -94,11 +86,8 @@ def warm_up(words: Tokenizer, seed: int, *, steps: int = STEPS, log: Callable[..
         schedule.step()
         if step % 100 == 99:
             seconds = time.process_time() - started
-            log(
-                f"warm-up {step + 1}/{steps} frames {float(loss.detach()):.3f} {right} ({seconds:.0f} CPU-s)",
-                flush=True,
-            )
-            log(f"  captions {float(read_loss.detach()):.3f} {read_right}", flush=True)
+            print(f"warm-up {step + 1}/{STEPS} frames {float(loss.detach()):.3f} {right} ({seconds:.0f} CPU-s)")
+            print(f"  captions {float(read_loss.detach()):.3f} {read_right}", flush=True)
     return model
 
 

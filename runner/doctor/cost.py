@@ -29,8 +29,10 @@ def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
         item, what = view, "a clip"
     else:
         captions = probe.captions_of(0)
-        item = _timed(lambda: probe.scores(probe.clips[:1], captions))
-        single = item if len(captions) == 1 else _timed(lambda: probe.scores(probe.clips[:1], captions[:1]))
+        item = _timed(lambda: probe.scores(probe.clips[:1], captions, again=True))
+        single = item
+        if len(captions) > 1:
+            single = _timed(lambda: probe.scores(probe.clips[:1], captions[:1], again=True))
         each = max(0.0, item - single) / max(1, len(captions) - 1)
         pairs = sum(table.n_pairs for table in plan.tables)
         views = sum(len(table.group.items) for table in plan.tables)

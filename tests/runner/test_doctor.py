@@ -1,6 +1,7 @@
 """The self-test: adapters that are wrong on purpose are caught, right ones pass, and a run says what was found."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -267,6 +268,18 @@ def test_a_constant_frame_rate_is_caught(looks: bool, place: Path) -> None:
         assert failed(video_contrast.doctor("timed", place / "set")) == (set() if looks else {"times"})
     finally:
         KINDS.pop("timed")
+
+
+def test_the_cost_of_a_reader_is_that_of_asking_it(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not of scores that the self-test still knows."""
+    monkeypatch.setattr(Timed, "score", lambda self, clip, captions, **_: time.sleep(0.02) or ScoreResult(
+        np.array([float(clip.frames.mean()) + len(caption) for caption in captions])))  # fmt: skip
+    kind("timed", family="pair", summary="for this test", names=("timed",))(lambda source, settings: Timed(True))
+    try:
+        test = video_contrast.doctor("timed", place / "set", "verb_mc")
+    finally:
+        KINDS.pop("timed")
+    assert next(verdict for verdict in test.verdicts if verdict.check == "cost").numbers["seconds_an_item"] >= 0.02
 
 
 @pytest.mark.parametrize("name", NAMES)
