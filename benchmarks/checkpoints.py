@@ -30,16 +30,16 @@ def main() -> None:
         for name in arguments.models:
             path = video_contrast.checkpoint_path(name) if name in NAMES else name
             result = video_contrast.score(path, root, output=Path(folder) / "runs" / Path(name).name, progress=False)
-            found = {config: result[config]["conditions"]["clean"] for config in CONFIGS}
-            cells = [f"{found['retrieval'][f'{way}_R@1']:.3f}" for way in ("t2v", "v2t")]
+            metrics = {config: result[config]["conditions"]["clean"] for config in CONFIGS}
+            cells = [f"{metrics['retrieval'][f'{way}_R@1']:.3f}" for way in ("t2v", "v2t")]
             for config in COLUMNS:
-                figures = found[config]
+                figures = metrics[config]
                 low, high = figures["accuracy_low"], figures["accuracy_high"]
                 cells.append(f"{figures['accuracy']:.3f} [{low:.3f}, {high:.3f}]")
             print(f"| {Path(name).name} | " + " | ".join(cells) + " |", flush=True)
             pairs[Path(name).name] = by_action(result.output)
-    for name, found in pairs.items():
-        print(name, " ".join(f"{action} {right:.2f}" for action, right in sorted(found.items())))
+    for name, actions in pairs.items():
+        print(name, " ".join(f"{action} {right:.2f}" for action, right in sorted(actions.items())))
 
 
 def by_action(run: Path | None) -> dict[str, float]:

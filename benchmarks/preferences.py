@@ -40,10 +40,10 @@ def negatives(world: Path, output: Path, count: int) -> Path:
     from video_contrast.rows import multiple_choice_row
     from video_contrast.storage import SetDraft, SetFolder
     from video_contrast.teacher.negative_recipe import NegativeRecipe
-    from video_contrast.teacher.negatives import negatives as made
+    from video_contrast.teacher.negatives import negatives as verified
 
     rows = {row["id"]: row for row in SetFolder.open(world).retrieval_rows("retrieval", "train")}
-    captions, _ = made(
+    captions, _ = verified(
         list(rows.values()), NegativeRecipe(count, 0, "shapes"), output / "negatives", corpus={}, say=lambda _: None
     )
     items = [

@@ -38,6 +38,7 @@ from parts.clips import drifting, retrieval_set
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
+from video_contrast.perturbations.pretrained import device_of
 from video_contrast.rows import multiple_choice_row
 from video_contrast.runner import score
 from video_contrast.runner.conditions import Condition, parse
@@ -196,18 +197,13 @@ def table(model: str, options: argparse.Namespace, root: Path) -> None:
 def feeding(model: str, options: argparse.Namespace, root: Path) -> None:
     """Measures and prints whether decoding keeps the model fed."""
     folder = make_set(root / "set", options.clips, options.seconds, options.size)
-    loaded, frames = loop.load(model, options.frames, "cuda" if _gpu() else "cpu", options.dtype)
+    device = device_of()
+    loaded, frames = loop.load(model, options.frames, device, options.dtype)
     spent = throughput.throughput(loaded, folder, frames=frames, batch=options.batch_size, workers=options.workers)
     print(f"{options.clips} clips of {options.seconds} s at {options.size * 4 // 3}x{options.size}")
     print(f"{frames} frames of each, {options.model}")
-    for line in throughput.report(spent, options.workers, "cuda" if _gpu() else "cpu"):
+    for line in throughput.report(spent, options.workers, device):
         print(line)
-
-
-def _gpu() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def _ranks(matrix: np.ndarray) -> np.ndarray:

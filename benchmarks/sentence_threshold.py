@@ -23,11 +23,11 @@ def main() -> None:
     items = read_released(Path(os.environ["RELEASED_SETS"]) / "msrvtt_lm_contrast_set.tsv")
     nowhere = Phrase(0, 0, "", "", (), 0)
     true = [Original(item.options[item.label], [], nowhere, frozenset()) for item in items]
-    made = [Candidate(item.options[item.contrast()], "", 0) for item in items]
-    verdicts = SentenceCosine(sentence_model=sys.argv[1]).check(true, made)
+    negatives = [Candidate(item.options[item.contrast()], "", 0) for item in items]
+    verdicts = SentenceCosine(sentence_model=sys.argv[1]).check(true, negatives)
     cosines = np.array([verdict.score for verdict in verdicts])
-    kept, limit = (cosines < 0.8).mean(), np.quantile(cosines, 0.95)
-    print(f"{len(items):,} pairs; below 0.8: {kept:.1%}; 95 % are below {limit:.2f}")
+    below, limit = (cosines < 0.8).mean(), np.quantile(cosines, 0.95)
+    print(f"{len(items):,} pairs; below 0.8: {below:.1%}; 95 % are below {limit:.2f}")
 
 
 if __name__ == "__main__":

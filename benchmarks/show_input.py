@@ -84,9 +84,9 @@ def shown(folder: Path) -> dict[str, Any]:
 def compact(text: str) -> str:
     """JSON with its lists of numbers in one line, and a token that stands many times in a row written once."""
     text = re.sub(
-        r"\[[\d.,\s-]+\]", lambda found: "[" + ", ".join(found[0].strip("[]").replace(",", " ").split()) + "]", text
+        r"\[[\d.,\s-]+\]", lambda match: "[" + ", ".join(match[0].strip("[]").replace(",", " ").split()) + "]", text
     )
-    return re.sub(r"(<[^<>]+>)\1{3,}", lambda found: f"{found[1]} (x {len(found[0]) // len(found[1])}) ", text)
+    return re.sub(r"(<[^<>]+>)\1{3,}", lambda match: f"{match[1]} (x {len(match[0]) // len(match[1])}) ", text)
 
 
 def main(target: str) -> None:

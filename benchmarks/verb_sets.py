@@ -65,13 +65,13 @@ def main() -> None:
 def _facts(
     captions: Sequence[str], clips: Sequence[str], edits: Sequence[Edit | None], used: dict[str, frozenset[str]]
 ) -> dict[str, str]:
-    made = [(c, v, e) for c, v, e in zip(captions, clips, edits, strict=True) if e is not None]
-    shapes = Counter(changed_words(caption, edit.text) for caption, _, edit in made)
-    single = [edit for caption, _, edit in made if changed_words(caption, edit.text) == (1, 1)]
+    contrasts = [(c, v, e) for c, v, e in zip(captions, clips, edits, strict=True) if e is not None]
+    shapes = Counter(changed_words(caption, edit.text) for caption, _, edit in contrasts)
+    single = [edit for caption, _, edit in contrasts if changed_words(caption, edit.text) == (1, 1)]
     agree = sum(_ending(edit.old) == _ending(edit.new) for edit in single)
-    tagged = tag([edit.text for _, _, edit in made], tagger=TAGGER)
+    tagged = tag([edit.text for _, _, edit in contrasts], tagger=TAGGER)
     contradicted = 0
-    for (_, clip, edit), tokens in zip(made, tagged, strict=True):
+    for (_, clip, edit), tokens in zip(contrasts, tagged, strict=True):
         inside = [t for t in tokens if t.start >= edit.start and t.end <= edit.start + len(edit.new)]
         verbs = {t.lemma for t in inside if t.tag.startswith("VB")} or {lemma(t.text, "VB") for t in inside[:1]}
         contradicted += bool(verbs & used[clip])
@@ -80,15 +80,15 @@ def _facts(
             id=clip, video_id=clip, video_path=f"{clip}.mp4", candidates=[caption, edit.text], label=0,
             kinds=["true", "verb_lm"],
         )
-        for caption, clip, edit in made
+        for caption, clip, edit in contrasts
     ]  # fmt: skip
     blind = audit(rows)
-    n = len(made)
+    n = len(contrasts)
     facts = {"captions with a contrast": f"{n:,} of {len(captions):,}"}
     for shape in SHAPES:
         facts[f"words replaced {shape[0]} to {shape[1]}"] = f"{shapes[shape] / n:.1%}"
     facts["other shapes"] = f"{1 - sum(shapes[shape] for shape in SHAPES) / n:.1%}"
-    facts["antonyms"] = f"{sum(edit.antonym for _, _, edit in made) / n:.1%}"
+    facts["antonyms"] = f"{sum(edit.antonym for _, _, edit in contrasts) / n:.1%}"
     facts["one-word edits that keep the ending (-ing, -ed, -s)"] = f"{agree / len(single):.1%}"
     facts["verb used by a sibling caption"] = f"{contradicted / n:.1%}"
     for name, shown in (

@@ -82,8 +82,8 @@ def load_peer(site_packages: Path | None) -> Callable[[np.ndarray, str], np.ndar
         return None
     for name, ours in CONSTANTS.items():
         code = getattr(corruptions, name).__code__
-        kept = [c for c in code.co_consts if not (isinstance(c, tuple) and len(c) == 5)]
-        if len(kept) != len(code.co_consts) - 1:
+        others = [c for c in code.co_consts if not (isinstance(c, tuple) and len(c) == 5)]
+        if len(others) != len(code.co_consts) - 1:
             raise SystemExit(f"{name} of this imagecorruptions is not that of 1.1.2: its severities were not found")
         replaced = tuple(ours if isinstance(c, tuple) and len(c) == 5 else c for c in code.co_consts)
         getattr(corruptions, name).__code__ = code.replace(co_consts=replaced)
@@ -145,20 +145,20 @@ def conditions(video: Path | None, every_severity: bool) -> None:
             wide = picture(240, 640)
             write_video(video, np.stack([wide[:, t : t + 320] for t in range(300)]), 30)
         length = len(read_video(video, 0, 10).times)
-        wanted = np.linspace(0, length - 1, 8).round().astype(int)
+        sampled = np.linspace(0, length - 1, 8).round().astype(int)
         key = {"video_id": video.stem}
 
         def ours() -> None:
-            chosen = [VideoCondition(name, severity) for name in NAMES for severity in SEVERITIES]
-            needed = np.unique(np.concatenate([c.sources(wanted, length, **key) for c in chosen]))
+            every = [VideoCondition(name, severity) for name in NAMES for severity in SEVERITIES]
+            needed = np.unique(np.concatenate([c.sources(sampled, length, **key) for c in every]))
             clip = read_video(video, 0, 10, keep=needed.tolist())
-            for condition in chosen:
-                condition.frames(clip.frames, needed, wanted, length, **key)
+            for condition in every:
+                condition.frames(clip.frames, needed, sampled, length, **key)
 
         def papers(name: str, severity: int) -> None:
             clip = read_video(video, 0, 10)
             written = write_video(Path(folder) / "perturbed.mp4", perturb_clip(clip.frames, name, severity, **key), 30)
-            read_video(written).frames[wanted]
+            read_video(written).frames[sampled]
 
         ours()  # tables are made once a process
         fast = min(seconds(ours, 0) for _ in range(3))

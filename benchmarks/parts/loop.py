@@ -65,7 +65,7 @@ def run_condition(model: TorchModel, frames: int, folder: Path, condition: Condi
         with clock.of("captions"):
             captions = perturb_captions(captions, condition.text.name, ids=ids)
     videos: list[np.ndarray] = []
-    found: list[np.ndarray] = []
+    encoded: list[np.ndarray] = []
     for row in rows:
         path = folder / row["video_path"]
         with clock.of("decode"):
@@ -76,26 +76,26 @@ def run_condition(model: TorchModel, frames: int, folder: Path, condition: Condi
         videos.append(clip[frame_indices(len(clip), frames)])
         if len(videos) == CLIPS_A_BATCH or row is rows[-1]:
             with clock.of("encode videos"):
-                found.append(model.encode_videos(videos))
+                encoded.append(model.encode_videos(videos))
             videos = []
     with clock.of("encode texts"):
         texts = model.encode_texts(captions)
     with clock.of("join"):
-        return np.asarray(model.join(np.concatenate(found), texts))
+        return np.asarray(model.join(np.concatenate(encoded), texts))
 
 
 def share(
-    model: str, folder: Path, names: list[str], kept: Path, number: int, processes: int, asked: int | None
+    model: str, folder: Path, names: list[str], measured: Path, number: int, processes: int, frames: int | None
 ) -> None:
-    """One process's share of the loop: every `processes`-th condition, each into a file of `kept`."""
+    """One process's share of the loop: every `processes`-th condition, each into a file of `measured`."""
     stand_in(folder.parent / "standins")
-    loaded, frames = load(model, asked)
+    loaded, shown = load(model, frames)
     warm(folder, names)
     for n in range(number, len(names), processes):
-        target = kept / f"{n}.json"
+        target = measured / f"{n}.json"
         if not target.exists():
             clock = Clock()
-            scores = run_condition(loaded, frames, folder, parse(names[n])[0], clock)
+            scores = run_condition(loaded, shown, folder, parse(names[n])[0], clock)
             write_json(target, {"name": names[n], "seconds": clock.seconds, "scores": scores.tolist()})
 
 
@@ -109,30 +109,30 @@ def warm(folder: Path, names: list[str]) -> None:
             perturb_captions(["a man slides"], condition.text.name, ids=["warm"])
 
 
-def read(kept: Path, names: list[str]) -> tuple[dict[str, np.ndarray], dict[str, Counter[str]]]:
+def read(measured: Path, names: list[str]) -> tuple[dict[str, np.ndarray], dict[str, Counter[str]]]:
     """The scores and the seconds by part of every condition."""
     scores, seconds = {}, {}
     for n, name in enumerate(names):
-        entry = json.loads((kept / f"{n}.json").read_text(encoding="utf-8"))
+        entry = json.loads((measured / f"{n}.json").read_text(encoding="utf-8"))
         if entry["name"] != name:
-            raise SystemExit(f"{kept} holds another loop; give an empty folder")
+            raise SystemExit(f"{measured} holds another loop; give an empty folder")
         scores[name] = np.array(entry["scores"], np.float32)
         seconds[name] = Counter(entry["seconds"])
     return scores, seconds
 
 
 def straightforward(
-    model: str, folder: Path, names: list[str], kept: Path, processes: int, frames: int | None = None
+    model: str, folder: Path, names: list[str], measured: Path, processes: int, frames: int | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter[str]]]:
     """The loop over all conditions: scores and CPU seconds by part, a condition."""
     from multiprocessing import get_context
 
-    kept.mkdir(parents=True, exist_ok=True)
+    measured.mkdir(parents=True, exist_ok=True)
     if processes <= 1:
-        share(model, folder, names, kept, 0, 1, frames)
-    elif any(not (kept / f"{n}.json").exists() for n in range(len(names))):
+        share(model, folder, names, measured, 0, 1, frames)
+    elif any(not (measured / f"{n}.json").exists() for n in range(len(names))):
         workers = [
-            get_context("spawn").Process(target=share, args=(model, folder, names, kept, n, processes, frames))
+            get_context("spawn").Process(target=share, args=(model, folder, names, measured, n, processes, frames))
             for n in range(processes)
         ]
         for worker in workers:
@@ -141,4 +141,4 @@ def straightforward(
             worker.join()
         if any(worker.exitcode for worker in workers):
             raise SystemExit("a process of the loop failed")
-    return read(kept, names)
+    return read(measured, names)

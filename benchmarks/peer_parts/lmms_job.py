@@ -69,8 +69,8 @@ def score(job: dict[str, Any], folder: Path) -> dict[str, dict[str, float]]:
     counted(model)
     tasks = [f"local_{name}" for name in job["conditions"]]
     manager = TaskManager(include_path=str(folder), include_defaults=False)
-    found = simple_evaluate(model=model, tasks=tasks, task_manager=manager, bootstrap_iters=0, log_samples=False)
-    return {name: found["results"][f"local_{name}"] for name in job["conditions"]}
+    evaluated = simple_evaluate(model=model, tasks=tasks, task_manager=manager, bootstrap_iters=0, log_samples=False)
+    return {name: evaluated["results"][f"local_{name}"] for name in job["conditions"]}
 
 
 # user: end
@@ -97,11 +97,11 @@ def counted(model: Any) -> None:
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     torch.set_num_threads(1)
-    found = score(job, Path(sys.argv[2]).with_suffix(""))
-    keep = {name: {"accuracy": own["accuracy,none"]} for name, own in found.items()}
-    letters = sum(own["letter,none"] for own in found.values()) / len(found)
-    made = {"scores": keep, "counts": COUNTS, "letters": letters}
-    Path(sys.argv[2]).write_text(json.dumps(made), encoding="utf-8")
+    scored = score(job, Path(sys.argv[2]).with_suffix(""))
+    keep = {name: {"accuracy": own["accuracy,none"]} for name, own in scored.items()}
+    letters = sum(own["letter,none"] for own in scored.values()) / len(scored)
+    answer = {"scores": keep, "counts": COUNTS, "letters": letters}
+    Path(sys.argv[2]).write_text(json.dumps(answer), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -82,8 +82,8 @@ class Search(AbsTaskRetrieval):
         true: dict[str, dict[str, int]] = {}
         for name, _ in captions:
             pair = (name, name.split("-")[0])
-            query, found = pair if self.metadata.category == "t2v" else pair[::-1]
-            true.setdefault(query, {})[found] = 1
+            query, answer = pair if self.metadata.category == "t2v" else pair[::-1]
+            true.setdefault(query, {})[answer] = 1
         queries, corpus = (texts, videos) if self.metadata.category == "t2v" else (videos, texts)
         split = RetrievalSplitData(queries=queries, corpus=corpus, relevant_docs=true, top_ranked=None)
         self.dataset = {"default": {"test": split}}
@@ -110,14 +110,14 @@ class Pairs(AbsTaskPairClassification):
 
 def score(job: dict[str, Any]) -> dict[str, dict[str, float]]:
     model = ClipOfFrames(job["checkpoint"], job["frames"])
-    found = {}
+    scores = {}
     for name, rows in job["conditions"].items():
         tasks = [Search(), SearchBack(), Pairs()]
         for task, own in zip(tasks, (rows["search"], rows["search"], rows["pairs"]), strict=True):
             task.rows = own
         results = mteb.evaluate(model, tasks, cache=None, co2_tracker=False, show_progress_bar=False)
-        found[name] = {one.task_name: one.scores["test"][0] for one in results.task_results}
-    return found
+        scores[name] = {result.task_name: result.scores["test"][0] for result in results.task_results}
+    return scores
 
 
 # user: end
@@ -141,29 +141,29 @@ class FileOfFrames:
     def get_frames_at(self, indices: list[int]) -> Any:
         import av
 
-        wanted, kept = set(indices), {}
+        missing, pictures = set(indices), {}
         with av.open(self.path) as container:
             container.streams.video[0].thread_count = 1
             for number, frame in enumerate(container.decode(video=0)):
                 COUNTS["frames_decoded"] += 1
-                if number in wanted:
-                    kept[number] = torch.from_numpy(frame.to_ndarray(format="rgb24"))
-                if number >= max(wanted):
+                if number in missing:
+                    pictures[number] = torch.from_numpy(frame.to_ndarray(format="rgb24"))
+                if number >= max(missing):
                     break
-        return type("Batch", (), {"data": torch.stack([kept[number] for number in indices])})
+        return type("Batch", (), {"data": torch.stack([pictures[number] for number in indices])})
 
 
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     torch.set_num_threads(1)
-    found = score(job)
+    scored = score(job)
     keep = {
         condition: {
             "t2v_r1": scores["LocalSearch"]["precision_at_1"],
             "v2t_r1": scores["LocalSearchBack"]["precision_at_1"],
             "pairs_ap": scores["LocalPairs"]["similarity_ap"],
         }
-        for condition, scores in found.items()
+        for condition, scores in scored.items()
     }
     Path(sys.argv[2]).write_text(json.dumps({"scores": keep, "counts": COUNTS}), encoding="utf-8")
 

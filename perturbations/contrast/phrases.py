@@ -51,32 +51,27 @@ def phrases(tokens: list[Token]) -> list[Phrase]:
     >>> [p.base for p in phrases(tag(["a man is walking up to the door"], tagger="hanta")[0])]
     ['walk', 'walk up', 'walk up to']
     """
-    spans = []
+    listed: list[Phrase] = []
     for place, token in enumerate(tokens):
         if not token.tag.startswith("VB") or not is_content_verb(tokens, place):
             continue
+        verb = Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place)
         if place + 1 < len(tokens) and _is_light(token, tokens[place + 1]):
             activity = tokens[place + 1]
-            words = (activity.text.lower(),)
-            spans.append(
-                Phrase(token.start, activity.end, lemma=token.lemma, tag=token.tag, particles=words, place=place)
-            )
+            listed.append(verb._replace(end=activity.end, particles=(activity.text.lower(),)))
             continue
         if place and _is_light(tokens[place - 1], token):
             continue
-        spans.append(Phrase(token.start, token.end, lemma=token.lemma, tag=token.tag, particles=(), place=place))
-        particles: tuple[str, ...] = ()
+        listed.append(verb)
         for next_token in tokens[place + 1 : place + 3]:
             low = next_token.text.lower()
-            second = bool(particles)  # after a particle only a preposition goes on with the phrase
+            second = bool(verb.particles)  # after a particle only a preposition goes on with the phrase
             fits = next_token.tag == "IN" or (low == "to" if second else next_token.tag == "RP")
             if not fits or low in _CLAUSE:
                 break
-            particles = (*particles, low)
-            spans.append(
-                Phrase(token.start, next_token.end, lemma=token.lemma, tag=token.tag, particles=particles, place=place)
-            )
-    return spans
+            verb = verb._replace(end=next_token.end, particles=(*verb.particles, low))
+            listed.append(verb)
+    return listed
 
 
 def choose(candidates: list[Phrase], rng: Generator) -> Phrase | None:

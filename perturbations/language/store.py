@@ -31,7 +31,7 @@ class CaptionStore:
         keys = {self._key(caption): caption for caption in captions}
         stored: dict[str, str] = {}
         pending = list(keys)
-        connection = self._connect()
+        connection = self._connect(self.path)
         try:
             for first in range(0, len(pending), _BATCH):
                 part = pending[first : first + _BATCH]
@@ -56,7 +56,7 @@ class CaptionStore:
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = self._connect()
+        connection = self._connect(self.path)
         try:
             with connection:
                 rows = ((self._key(caption), text) for caption, text in texts.items())
@@ -64,8 +64,9 @@ class CaptionStore:
         finally:
             connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=60)
+    @staticmethod
+    def _connect(path: Path) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=60)
         connection.execute("CREATE TABLE IF NOT EXISTS captions (key BLOB PRIMARY KEY, text TEXT) WITHOUT ROWID")
         return connection
 

@@ -33,7 +33,7 @@ LEAST = {
     "tail": 2,
     "company": 2,
 }
-Videos = list[tuple[str, Sequence[str]]]
+Videos = Sequence[tuple[str, Sequence[str]]]
 
 
 def distil(

@@ -182,7 +182,7 @@ class ObjectProposals:
         words = without_marks(reading.words)
         size = len(thing.name.split(" "))
         first = thing.place - (size - 1)
-        before = ["<", "<", *without_marks(reading.words[:first])][-2:]
+        second, before = ["<", "<", *without_marks(reading.words[:first])][-2:]
         new_words = new.split(" ")
         others = [noun for noun in reading.nouns - {thing.noun, thing.name, thing.compound} if noun in lifts.totals]
         return {
@@ -196,8 +196,8 @@ class ObjectProposals:
             "hidden": -log(lifts.hidden(other.name)),
             "own_hidden": -log(lifts.hidden(thing.noun)),
             "said": log((clip.nouns[thing.noun] + 1) / (len(clip.readings) + 1)),
-            "lead": self.fluency.gain(*before, new_words[0]),
-            "run": self.fluency.attested(*before, new_words[0]),
+            "lead": self.fluency.gain(second, before, new_words[0]),
+            "run": self.fluency.attested(second, before, new_words[0]),
             "goes": self._goes_with_verbs(reading, thing, other),
             "preposition": self._preposition(thing.governor, other.name),
             "company": min((lifts.log_lift(noun, other.name) for noun in others), default=0.0),
