@@ -14,6 +14,7 @@ from video_contrast.rows import Row, layout_of, table_columns, validate_rows
 from video_contrast.storage import SetFolder
 from video_contrast.storage.file_set import FileSet
 from video_contrast.video import DamagedVideo, index_of, segments_of, verify
+from video_contrast.video.open import reason
 from video_contrast.video.segments import segments_problem
 
 MANIFEST = "manifest.json"
@@ -209,5 +210,8 @@ def _examined(root: Path, path: str, *, decode: bool) -> _Examined:
         problem = str(error).removeprefix(f"{file}: ").removeprefix("damaged: ")
         damaged = isinstance(error, DamagedVideo)
     if file.is_file():
-        facts |= {"bytes": file.stat().st_size, "sha256": sha256(file)}
+        try:
+            facts |= {"bytes": file.stat().st_size, "sha256": sha256(file)}
+        except OSError as error:  # the user may not read it
+            problem = problem or reason(error)
     return _Examined(path, facts, problem, damaged)

@@ -73,6 +73,15 @@ def test_missing_and_unreadable_videos_are_named(folder, capsys):
     ]
 
 
+def test_a_video_that_may_not_be_read_is_named(folder, monkeypatch, capsys):
+    def forbidden(file):
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(checking, "sha256", forbidden)
+    assert main(["check", str(folder), "--no-decode"]) == 1
+    assert "unreadable: clips/v1.mp4: Permission denied" in capsys.readouterr().out
+
+
 def test_linked_videos_are_read(folder, tmp_path):
     shutil.move(folder / "clips", tmp_path / "elsewhere")
     (folder / "clips").symlink_to(tmp_path / "elsewhere")

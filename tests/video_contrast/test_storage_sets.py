@@ -63,9 +63,12 @@ def test_a_draft_is_written_with_what_a_former_build_left(tmp_path: Path) -> Non
     first = SetDraft(tmp_path, "made")
     first.add("random_mc", {"test": items(3), "train": items(2)}, {"counts": {"built": 5}})
     first.save()
-    second = SetDraft(tmp_path, "made")
+    second, third = SetDraft(tmp_path, "made"), SetDraft(tmp_path, "made")  # at once
     second.add("retrieval", {"test": clips(2)}, {})
+    third.add("random_mc", {"test": items(3), "train": items(2)}, {"counts": {"built": 5}})
+    third.save()
     folder = second.save()
+    assert third.save().configs == ["random_mc", "retrieval"]
     assert folder.configs == ["random_mc", "retrieval"] and folder.splits("random_mc") == ["test", "train"]
     assert folder.layout("retrieval") == "retrieval" and folder.record["configs"]["random_mc"]["facts"]["counts"]
     assert folder.validate() == {"random_mc": {"test": 3, "train": 2}, "retrieval": {"test": 2}}

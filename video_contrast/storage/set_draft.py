@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import cast
 
@@ -46,6 +47,7 @@ class SetDraft:
     def __init__(self, path: str | Path, builder: str | None = None) -> None:
         self.folder = SetFolder(Path(path))
         self.record = _former_record(self.folder, builder)
+        self._former = deepcopy(self.record["configs"])
         self._tables: list[tuple[str, bytes]] = []
 
     def add(self, config: str, splits: Mapping[str, Sequence[Row]], facts: Facts) -> ConfigRecord:
@@ -93,8 +95,16 @@ class SetDraft:
                     write(temporary)
         for relative, data in self._tables:
             write_bytes(root / relative, data)
+        self._keep_what_others_wrote()
         write_json(root / RECORD, self.record)
         return self.folder
+
+    def _keep_what_others_wrote(self) -> None:
+        """Takes the entries of configs that another process has written since this draft began."""
+        configs = self.record["configs"]
+        for config, entry in _former_record(self.folder, self.record["builder"])["configs"].items():
+            if configs.get(config) == self._former.get(config):
+                configs[config] = entry
 
 
 def parquet_bytes(rows: Sequence[Row]) -> bytes:
