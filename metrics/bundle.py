@@ -1,8 +1,8 @@
 """The files of a metric's Space: the module's folder, with the code that it computes with written out.
 
-In the package a module imports that code (`_core.py` is a few imports), so there is one copy of it. A Space has no
-package and `evaluate` copies one helper file beside the script and no more, so there it is written out from the same
-sources: the modules that it needs, one after another. All Spaces have the page of `space_app`.
+In the package a module's script imports that code, so there is one copy of it. A Space has no package and `evaluate`
+copies one helper file beside the script and no more, so there the script imports from `_core.py`, which is written out
+from the same sources: the modules that it needs, one after another. All Spaces have the page of `space_app`.
 """
 
 import ast
@@ -22,22 +22,27 @@ if __name__ == "__main__":
 
 
 def space_files(folder: Path) -> dict[str, str]:
-    """The files of a Space, by name: everything in a module's folder, with `_core.py` written out, and the page.
-
-    Args:
-        folder: the module's folder (`modules.metric_path`).
-    """
+    """The files of a Space, by name: those of a module's folder, the code that its script needs, and the page."""
     files = {
         path.name: path.read_text(encoding="utf-8")
         for path in sorted(folder.iterdir())
         if path.suffix in (".py", ".md", ".txt")
     }
+    script = folder / f"{folder.name}.py"
+    ours = _own_imports(script)
+    lines = files[script.name].splitlines(keepends=True)
+    names = ", ".join(alias.name for node in ours for alias in node.names)
+    lines[ours[0].lineno - 1 : ours[-1].end_lineno] = [f"from ._core import {names}\n"]
     page = written_out(Path(__file__).with_name("space_app.py")) + _APP
-    return files | {"_core.py": written_out(folder / "_core.py"), "app.py": page}
+    return files | {script.name: "".join(lines), "_core.py": written_out(script, body=False), "app.py": page}
 
 
-def written_out(path: Path) -> str:
+def written_out(path: Path, *, body: bool = True) -> str:
     """The source of a module without imports from this package: what it imports stands in it.
+
+    Args:
+        path: of the module.
+        body: whether its own code stands there too.
 
     Raises:
         VideoContrastError: two of the modules that it needs define the same name differently, or a module imports
@@ -46,14 +51,24 @@ def written_out(path: Path) -> str:
     parts: list[str] = []
     libraries: set[str] = set()
     defined: dict[str, str] = {}
-    _collect(path, parts, libraries=libraries, defined=defined, seen=set())
+    seen: set[Path] = set()
+    for source in [path] if body else [_needed(node, path) for node in _own_imports(path)]:
+        _collect(source, parts, libraries=libraries, defined=defined, seen=seen)
     head = '"""Written out from the sources of the package video-contrast. Do not edit it here."""'
     imports = "\n".join(sorted(libraries, key=lambda line: (not line.startswith("import"), line)))
     return "\n\n\n".join([head + "\n\n" + imports, *parts]) + "\n"
 
 
-def _collect(path: Path, parts: list[str], libraries: set[str], defined: dict[str, str], seen: set[Path]) -> None:
-    if path in seen:
+def _own_imports(path: Path) -> list[ast.ImportFrom]:
+    """The imports of a module from this package."""
+    imports = (node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom))
+    return [node for node in imports if (node.module or "").startswith(_PACKAGE)]
+
+
+def _collect(
+    path: Path | None, parts: list[str], libraries: set[str], defined: dict[str, str], seen: set[Path]
+) -> None:
+    if path is None or path in seen:
         return
     seen.add(path)
     source = path.read_text(encoding="utf-8")

@@ -5,6 +5,15 @@ from typing import Any, ClassVar
 
 from video_contrast.metrics.checks import listed
 
+ROBUSTNESS_PAPER = """
+@inproceedings{schiappa2022robustness,
+    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
+    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
+    booktitle={NeurIPS Datasets and Benchmarks},
+    year={2022}
+}
+"""
+
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.hits import hit
 from video_contrast.reports.layout import Plot, Section
-from video_contrast.reports.runs import ConfigRun, SetKey
+from video_contrast.reports.runs import ConfigRun, by_set
 
 _WORDS = 14  # words of the verb plot
 
@@ -24,16 +24,15 @@ def behaviour(runs: Sequence[ConfigRun]) -> Section:
         "Sensitivity is the score of the true caption minus that of its contrast: below zero the model prefers the "
         "false one.",
     )
-    for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
-        of_set = [run for run in runs if run.key == key and not run.is_baseline] or [r for r in runs if r.key == key]
-        section.add(
-            sensitivity_figures(of_set, key) + position_figures(of_set, key) + verb_figures(of_set, key), key.short
-        )
+    for of_set in by_set(run for run in runs if run.layout != "retrieval"):
+        of_set = [run for run in of_set if not run.is_baseline] or of_set
+        figures = sensitivity_figures(of_set) + position_figures(of_set) + verb_figures(of_set)
+        section.add(figures, of_set[0].key.short)
     section.add(verb_distributions(runs), "verb distributions")
     return section
 
 
-def sensitivity_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
+def sensitivity_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     """The histogram of true minus contrast score; scores of different models are scaled by their own spread."""
     changes = {run.model: changes_of(run) for run in runs}
     changes = {model: values for model, values in changes.items() if len(values) > 1 and values.std() > 0}
@@ -58,10 +57,10 @@ def sensitivity_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
         axes.set_ylabel("items, %")
         tidy(axes, grid="y")
         legend(canvas)
-        return [finish(canvas, f"sensitivity-{key.stem}", "Sensitivity to the contrast", lines)]
+        return [finish(canvas, f"sensitivity-{runs[0].key.stem}", "Sensitivity to the contrast", lines)]
 
 
-def verb_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
+def verb_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     """The commonest replaced words, and the error rate of each model on them; for configs whose edits name words."""
     rows = runs[0].set_rows
     words: Counter[str] = Counter()
@@ -96,10 +95,10 @@ def verb_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
             shares = [100 * float(np.mean(wrong[run.model].get(word, [np.nan]))) for run in runs]
             lines.append([word, words[word], *shares])
         legend(canvas)
-        return [finish(canvas, f"words-{key.stem}", "Replaced words and errors on them", lines)]
+        return [finish(canvas, f"words-{runs[0].key.stem}", "Replaced words and errors on them", lines)]
 
 
-def position_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
+def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
     """How often each position is picked and how often it is right; none where items differ in their options."""
     from video_contrast.metrics import position_bias
 
@@ -133,7 +132,7 @@ def position_figures(runs: Sequence[ConfigRun], key: SetKey) -> list[Plot]:
             axes.set_xlabel("position of the candidate")
             tidy(axes, grid="y")
         legend(canvas)
-        return [finish(canvas, f"positions-{key.stem}", "Position bias (dashed: none)", lines)]
+        return [finish(canvas, f"positions-{runs[0].key.stem}", "Position bias (dashed: none)", lines)]
 
 
 def changes_of(run: ConfigRun) -> Any:

@@ -5,8 +5,8 @@ from typing import Any
 
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
-from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.reports.summary import accuracy_cell
+from video_contrast.reports.runs import ConfigRun, by_set
+from video_contrast.reports.summary import accuracy_cell, model_cell
 
 CONTROLS = {
     "clean": "full video",
@@ -26,20 +26,19 @@ def controls(runs: Sequence[ConfigRun]) -> Section:
         "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses "
         "time: the last column is full minus shuffled, with its paired 95 % interval.",
     )
-    for key in dict.fromkeys(run.key for run in runs):
-        of_set = [run for run in runs if run.key == key and any(c.startswith("control:") for c in run.metrics)]
-        if of_set:
-            section.add([_control_table(of_set, key)], key.short)
+    for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.metrics)):
+        section.add([_control_table(of_set)], of_set[0].key.short)
     return section
 
 
-def _control_table(runs: Sequence[ConfigRun], key: SetKey) -> Table:
+def _control_table(runs: Sequence[ConfigRun]) -> Table:
+    key = runs[0].key
     names = [name for name in CONTROLS if any(name in run.metrics for run in runs)]
     score, chance = ("accuracy", "chance") if runs[0].layout != "retrieval" else ("t2v_R@1", "t2v_chance_R@1")
     paired = _SHUFFLED in names
     rows = []
     for run in runs:
-        cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
+        cells = [model_cell(run)]
         cells += [accuracy_cell(run.metrics.get(name), score, chance=chance) for name in names]
         if paired:
             cells.append(_worth_of_time(run))

@@ -38,12 +38,7 @@ class Space:
 
 
 def embedding_map(run: ConfigRun, points: int) -> Plot | None:
-    """Clips and their first captions as points, each clip joined to its own caption; None for a handful of clips.
-
-    Args:
-        run: a retrieval run with its matrix.
-        points: clips and captions together, at most.
-    """
+    """Clips and their first captions, `points` at most, each clip joined to its caption; None for a few clips."""
     matrix = run.matrix(run.main)
     first = {owner: column for column, owner in reversed(list(enumerate(matrix.relevant)))}
     rows = [row for row in range(len(matrix.rows)) if row in first][: points // 2]

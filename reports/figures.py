@@ -115,11 +115,7 @@ def elided(name: str, length: int) -> str:
 
 
 def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
-    """Values from 0 to 1 as a picture, uint8[h, w, 4]: from the bare page to one colour that shows on light and dark.
-
-    Args:
-        values: float[h, w].
-    """
+    """Values from 0 to 1, float[h, w], as a picture, uint8[h, w, 4]: from the bare page to one colour."""
     alpha = np.asarray(np.clip(values, 0, 1) ** 1.5 * 255, np.uint8)
     return np.dstack([np.full_like(alpha, channel) for channel in _SHADE] + [alpha])
 

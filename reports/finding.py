@@ -17,11 +17,7 @@ WIDE = 0.3  # an interval wider than this does not tell a coin from a good model
 
 
 def finding(runs: Sequence[ConfigRun]) -> str:
-    """How far models fall from random candidates to the hardest contrasts; else robustness, retrieval, accuracy; or "".
-
-    Args:
-        runs: the runs of the report; baselines are left out.
-    """
+    """How far models fall from random candidates to the hardest contrasts; else robustness, retrieval or accuracy."""
     models = [run for run in runs if not run.is_baseline]
     return _fall(models) or _robustness(models) or _retrieval(models) or _accuracy(models)
 
@@ -60,27 +56,27 @@ def _fall(runs: Sequence[ConfigRun]) -> str:
         scored = [run for run in runs if run.model == model and run.layout != "retrieval"]
         easy = [run for run in scored if run.key.config.startswith("random")]
         hard = [run for run in scored if run not in easy]
-        worst = min(hard, key=lambda run: above_chance(_numbers(run)), default=None)
+        worst = min(hard, key=lambda run: above_chance(run.numbers), default=None)
         if worst is None:
             continue
         # without a config of random candidates: the same items with the contrast exchanged for one
         if easy:
-            drops[model] = (_numbers(easy[0]), "accuracy", worst)
-        elif "random_option_accuracy" in _numbers(worst):
-            drops[model] = (_numbers(worst), "random_option_accuracy", worst)
+            drops[model] = (easy[0].numbers, "accuracy", worst)
+        elif "random_option_accuracy" in worst.numbers:
+            drops[model] = (worst.numbers, "random_option_accuracy", worst)
     if not drops:
         return ""
-    model = min(drops, key=lambda name: above_chance(_numbers(drops[name][2])))
+    model = min(drops, key=lambda name: above_chance(drops[name][2].numbers))
     start, name, worst = drops[model]
-    numbers = _numbers(worst)
+    numbers = worst.numbers
     sentence = (
         f"{model} picks the true caption in {_share(start, name)} of items with random candidates, "
         f"and in {_share(numbers)} of {worst.key.short}, {against_chance(numbers)}"
     )
     rivals = [run for run in runs if run.key == worst.key and run.model in drops and run.model != model]
-    best = max(rivals, key=lambda run: _numbers(run)["accuracy"], default=None)
+    best = max(rivals, key=lambda run: run.numbers["accuracy"], default=None)
     if best is not None and is_better(*(choice_hits(run.choices.get(run.main, {})) for run in (best, worst))):
-        sentence += f", while {best.model} keeps {_share(_numbers(best))}"
+        sentence += f", while {best.model} keeps {_share(best.numbers)}"
     return f"{sentence}."
 
 
@@ -97,7 +93,7 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
         return ""
     gamma, model, group, score, run = min(gammas, key=lambda entry: entry[0])
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}[group]
-    items = counted(int(_numbers(run).get("n") or _numbers(run)["n_captions"]), "item")
+    items = counted(int(run.numbers.get("n") or run.numbers["n_captions"]), "item")
     return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({items}) under {words}, on average."
 
 
@@ -105,8 +101,8 @@ def _retrieval(runs: Sequence[ConfigRun]) -> str:
     scored = [run for run in runs if run.layout == "retrieval"]
     if not scored:
         return ""
-    run = max(scored, key=lambda entry: _numbers(entry)["t2v_R@1"])
-    numbers = _numbers(run)
+    run = max(scored, key=lambda entry: entry.numbers["t2v_R@1"])
+    numbers = run.numbers
     return (
         f"{run.model} puts the right clip first for {_share(numbers, 't2v_R@1', n='n_captions')} of captions of "
         f"{run.key.short}, {against_chance(numbers, 't2v_R@1', 't2v_chance_R@1')}."
@@ -117,13 +113,9 @@ def _accuracy(runs: Sequence[ConfigRun]) -> str:
     scored = [run for run in runs if run.layout != "retrieval"]
     if not scored:
         return ""
-    run = max(scored, key=lambda entry: above_chance(_numbers(entry)))
-    numbers = _numbers(run)
+    run = max(scored, key=lambda entry: above_chance(entry.numbers))
+    numbers = run.numbers
     return f"{run.model} picks the true caption in {_share(numbers)} of {run.key.short}, {against_chance(numbers)}."
-
-
-def _numbers(run: ConfigRun) -> Numbers:
-    return run.metrics[run.main]
 
 
 def _share(numbers: Numbers, name: str = "accuracy", n: str = "n") -> str:

@@ -5,13 +5,14 @@ so the worst failures of all runs get them, each clip once, and they shrink unti
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
+from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 from video_contrast.reports.runs import ConfigRun, SetKey
@@ -23,7 +24,6 @@ LIMIT = 14_500_000  # bytes of a single file that strips are fitted to, so that 
 SIZES = (StripSize(96, 78), StripSize(80, 70), StripSize(64, 62), StripSize(48, 55))
 _RIVALS = 4  # wrong captions that a retrieval item shows
 
-Progress = Callable[[Sequence[Any], str], Any]
 Entry = tuple[ConfigRun, SetKey, list[list[float] | None]]  # a run, the items it is shown with, and its scores of them
 
 
@@ -93,7 +93,7 @@ def gallery_data(
     runs: Sequence[ConfigRun],
     *,
     max_failures: int,
-    progress: Progress,
+    progress: bool = False,
     folder: Path | None = None,
     used: int = 0,
 ) -> GalleryData | None:
@@ -102,7 +102,7 @@ def gallery_data(
     Args:
         runs: the runs of the report.
         max_failures: how many items get a frame strip; the others are compact rows.
-        progress: wraps a list to show progress.
+        progress: show a bar.
         folder: where to write strips as files, named relative to its parent; None embeds them in the page.
         used: bytes of the rest of the page.
     """
@@ -225,14 +225,14 @@ def _strips(
     failures: Sequence[tuple[SetKey, ShownItem]],
     roots: dict[str, Path | None],
     *,
-    progress: Progress,
+    progress: bool,
     folder: Path | None,
     room: int,
 ) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
     """(data set, clip) -> what shows its frames; and why there are none. Embedded ones take at most `room` bytes."""
     frames: dict[tuple[str, str], Any] = {}
     missing: dict[tuple[str, str], str] = {}
-    for key, item in progress(failures, "frame strips"):
+    for key, item in bar(failures, desc="frame strips", unit="clip", disable=not progress):
         root = roots[key.dataset]
         place = (key.dataset, item.strip)
         if root is None:

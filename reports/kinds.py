@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
-from video_contrast.reports.runs import ConfigRun
-from video_contrast.reports.summary import accuracy_cell
+from video_contrast.reports.runs import ConfigRun, by_set
+from video_contrast.reports.summary import accuracy_cell, model_cell
 
 
 def kinds(runs: Sequence[ConfigRun]) -> Section:
@@ -14,10 +14,10 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
         "By kind of negative",
         "The true caption against the candidates of one kind alone. With one contrast an item, chance is 50 %.",
     )
-    for key in dict.fromkeys(run.key for run in runs if run.layout != "retrieval"):
-        of_set = [run for run in runs if run.key == key]
+    for of_set in by_set(run for run in runs if run.layout != "retrieval"):
+        key = of_set[0].key
         names = sorted({name for run in of_set for name in _kinds(run)})
-        replaced = any("random_option_accuracy" in run.metrics[run.main] for run in of_set)
+        replaced = any("random_option_accuracy" in run.numbers for run in of_set)
         if len(names) < 2 and not replaced:
             continue
         columns = [Column("model", numeric=False), *[Column(f"against {name.replace('_', ' ')}") for name in names]]
@@ -28,8 +28,8 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
             columns.append(Column("drop", hint="random candidates minus accuracy, on the same captions"))
         rows = []
         for run in of_set:
-            numbers = run.metrics[run.main]
-            cells = [Cell(run.model, tone="quiet" if run.is_baseline else "")]
+            numbers = run.numbers
+            cells = [model_cell(run)]
             cells += [accuracy_cell(numbers, f"accuracy_{name}", chance=f"chance_{name}") for name in names]
             if replaced:
                 cells += _replaced(numbers.get("random_option_accuracy"), numbers["accuracy"])
@@ -39,7 +39,7 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
 
 
 def _kinds(run: ConfigRun) -> list[str]:
-    return [name.removeprefix("n_") for name in run.metrics[run.main] if name.startswith("n_") and name != "n_ties"]
+    return [name.removeprefix("n_") for name in run.numbers if name.startswith("n_") and name != "n_ties"]
 
 
 def _replaced(easy: float | None, hard: float) -> list[Cell]:

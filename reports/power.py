@@ -8,11 +8,7 @@ _ALIKE = 1e-9  # a difference that a sample without any variance shows
 
 
 def power_lines(rows: Sequence[Comparison]) -> list[str]:
-    """A sentence a row: what its test can show, and both intervals where they differ.
-
-    Args:
-        rows: as of `compare_logs` or `compare_runs`.
-    """
+    """A sentence a row: what its test can show, and both intervals where they differ."""
     lines = []
     for row in rows:
         several = any(row["config"] == other["config"] and row is not other for other in rows)

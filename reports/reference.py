@@ -1,6 +1,6 @@
 """Lines to compare with: how well people do, and what the papers published (the runner's tables, the one source)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -129,17 +129,14 @@ def _published_name(key: SetKey, data_set: str) -> str:
 
 
 @cache
-def _tables() -> tuple[tuple[str, str, tuple[tuple[str, str, Figures], ...]], ...]:
+def _tables() -> list[tuple[str, str, list[tuple[str, str, Figures]]]]:
     """(title, source, lines of (data, model, figures)) of every published table."""
-    return tuple(_read())
-
-
-def _read() -> Iterator[tuple[str, str, tuple[tuple[str, str, Figures], ...]]]:
     from video_contrast.reports.reproduce import NAMES
     from video_contrast.reports.reproduce import published as paper_of
 
-    for name in NAMES:
-        paper = paper_of(name)
+    tables: list[tuple[str, str, list[tuple[str, str, Figures]]]] = []
+    for paper in map(paper_of, NAMES):
         for table in paper["tables"]:
-            lines = tuple((row["dataset"], row["model"], row["figures"]) for row in table["rows"])
-            yield f"{table['name']}, {table['what']}", paper["citation"], lines
+            lines: list[tuple[str, str, Figures]] = [(r["dataset"], r["model"], r["figures"]) for r in table["rows"]]
+            tables.append((f"{table['name']}, {table['what']}", paper["citation"], lines))
+    return tables

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
+from video_contrast.options import Flag
 from video_contrast.reports.released_rcad import released_rcad
 from video_contrast.reports.reproduce_set import FEINT6K, MSRVTT, Annotations, find_set
 from video_contrast.runner.job import RunResult
@@ -178,7 +179,9 @@ def reproduce(
     dataset: Annotated[str | Path | None, "a built set; sets/NAME, made if absent"] = None,
     *,
     output: str | Path | None = None,
-    data_dir: Annotated[str | Path | None, "the annotations; looked for beside the videos"] = None,
+    folder: Annotated[
+        str | Path | None, "the annotations; looked for beside the videos", Flag(former=("data_dir",))
+    ] = None,
     video_root: Annotated[str | Path | None, "where the videos lie"] = None,
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
@@ -196,7 +199,7 @@ def reproduce(
         dataset: the built set; configs that it lacks are left out and named. Where None it is `sets/<builder>`, made
             from the annotations if it is not there.
         output: a folder for the runs (`default_output` where None); a finished part is not scored again.
-        data_dir: the annotations; looked for beside the videos where None.
+        folder: the annotations; looked for beside the videos where None.
         parts: which parts of the recipe; all where None, except "videoqa", which costs three times the rest.
         splits: part -> another split than the paper's.
         conditions: other conditions than the paper's.
@@ -218,7 +221,7 @@ def reproduce(
     scored = [part for part in recipe.parts if (part.name in parts if parts else not part.on_request)]
     if dataset is None:
         configs = list(dict.fromkeys(config for part in scored for config in part.configs))
-        dataset = find_set(recipe.annotations, configs, data_dir=data_dir, video_root=video_root, log=log)
+        dataset = find_set(recipe.annotations, configs, folder=folder, video_root=video_root, log=log)
     base = Path(output) if output is not None else default_output(name, model)
     ours = unscored(paper)
     for part in recipe.parts:
@@ -228,10 +231,10 @@ def reproduce(
         if _builder(dataset) in _OTHER_SPLITS and part.rows == (ONE_K_A,):
             continue
         split = (splits or {}).get(part.name) or _papers_split(part, dataset)
-        folder = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
+        run = base / (config if part.rows != (ONE_K_A,) else f"{config}-1k_a")
         try:
             result = score(
-                model, dataset, config, split=split, output=folder, video_root=video_root,
+                model, dataset, config, split=split, output=run, video_root=video_root,
                 conditions=conditions or recipe.conditions, **options,
             )  # fmt: skip
         except UsageError as error:
@@ -243,7 +246,7 @@ def reproduce(
         _take(ours, name, part, config, result=result, dataset=dataset, split=split)
         if name == part.name == "rcad":
             rows = SetFolder(Path(dataset)).choice_rows(config, split) if Path(dataset).is_dir() else []
-            released = released_rcad(folder, rows, config) if rows and config in ours["compared"] else None
+            released = released_rcad(run, rows, config) if rows and config in ours["compared"] else None
             if released is not None:
                 ours["released"][config] = released
     if not ours["ours"]:

@@ -10,13 +10,7 @@ from pathlib import Path
 from video_contrast.errors import UsageError
 from video_contrast.storage import SetFolder
 
-
-@dataclass(frozen=True)
-class BuildPlan:
-    """What can be built of a folder of annotations: the configs, and the builder's options."""
-
-    configs: list[str]
-    options: dict[str, str | Path]
+BuildPlan = tuple[list[str], dict[str, str | Path]]  # configs that can be built of a folder, the builder's options
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ def find_set(
     annotations: Annotations,
     configs: Sequence[str],
     *,
-    data_dir: str | Path | None = None,
+    folder: str | Path | None = None,
     video_root: str | Path | None = None,
     log: Callable[[str], None] = print,
 ) -> Path:
@@ -49,34 +43,35 @@ def find_set(
     Args:
         annotations: how it is made.
         configs: which configs; those whose source is not there are left out.
-        data_dir: folder of the annotations; where None they are looked for beside the videos.
+        folder: folder of the annotations; where None they are looked for beside the videos.
         video_root: folder of the videos.
         log: told what is being built.
 
     Raises:
         UsageError: neither a set nor annotations; the message names what is looked for and the command.
     """
-    folder = Path("sets") / annotations.builder
-    if data_dir is None and SetFolder(folder).is_built:
-        return folder
-    folders = [Path(data_dir)] if data_dir is not None else []
-    if data_dir is None and video_root is not None:
+    dataset = Path("sets") / annotations.builder
+    if folder is None and SetFolder(dataset).is_built:
+        return dataset
+    folders = [Path(folder)] if folder is not None else []
+    if folder is None and video_root is not None:
         folders = [Path(video_root), Path(video_root).parent]
     for source in folders:
         plan = annotations.plan(source, configs) if source.is_dir() else None
         if plan is None:
             continue
-        lacking = [config for config in plan.configs if not (folder / config).is_dir()]
+        buildable, options = plan
+        lacking = [config for config in buildable if not (dataset / config).is_dir()]
         if lacking:
             from video_contrast.builders import build
 
-            log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {folder} ...")
-            build(annotations.builder, lacking, output=folder, **plan.options)
-        return folder
-    if data_dir is not None:
-        raise UsageError(f"--data-dir {data_dir} does not hold {annotations.requirements}")
+            log(f"building {', '.join(lacking)} of {annotations.builder} from {source} into {dataset} ...")
+            build(annotations.builder, lacking, output=dataset, **options)
+        return dataset
+    if folder is not None:
+        raise UsageError(f"--folder {folder} does not hold {annotations.requirements}")
     raise UsageError(
-        f"no set at {folder}, and no annotations beside the videos; give --data-dir FOLDER with "
+        f"no set at {dataset}, and no annotations beside the videos; give --folder FOLDER with "
         f"{annotations.requirements}, or --dataset with a set made by `{annotations.command}`"
     )
 
@@ -88,7 +83,7 @@ def _msrvtt(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
         return None
     there = [config for config in configs if config not in RELEASED or (folder / RELEASED[config]).is_file()]
     splits = "test,test_1k_a" if (folder / "MSRVTT_JSFUSION_test.csv").is_file() else "test"
-    return BuildPlan(there, {"data_dir": folder, "splits": splits})
+    return there, {"folder": folder, "splits": splits}
 
 
 def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
@@ -99,7 +94,7 @@ def _feint6k(folder: Path, configs: Sequence[str]) -> BuildPlan | None:
                 tables[source] = path
     if not tables:
         return None
-    return BuildPlan([config for config in configs if config.rpartition("_")[2] in tables], dict(tables))
+    return [config for config in configs if config.rpartition("_")[2] in tables], tables
 
 
 def _has_columns(path: Path) -> bool:
@@ -111,7 +106,7 @@ MSRVTT = Annotations(
     "msrvtt",
     "MSR-VTT's annotations (test_videodatainfo.json, MSRVTT_JSFUSION_test.csv, and where you have it the released "
     "msrvtt_lm_contrast_set.tsv)",
-    "video-contrast build msrvtt --data-dir ANNOTATIONS --output sets/msrvtt",
+    "video-contrast build msrvtt --folder ANNOTATIONS --output sets/msrvtt",
     _msrvtt,
 )
 FEINT6K = Annotations(

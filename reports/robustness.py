@@ -9,7 +9,7 @@ import numpy as np
 from video_contrast.reports.figures import MUTED, PAPER, SERIES, colour, drawing, finish, hatch, legend, shape, tidy
 from video_contrast.reports.layout import Cell, Column, Plot, Section, Table
 from video_contrast.reports.reference import published_gammas
-from video_contrast.reports.runs import ConfigRun, SetKey
+from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.storage.run_records import Numbers
 
 if TYPE_CHECKING:
@@ -36,22 +36,23 @@ def robustness(runs: Sequence[ConfigRun]) -> Section:
         "Gamma is the share of the clean score that is left under a perturbation: 1 is robust. Visual: the mean over "
         "severities, then over perturbations; the spread is the standard deviation over perturbations.",
     )
-    for key in dict.fromkeys(run.key for run in runs if set(SCORES) & set(run.robustness)):
-        of_set = [run for run in runs if run.key == key and run.robustness]
+    for of_set in by_set(run for run in runs if set(SCORES) & set(run.robustness)):
+        key = of_set[0].key
         score = next(score for score in SCORES if score in of_set[0].robustness)
-        section.add([gamma_table(of_set, key)], key.short)
+        section.add([gamma_table(of_set)], key.short)
         # What is at chance has nothing to lose: its gammas are no robustness.
         able = [run for run in of_set if not at_chance(run, score)]
         if able:
-            section.add([gamma_bars(able, key, score)], key.short)
-            section.add(_optional(severity_curves(able, key, score), scatter(able, key, score)), key.short)
-            section.add(_optional(*[pair_map(run, score) for run in able[:_MAPS]]), key.short)
+            maps = (pair_map(run, score) for run in able[:_MAPS])
+            plots = (gamma_bars(able, score), severity_curves(able, score), scatter(able, score), *maps)
+            section.add([plot for plot in plots if plot is not None], key.short)
         section.add(published_gammas(key), key.short)
     return section
 
 
-def gamma_table(runs: Sequence[ConfigRun], key: SetKey) -> Table:
+def gamma_table(runs: Sequence[ConfigRun]) -> Table:
     """A row a model and score, a column a group of perturbations: relative gamma, its spread, the absolute gamma."""
+    key = runs[0].key
     scores = [score for score in SCORES if any(score in run.robustness for run in runs)]
     groups = _groups(runs, scores[0])
     columns = [
@@ -80,14 +81,8 @@ def gamma_table(runs: Sequence[ConfigRun], key: SetKey) -> Table:
     )
 
 
-def gamma_bars(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot:
-    """Relative gamma by category, a bar a model.
-
-    Args:
-        runs: on one set.
-        key: the set.
-        score: a key of `SCORES`.
-    """
+def gamma_bars(runs: Sequence[ConfigRun], score: str) -> Plot:
+    """Relative gamma by category, a bar a model, of runs on one set."""
     groups = [group for group in _groups(runs, score) if ":" in group] or _groups(runs, score)
     lines: list[list[object]] = [["group", "model", "gamma_relative", "sd", "n"]]
     wide = 0.8 / len(runs)
@@ -116,32 +111,25 @@ def gamma_bars(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot:
         for model, bar in bars.items():
             bar.set_label(model)
         legend(canvas, list(bars.values()))
-        return finish(canvas, f"gamma-bars-{key.stem}", f"Relative gamma of {SCORES[score]} by category", lines)
+        return finish(canvas, f"gamma-bars-{runs[0].key.stem}", f"Relative gamma of {SCORES[score]} by category", lines)
 
 
-def severity_curves(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot | None:
-    """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score.
-
-    Args:
-        runs: on one set.
-        key: the set.
-        score: a key of `SCORES`.
-    """
-    curves = {run.model: _by_severity(run, score) for run in runs}
-    if not any(len(curve) > 2 for curve in curves.values()):
+def severity_curves(runs: Sequence[ConfigRun], score: str) -> Plot | None:
+    """The score by severity, the mean over the visual perturbations that have it; severity 0 is the clean score."""
+    curves = [(run, _by_severity(run, score)) for run in runs]
+    if not any(len(curve) > 2 for _, curve in curves):
         return None
     lines: list[list[object]] = [["model", "severity", score, "lowest perturbation", "highest perturbation"]]
-    numbers = {run.model: run.number for run in runs}
-    colours = {model: colour(number) for model, number in numbers.items()}
     chance = runs[0].metrics["clean"].get("chance") if score == "accuracy" else None
     with drawing(height=2.9) as (canvas, axes):
-        for model, curve in curves.items():
+        for run, curve in curves:
             levels = sorted(curve)
             means = [100 * float(np.mean(curve[level])) for level in levels]
             low, high = ([100 * edge(curve[level]) for level in levels] for edge in (min, max))
-            axes.fill_between(levels, low, high, color=colours[model], alpha=0.1, linewidth=0)
-            axes.plot(levels, means, f"{shape(numbers[model])}-", color=colours[model], markersize=4, label=model)
-            lines += [[model, *line] for line in zip(levels, means, low, high, strict=True)]
+            axes.fill_between(levels, low, high, color=colour(run.number), alpha=0.1, linewidth=0)
+            line = f"{shape(run.number)}-"
+            axes.plot(levels, means, line, color=colour(run.number), markersize=4, label=run.model)
+            lines += [[run.model, *line] for line in zip(levels, means, low, high, strict=True)]
         axes.set_xticks(range(6), ["clean", *"12345"])
         if chance is not None:
             axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
@@ -152,18 +140,12 @@ def severity_curves(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot 
         tidy(axes, grid="y")
         legend(canvas)
         return finish(
-            canvas, f"severity-{key.stem}", f"{SCORES[score][:1].upper()}{SCORES[score][1:]} by severity", lines
+            canvas, f"severity-{runs[0].key.stem}", f"{SCORES[score][:1].upper()}{SCORES[score][1:]} by severity", lines
         )
 
 
-def scatter(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot | None:
-    """Relative gamma against the clean score: is the better model the more robust one?
-
-    Args:
-        runs: on one set.
-        key: the set.
-        score: a key of `SCORES`.
-    """
+def scatter(runs: Sequence[ConfigRun], score: str) -> Plot | None:
+    """Relative gamma against the clean score: is the better model the more robust one?"""
     if len(runs) < 2:
         return None
     lines: list[list[object]] = [["model", "modality", "clean", "gamma_relative"]]
@@ -190,7 +172,7 @@ def scatter(runs: Sequence[ConfigRun], key: SetKey, score: str) -> Plot | None:
         axes.set_ylabel("relative gamma")
         axes.margins(0.08)
         tidy(axes, grid="both")
-        return finish(canvas, f"scatter-{key.stem}", "Robustness against performance", lines)
+        return finish(canvas, f"scatter-{runs[0].key.stem}", "Robustness against performance", lines)
 
 
 def pair_map(run: ConfigRun, score: str) -> Plot | None:
@@ -263,7 +245,3 @@ def _by_severity(run: ConfigRun, score: str) -> dict[int, list[float]]:
         if parts and numbers.get(score) is not None:
             curve.setdefault(int(parts["severity"]), []).append(numbers[score])
     return curve
-
-
-def _optional(*figures: Plot | None) -> list[Plot]:
-    return [figure for figure in figures if figure is not None]

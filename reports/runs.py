@@ -96,6 +96,11 @@ class ConfigRun:
         return self.conditions[0]
 
     @property
+    def numbers(self) -> Numbers:
+        """The metrics under the main condition."""
+        return self.metrics[self.main]
+
+    @property
     def is_baseline(self) -> bool:
         """Whether the model knows nothing of videos: random, constant, blind."""
         return self.model in ("random", "constant", "blind")
@@ -158,6 +163,14 @@ def load_runs(
     for run in runs:
         run.number = numbers[run.model]
     return runs
+
+
+def by_set(runs: Iterable[ConfigRun]) -> list[list[ConfigRun]]:
+    """The runs on each set, in the order in which the sets come first."""
+    of_set: dict[SetKey, list[ConfigRun]] = {}
+    for run in runs:
+        of_set.setdefault(run.key, []).append(run)
+    return list(of_set.values())
 
 
 def series_numbers(models: Iterable[str]) -> dict[str, int]:

@@ -19,13 +19,11 @@ _BASELINE_MARKERS = ("s", "D", "^")
 def summary(runs: Sequence[ConfigRun]) -> Section:
     """One picture of the fall from random candidates to contrasts, accuracy and retrieval tables, published figures."""
     section = Section("summary", "Summary", leads=True)
-    models = list(dict.fromkeys(run.model for run in runs))
     choice = [run for run in runs if run.layout != "retrieval"]
     if choice:
-        keys = by_difficulty(choice)
-        section.parts += [dots(choice, models, keys), accuracy_table(choice, models, keys)]
+        section.parts += [dots(choice, models_of(runs)), accuracy_table(choice, models_of(runs))]
         section.lead = "Share of items on which the true caption scores highest; a tie counts its share."
-    pairs = [run for run in runs if run.layout == "pairs" and "text_score" in run.metrics[run.main]]
+    pairs = [run for run in runs if run.layout == "pairs" and "text_score" in run.numbers]
     if pairs:
         section.parts.append(pairs_table(pairs))
     retrieval = [run for run in runs if run.layout == "retrieval"]
@@ -35,12 +33,17 @@ def summary(runs: Sequence[ConfigRun]) -> Section:
     return section
 
 
+def models_of(runs: Sequence[ConfigRun]) -> list[str]:
+    """The models, in the order in which they come first."""
+    return list(dict.fromkeys(run.model for run in runs))
+
+
 def by_difficulty(runs: Sequence[ConfigRun]) -> list[SetKey]:
     """The sets of multiple-choice runs: random candidates first, then from the easiest to the hardest."""
 
     def order(key: SetKey) -> tuple[bool, float]:
         of_set = [run for run in runs if run.key == key and not run.is_baseline]
-        heights = [above_chance(run.metrics[run.main]) for run in of_set]
+        heights = [above_chance(run.numbers) for run in of_set]
         return not key.config.startswith("random"), -sum(heights) / max(1, len(heights))
 
     return sorted(dict.fromkeys(run.key for run in runs), key=order)
@@ -51,19 +54,15 @@ def in_order(runs: Sequence[ConfigRun]) -> list[ConfigRun]:
     choice = by_difficulty([run for run in runs if run.layout != "retrieval"])
     keys = [*reversed(choice), *(run.key for run in runs if run.layout == "retrieval")]
     place = {key: number for number, key in enumerate(keys)}
-    order = list(dict.fromkeys(run.model for run in runs))
+    order = models_of(runs)
     return sorted(runs, key=lambda run: (run.is_baseline, order.index(run.model), place[run.key]))
 
 
-def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey]) -> Table:
-    """A row a model, a column a config, and a row each for chance and for people where they are known.
-
-    Args:
-        runs: multiple-choice runs.
-        models, keys: names and sets in the order of rows and columns.
-    """
+def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str]) -> Table:
+    """Of multiple-choice runs: a row a model, a column a config, a row for chance, and for people where known."""
+    keys = by_difficulty(runs)
     run_of = {(run.model, run.key): run for run in runs}
-    numbers_of = {place: run.metrics[run.main] for place, run in run_of.items()}
+    numbers_of = {place: run.numbers for place, run in run_of.items()}
     best = {
         key: best_of({run.model: choice_hits(run.choices.get(run.main, {})) for run in runs if run.key == key})
         for key in keys
@@ -97,6 +96,11 @@ def accuracy_table(runs: Sequence[ConfigRun], models: Sequence[str], keys: Seque
 
 def _tone(runs: Sequence[ConfigRun], model: str) -> Literal["", "quiet"]:
     return "quiet" if all(run.is_baseline for run in runs if run.model == model) else ""
+
+
+def model_cell(run: ConfigRun, note: str = "") -> Cell:
+    """The first cell of a run's row: its model; `note` is shown small under it."""
+    return Cell(run.model, note=note, tone="quiet" if run.is_baseline else "")
 
 
 def accuracy_cell(
@@ -138,20 +142,20 @@ def pairs_table(runs: Sequence[ConfigRun]) -> Table:
     names = ("text_score", "video_score", "group_score")
     rows = []
     for run in runs:
-        numbers = run.metrics[run.main]
-        model = Cell(run.model, note=run.key.name if several else "", tone="quiet" if run.is_baseline else "")
+        numbers = run.numbers
+        model = model_cell(run, run.key.name if several else "")
         rows.append([model, *(accuracy_cell(numbers, name, chance=f"chance_{name}") for name in names)])
     hints = ("each clip prefers its caption", "each caption prefers its clip", "both")
     columns = [Column("model", numeric=False)]
     columns += [Column(name.replace("_", " "), hint=hint) for name, hint in zip(names, hints, strict=True)]
-    groups = {run.key: run.metrics[run.main]["groups"] for run in runs}
+    groups = {run.key: run.numbers["groups"] for run in runs}
     note = "Groups: " + ", ".join(f"{key.short} {n:,}" for key, n in groups.items()) + ". All of a group must be right."
     return Table("pairs", "Pairs of clips and captions, %", columns, rows, note=note)
 
 
 def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     """R@K both ways and the median rank."""
-    first = runs[0].metrics[runs[0].main]
+    first = runs[0].numbers
     ks = [k for k in (1, 5, 10) if f"t2v_R@{k}" in first]
     columns = [Column("model", numeric=False)]
     for way, words in _WAYS:
@@ -159,8 +163,8 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     several = len({run.key for run in runs}) > 1
     rows = []
     for run in runs:
-        numbers = run.metrics[run.main]
-        cells = [Cell(run.model, note=run.key.name if several else "", tone="quiet" if run.is_baseline else "")]
+        numbers = run.numbers
+        cells = [model_cell(run, run.key.name if several else "")]
         for way, _ in _WAYS:
             cells += [accuracy_cell(numbers, f"{way}_R@{k}", chance=f"{way}_chance_R@{k}") for k in ks]
             median = numbers[f"{way}_median_rank"]
@@ -171,18 +175,14 @@ def retrieval_table(runs: Sequence[ConfigRun]) -> Table:
     return Table("retrieval", "Retrieval, %", columns, rows, note=note)
 
 
-def dots(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey]) -> Plot:
-    """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance.
-
-    Args:
-        runs: multiple-choice runs.
-        models, keys: names and sets in the order of the plot.
-    """
-    wide, narrow = (_dots(runs, models, keys, width) for width in (10.0, 4.3))
+def dots(runs: Sequence[ConfigRun], models: Sequence[str]) -> Plot:
+    """One line a config, one dot a model with its interval, chance as a tick: the drop at a glance."""
+    wide, narrow = (_dots(runs, models, width) for width in (10.0, 4.3))
     return replace(wide, narrow=narrow.svg)
 
 
-def _dots(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKey], width: float) -> Plot:
+def _dots(runs: Sequence[ConfigRun], models: Sequence[str], width: float) -> Plot:
+    keys = by_difficulty(runs)
     run_of = {(run.model, run.key): run for run in runs}
     step = min(0.16, 0.7 / len(models))
     quiet = [model for model in models if all(run.is_baseline for run in runs if run.model == model)]
@@ -192,13 +192,13 @@ def _dots(runs: Sequence[ConfigRun], models: Sequence[str], keys: Sequence[SetKe
         for place, key in enumerate(keys):
             axes.axhline(place, color=FAINT, linewidth=0.8, zorder=0)
             scored = [(model, run_of[model, key]) for model in models if (model, key) in run_of]
-            chance, people = scored[0][1].metrics[scored[0][1].main]["chance"], human(key)
+            chance, people = scored[0][1].numbers["chance"], human(key)
             tick = [place - 0.4, place + 0.4]
             axes.plot([100 * chance] * 2, tick, color=MUTED, linestyle=(0, (2, 2)), linewidth=1.2)
             if people:
                 axes.plot([people] * 2, tick, color=INK, linewidth=1.2)
             for model, run in scored:
-                numbers = run.metrics[run.main]
+                numbers = run.numbers
                 y = place + (models.index(model) - (len(models) - 1) / 2) * step
                 x, low, high = (numbers.get(name) for name in ("accuracy", "accuracy_low", "accuracy_high"))
                 lines.append([key.name, model, x, low, high, chance, "" if people is None else people / 100])

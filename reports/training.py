@@ -7,7 +7,7 @@ from pathlib import Path
 
 from video_contrast.reports.figures import MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.layout import Plot, Section
-from video_contrast.reports.runs import ConfigRun, SetKey
+from video_contrast.reports.runs import ConfigRun, by_set
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import Numbers
 
@@ -17,8 +17,7 @@ MEASURES = {"accuracy": "accuracy", "t2v_R@1": "text to video R@1"}
 def training(runs: Sequence[ConfigRun]) -> Section:
     """A curve a set: its score against the step, a line a training run; empty without two checkpoints of one."""
     section = Section("training", "Over training")
-    keys = {run.key: None for run in runs if step(run.folder) is not None}
-    figures = (curve([run for run in runs if run.key == key], key) for key in keys)
+    figures = map(curve, by_set(run for run in runs if step(run.folder) is not None))
     section.parts += [figure for figure in figures if figure is not None]
     return section
 
@@ -34,13 +33,8 @@ def training_of(folder: RunFolder) -> str:
     return str(Path(folder.model).parent)
 
 
-def curve(runs: Sequence[ConfigRun], key: SetKey) -> Plot | None:
-    """The score of checkpoints against their steps, with 95 % intervals.
-
-    Args:
-        runs: on one set.
-        key: the set.
-    """
+def curve(runs: Sequence[ConfigRun]) -> Plot | None:
+    """The score of checkpoints on one set against their steps, with 95 % intervals."""
     points: dict[str, list[tuple[int, ConfigRun]]] = {}
     for run in runs:
         number = step(run.folder)
@@ -50,27 +44,27 @@ def curve(runs: Sequence[ConfigRun], key: SetKey) -> Plot | None:
     if not points:
         return None
     first = next(iter(points.values()))[0][1]
-    measure = next((name for name in MEASURES if name in first.metrics[first.main]), None)
+    measure = next((name for name in MEASURES if name in first.numbers), None)
     if measure is None:
         return None
     lines: list[list[object]] = [["training", "step", measure, "low", "high"]]
     with drawing(height=2.9) as (canvas, axes):
         for number, (name, of) in enumerate(points.items()):
-            rows = [(at, run.metrics[run.main]) for at, run in of]
+            rows = [(at, run.numbers) for at, run in of]
             steps = [at for at, _ in rows]
             values = [100 * numbers[measure] for _, numbers in rows]
             low, high = ([_end(numbers, measure, side) for _, numbers in rows] for side in ("low", "high"))
             axes.fill_between(steps, low, high, color=colour(number), alpha=0.12, linewidth=0)
             axes.plot(steps, values, f"{shape(number)}-", color=colour(number), markersize=4, label=Path(name).name)
             lines += [[name, *line] for line in zip(steps, values, low, high, strict=True)]
-        chance = first.metrics[first.main].get("chance" if measure == "accuracy" else "t2v_chance_R@1")
+        chance = first.numbers.get("chance" if measure == "accuracy" else "t2v_chance_R@1")
         if chance is not None:
             axes.axhline(100 * chance, color=MUTED, linewidth=1, linestyle=(0, (2, 2)))
         axes.set_xlabel("step   (band: 95 % interval" + ("" if chance is None else "; dashed: chance") + ")")
         axes.set_ylabel(f"{MEASURES[measure]}, %")
         tidy(axes, grid="y")
         legend(canvas)
-        return finish(canvas, f"training-{key.stem}", f"{key.name} over training", lines)
+        return finish(canvas, f"training-{first.key.stem}", f"{first.key.name} over training", lines)
 
 
 def _end(numbers: Numbers, measure: str, side: str) -> float:

@@ -16,7 +16,7 @@ from video_contrast.options import Flag
 from video_contrast.reports.behaviour import behaviour
 from video_contrast.reports.controls import controls
 from video_contrast.reports.finding import finding
-from video_contrast.reports.gallery import GalleryData, Progress, gallery_data
+from video_contrast.reports.gallery import GalleryData, gallery_data
 from video_contrast.reports.kinds import kinds
 from video_contrast.reports.layout import Plot, Section
 from video_contrast.reports.robustness import robustness
@@ -65,7 +65,7 @@ def write_report(
     video_root: Annotated[str | Path | None, "where the clips lie, if they were moved"] = None,
     dataset: Annotated[str | Path | None, "the set's folder, if it was moved", Flag(former=("set",))] = None,
     assets: Annotated[str | Path | None, "also write every plot and table here"] = None,
-    progress: Progress | None = None,
+    progress: bool = False,
 ) -> Path:
     """Writes the report of some runs.
 
@@ -74,7 +74,7 @@ def write_report(
         output: the file to write (`report.html`), which opens from disk by itself; or, without a suffix, a folder that
             gets `index.html`, the frame strips of every item as files, and every plot and table as SVG, PNG and CSV.
         title, max_failures, video_root, dataset, assets: as the signature says.
-        progress: wraps a list to show progress, called with the list and a label.
+        progress: show a bar.
 
     Returns:
         The HTML file.
@@ -93,7 +93,7 @@ def write_report(
     gallery = gallery_data(
         loaded,
         max_failures=10**9 if folder else max_failures,
-        progress=progress or (lambda items, label: items),
+        progress=progress,
         folder=target / "strips" if folder else None,
         used=sum(
             len(part.svg) if isinstance(part, Plot) else 2 * len(part.csv()) for s in sections for part in s.parts

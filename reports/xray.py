@@ -166,16 +166,13 @@ def power_line(facts: PowerFacts) -> str:
 
 
 def _explained_line(row: ExplainedFacts) -> str:
-    text = f"{row['model']}: {_percent(row['accuracy'])}; no lead over chance"
+    lead = "no lead over chance"
     if row["explained"] is not None:
-        share = f"{100 * row['explained']:.0f} %"
-        text = (
-            f"{row['model']}: {_percent(row['accuracy'])}; {share} of its lead over chance is there without the video"
-        )
-    rest = row["on_rest"]
-    return text + (
-        f"; {_percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins" if rest else ""
-    )
+        lead = f"{100 * row['explained']:.0f} % of its lead over chance is there without the video"
+    text = f"{row['model']}: {_percent(row['accuracy'])}; {lead}"
+    if rest := row["on_rest"]:
+        text += f"; {_percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins"
+    return text
 
 
 def _order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
@@ -189,11 +186,7 @@ def _order_line(order: OrderFacts, what: Literal["items", "candidates"]) -> str:
 
 
 def side_by_side(records: Records) -> str:
-    """The X-rays as a table of Markdown, a column a set.
-
-    Args:
-        records: the X-rays.
-    """
+    """The X-rays as a table of Markdown, a column a set."""
     rows: dict[str, list[str]] = {}
     rows["items, source videos"] = [f"{r['items']:,}, {r['clusters']:,}" for r in records.values()]
     rows["chance, %"] = [f"{100 * r['blind']['chance']:.1f}" for r in records.values()]
@@ -214,7 +207,7 @@ def side_by_side(records: Records) -> str:
 
 
 def _blind_cell(record: XrayRecord, key: str) -> str:
-    model = next((model for model in record["blind"]["models"] if model["key"] == key), None)
+    model = {model["key"]: model for model in record["blind"]["models"]}.get(key)
     if model is None:
         return "–"
     text = f"{100 * model['accuracy']:.1f}{_interval(model)}"
@@ -228,13 +221,8 @@ def _blind_section(records: Records) -> Section:
     for name, record in records.items():
         chance = 100 * record["blind"]["chance"]
         cells = [Cell(name), Cell(f"{record['items']:,}"), Cell(f"{chance:.1f}", chance)]
-        for key in models:
-            model = next((model for model in record["blind"]["models"] if model["key"] == key), None)
-            cells.append(
-                Cell("–", tone="quiet")
-                if model is None
-                else _share(model, chance, key == record["blind"]["best"]["key"])
-            )
+        own, best = {model["key"]: model for model in record["blind"]["models"]}, record["blind"]["best"]["key"]
+        cells += [_share(own[key], chance, key == best) if key in own else Cell("–", tone="quiet") for key in models]
         rows.append(cells)
     note = "95 % intervals over source videos. Models that learn are cross-validated, grouped by source video."
     lead = "Models that never see a video. What they win, a model can win without looking."

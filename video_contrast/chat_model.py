@@ -183,9 +183,7 @@ class ChatModel:
         """
         keys = [self.key(messages) for messages in conversations]
         missing = {key: c for key, c in zip(keys, conversations, strict=True) if self.store.get(key) is None}
-        for counted in (self.cost, cost):
-            if counted is not None:
-                counted.add(stored=len(keys) - len(missing))
+        self._count(cost, stored=len(keys) - len(missing))
         if missing:
             assert self.pace is not None
             with ThreadPoolExecutor(max_workers=min(len(missing), self.pace.threads)) as pool:
@@ -215,14 +213,18 @@ class ChatModel:
 
         output, answer = self.retried(send, cost)
         usage = getattr(output, "usage", None)
-        for counted in (self.cost, cost):
-            if counted is not None:
-                counted.add(
-                    requests=1,
-                    prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
-                    completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
-                )
+        self._count(
+            cost,
+            requests=1,
+            prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
+            completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
+        )
         return answer
+
+    def _count(self, cost: Cost | None, **amounts: int) -> None:
+        for counter in (self.cost, cost):
+            if counter is not None:
+                counter.add(**amounts)
 
     def retried(self, send: Callable[[], T], cost: Cost | None = None) -> T:
         """What `send` returns, which is called again where the server is busy or answers by halves.
@@ -266,9 +268,7 @@ class ChatModel:
                     ) from error
                 if status in BUSY:
                     self.pace.busy()
-                for counted in (self.cost, cost):
-                    if counted is not None:
-                        counted.add(retries=1)
+                self._count(cost, retries=1)
                 self.sleep(max(self.backoff * 2**attempt, _retry_after(error)))
         raise AssertionError("the last attempt returns or raises")
 

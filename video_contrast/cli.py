@@ -37,7 +37,9 @@ READER_LEFT = 141  # as the shell counts SIGPIPE
 
 def commands(module: str) -> Iterator[Command | CommandGroup]:
     """The commands of one module of `video_contrast.commands`; a group comes before its subcommands."""
-    yield from import_module(f"video_contrast.commands.{module}").commands()
+    from video_contrast.commands.command import declared_in
+
+    return declared_in(import_module(f"video_contrast.commands.{module}"))
 
 
 def make_app(words: Sequence[str] = ()) -> cyclopts.App:

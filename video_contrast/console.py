@@ -36,12 +36,7 @@ def calm() -> None:
 
 
 def bar(items: Iterable[Item], **options: Any) -> tqdm[Item]:
-    """A progress bar after a second of work, which goes when it is done; none under `--quiet`.
-
-    Args:
-        items: what is gone through.
-        options: further ones of `tqdm.tqdm`.
-    """
+    """A progress bar (options of `tqdm`) after a second of work, which goes when it is done; none under `--quiet`."""
     from tqdm import tqdm
 
     # An explicit `disable` outweighs the environment, by which `hush` turns the bars of others off.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, final
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import is_safe_relative
-from video_contrast.pair_groups import GroupMember, check_group
+from video_contrast.pair_groups import Member, check_group
 from video_contrast.row_parts import AnyRow
 from video_contrast.row_parts import EditRecord as EditRecord
 from video_contrast.row_parts import SegmentColumns as SegmentColumns
@@ -288,7 +288,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
     """
     seen: dict[str, int] = {}
     layout: Layout | None = None
-    groups: dict[str, list[GroupMember]] = {}
+    groups: dict[str, list[Member]] = {}
     n = 0
     for n, row in enumerate(rows, 1):
         if layout is None:
@@ -298,7 +298,7 @@ def validate_rows(rows: Iterable[AnyRow], where: str = "the set", *, any_path: b
             column, what = problem
             raise VideoContrastError(f"{where}: row {n - 1} (id {row.get('id')!r}), column {column!r}: {what}")
         if layout == "pairs":
-            groups.setdefault(row["group"], []).append(GroupMember(n - 1, row))
+            groups.setdefault(row["group"], []).append((n - 1, row))
     for name, members in groups.items():
         check_group(name, members, where)
     return n

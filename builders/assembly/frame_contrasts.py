@@ -42,8 +42,7 @@ class FrameContrasts:
     """The verb (or object) contrasts of a set by counted frames."""
 
     target: Target = "verb"
-    quality: Quality = "balanced"
-    parser: str = "auto"
+    options: FramesOptions = FramesOptions()  # quality and parser
     training: TrainingVideos | None = None  # added to the shipped counts
     explain: bool = False  # say for each clip without a contrast why it has none
     seed: int = 0  # of the choice
@@ -63,7 +62,7 @@ class FrameContrasts:
     def counts(self) -> FrameCounts:
         """The shipped counts with those of the user's training captions."""
         extra = self.training() if self.training is not None else None
-        return load_counts(extra, parser=self.parser, cache=user_store())
+        return load_counts(extra, parser=self.options.parser, cache=user_store())
 
     def contrast_clips(
         self, clips: Sequence[CaptionedClip], *, seed: int = 0, caption: CaptionChoice = "eligible", num_proc: int = 1
@@ -107,10 +106,10 @@ class FrameContrasts:
     def _proposed(
         self, clips: Sequence[CaptionedClip], base: Mapping[str, int] | None, num_proc: int
     ) -> ProposedContrasts:
-        task = partial(_propose, self.counts, self.target, self.quality, self.parser, base)
+        task = partial(_propose, self.counts, self.target, self.options, base)
         parts = spread(task, clips, num_proc=num_proc)
         whole = ProposedContrasts(
-            {}, missing={}, reasons=Counter(), words=0.0, kind=self.target, quality=self.quality, seed=self.seed
+            {}, missing={}, reasons=Counter(), words=0.0, kind=self.target, quality=self.options.quality, seed=self.seed
         )
         captions = [text for clip in clips for text in clip.captions]
         whole.words = sum(len(text.split()) for text in captions) / max(1, len(captions))
@@ -141,8 +140,7 @@ class FrameContrasts:
 def _propose(
     counts: FrameCounts,
     target: Target,
-    quality: Quality,
-    parser: str,
+    options: FramesOptions,
     base: Mapping[str, int] | None,
     clips: Sequence[CaptionedClip],
 ) -> ProposedContrasts:
@@ -154,6 +152,7 @@ def _propose(
         others = () if only is None else tuple(text for n, text in enumerate(clip.captions) if n != only)
         category = str(clip.meta.get("category", "")) or None
         captioned.append(ClipCaptions(clip.id, category, captions, (*others, *clip.siblings)))
+    quality, parser = options.quality, options.parser
     return propose(captioned, counts, kind=target, quality=quality, parser=parser, cache=user_store())
 
 

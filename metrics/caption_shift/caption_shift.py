@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, caption_shift, module_info, where_clusters
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.shift import caption_shift
 
 _DESCRIPTION = """
 What a text perturbation does to captions: share changed, BLEU-4, ROUGE-1 and ROUGE-L against the originals, edited
@@ -28,15 +30,6 @@ Examples:
     0.5
 """
 
-_CITATION = """
-@inproceedings{schiappa2022robustness,
-    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
-    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
-    booktitle={NeurIPS Datasets and Benchmarks},
-    year={2022}
-}
-"""
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class CaptionShift(OptionalColumns, evaluate.Measurement):
@@ -50,7 +43,9 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
 
     def _info(self) -> evaluate.MeasurementInfo:
         columns = {"data": "string", "references": "string", "clusters": "string"}
-        return module_info("measurement", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
+        return module_info(
+            "measurement", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
+        )
 
     def _compute(self, data: Values, references: Values, **options: Any) -> Figures:
         return caption_shift(data, references, **where_clusters(options))

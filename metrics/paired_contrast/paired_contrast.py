@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, compare_choices, module_info
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.compare import compare_choices
+from video_contrast.metrics.optional_columns import OptionalColumns, module_info
 
 _DESCRIPTION = """
 Is one model more accurate than another on the same multiple-choice items, or could that be chance? The difference with

@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, module_info, multiple_choice, where_clusters
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.multiple_choice import multiple_choice
+from video_contrast.metrics.optional_columns import OptionalColumns, module_info, where_clusters
 
 _DESCRIPTION = """
 Accuracy, ranks and R@K of the true caption among its contrasts. Ties count as their expected value, so a scorer that

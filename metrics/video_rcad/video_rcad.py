@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, module_info, rcad, where_clusters
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.optional_columns import OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.rcad import rcad
 
 _DESCRIPTION = """
 Rank of a video's true caption among its own counterfactual ones (six in Feint6K): R@1, R@2, R@3, mean and median

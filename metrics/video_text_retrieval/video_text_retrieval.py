@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, module_info, retrieval, videos_of_captions, where_clusters
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info, where_clusters
+from video_contrast.metrics.retrieval import retrieval, videos_of_captions
 
 _DESCRIPTION = """
 Retrieval both ways from similarities of videos and captions, with several captions a video: R@K, mean and median
@@ -28,15 +30,6 @@ Examples:
     1.0
 """
 
-_CITATION = """
-@inproceedings{schiappa2022robustness,
-    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
-    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
-    booktitle={NeurIPS Datasets and Benchmarks},
-    year={2022}
-}
-"""
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
@@ -51,7 +44,9 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
 
     def _info(self) -> evaluate.MetricInfo:
         columns = {"predictions": ["float64"], "references": ["int64"], "clusters": "string"}
-        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
+        return module_info(
+            "metric", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
+        )
 
     def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
         videos = videos_of_captions(references, len(predictions[0]) if len(predictions) else 0)

@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 import evaluate
 
-from ._core import Figures, OptionalColumns, Values, module_info, robustness
+from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info
+from video_contrast.metrics.robustness import robustness
 
 _DESCRIPTION = """
 Absolute, relative and chance-corrected gamma over any score (R@K, multiple-choice accuracy): how much of the clean
@@ -33,15 +35,6 @@ Examples:
     0.699
 """
 
-_CITATION = """
-@inproceedings{schiappa2022robustness,
-    title={Robustness Analysis of Video-Language Models Against Visual and Language Perturbations},
-    author={Schiappa, Madeline C. and Vyas, Shruti and Palangi, Hamid and Rawat, Yogesh S. and Vineet, Vibhav},
-    booktitle={NeurIPS Datasets and Benchmarks},
-    year={2022}
-}
-"""
-
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class VideoTextRobustness(OptionalColumns, evaluate.Metric):
@@ -67,7 +60,9 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
             "modalities": "string",
             "clusters": "string",
         }
-        return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
+        return module_info(
+            "metric", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
+        )
 
     def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Any) -> Figures:
         return robustness(references, predictions, perturbations, **options)

@@ -24,10 +24,6 @@ def shown_folder() -> Path:
 def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
     """The file to show for an item: the clip itself, or a copy that a browser can play, cut to the item's span.
 
-    Args:
-        root: the video root.
-        row: of a set.
-
     Raises:
         VideoContrastError: the clip is missing or cannot be read.
     """

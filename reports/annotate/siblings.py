@@ -133,12 +133,7 @@ def write_reading(
 
 
 def page(pairs: Sequence[Pair], *, again: int = 0) -> str:
-    """The page as one HTML file that needs no network and holds no source.
-
-    Args:
-        pairs: in the order in which they are shown.
-        again: how many of the first are shown once more at the end.
-    """
+    """The page as one HTML file without network or sources; the first `again` pairs are shown once more at the end."""
     import jinja2
 
     name = digest("sibling-page", *(pair.id for pair in pairs)).hex()[:12]

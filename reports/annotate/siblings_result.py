@@ -125,9 +125,6 @@ def readers_of(rows: Sequence[Row]) -> list[str]:
 def results(rows: Sequence[Row]) -> ReadingResult:
     """Everything that votes say, JSON-able.
 
-    Args:
-        rows: of `read_votes` or `merge`.
-
     Raises:
         VideoContrastError: no vote.
     """

@@ -8,7 +8,7 @@ from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, write_json, write_text
-from video_contrast.reports.annotate.page_items import PageItems
+from video_contrast.reports.annotate import PageItems
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
 from video_contrast.video import Clip

@@ -1,13 +1,12 @@
 """Reads logs of inspect_ai: `.eval` (a zip) and `.json`, version 2."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from video_contrast.errors import VideoContrastError, unknown_name
 from video_contrast.files import Json
-from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 from video_contrast.storage.table_file import open_zip, zip_member
 
 VERSION = 2
@@ -71,10 +70,7 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
     if metric is not None and metric not in scorers:
         raise unknown_name(f"scorer of {path}:", metric, scorers)
     scorer = metric or scorers[0]
-    epochs: dict[str, list[float]] = defaultdict(list)
-    clusters: dict[str, str | None] = {}
-    choices: dict[str, int] = {}
-    seen: dict[str, float] = {}
+    items = LogItems()
     failed = 0
     for number, sample in enumerate(samples):
         place = f"{path}: sample {number}"
@@ -84,25 +80,22 @@ def read(path: Path, log: Mapping[str, Json], metric: str | None = None) -> Fore
         score = (sample.get("scores") or {}).get(scorer)
         failed += score is None
         value = 0.0 if score is None else _value(score, scorer, f"{place} (id {item!r})")
-        add_item(seen, f"{item} in epoch {sample.get('epoch', 1)}", value, place)
-        epochs[item].append(value)
         metadata = sample.get("metadata")
-        clusters[item] = video_of(metadata if isinstance(metadata, Mapping) else None)
-        choice = letter_number((score or {}).get("answer", ""))
-        if choice is not None and len(epochs[item]) == 1:
-            choices[item] = choice
+        video = video_of(metadata if isinstance(metadata, Mapping) else None)
+        answer = (score or {}).get("answer", "")
+        items.add(item, value, place, video=video, answer=answer, epoch=sample.get("epoch", 1))
     return ForeignLog(
         path=path,
         harness="inspect_ai",
         model=str(log["eval"].get("model", path.stem)),
         task=str(log["eval"].get("task", path.stem)),
         metric=scorer,
-        hits={item: sum(values) / len(values) for item, values in epochs.items()},
-        clusters=whole(clusters, epochs),
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
         mean=_reported(log, scorer, "accuracy", "mean"),
         standard_error=_reported(log, scorer, "stderr"),
-        choices=choices,
+        choices=items.choices,
         notes=tuple(_notes(log, scorers)),
     )
 

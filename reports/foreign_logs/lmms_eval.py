@@ -6,7 +6,7 @@ from pathlib import Path
 
 from video_contrast.errors import UsageError, VideoContrastError, unknown_name
 from video_contrast.files import Json, read_json
-from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 
 # Fields of a sample that are no metric.
 _FIELDS = {
@@ -51,9 +51,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
             "made of all samples together"
         )
     name = usable[0]
-    hits: dict[str, float] = {}
-    clusters: dict[str, str | None] = {}
-    choices: dict[str, int] = {}
+    items = LogItems()
     failed = 0
     for number, row in enumerate(rows, 1):
         place = f"{path}: line {number}"
@@ -62,14 +60,10 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         value = value_of(row.get(name))
         if value is None:
             raise VideoContrastError(f"{place}: {name} holds no score: {row.get(name)!r}")
-        item = str(row["doc_id"])
         failed += row.get("filtered_resps") in ([], "", [""], None)
-        add_item(hits, item, value, place)
-        fields = row[name] if isinstance(row[name], Mapping) else None
-        clusters[item] = video_of(fields, row) or _file(row)
-        choice = letter_number(_answer(fields, 0)) if fields else None
-        if choice is not None:
-            choices[item] = choice
+        fields = row[name] if isinstance(row[name], Mapping) else {}
+        video = video_of(fields, row) or _file(row)
+        items.add(str(row["doc_id"]), value, place, video=video, answer=_answer(fields, 0))
     match = _NAME.match(path.stem)
     mean, error = _aggregate(path, match.group(1) if match else None, match.group(2) if match else "", name)
     return ForeignLog(
@@ -78,12 +72,12 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], metric: str | None = No
         model=path.resolve().parent.name,
         task=match.group(2) if match else path.stem,
         metric=name,
-        hits=hits,
-        clusters=whole(clusters, hits),
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
         mean=mean,
         standard_error=error,
-        choices=choices,
+        choices=items.choices,
         notes=tuple([f"further metrics: {', '.join(usable[1:])} (--metric)"] if usable[1:] else []),
     )
 

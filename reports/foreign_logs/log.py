@@ -1,6 +1,6 @@
 """A log of another harness: what each item contributed, and which source video it belongs to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,23 +57,49 @@ def video_of(*sources: Mapping[str, Json] | None) -> str | None:
     return None
 
 
-def add_item(hits: dict[str, float], item: str, value: float, place: str) -> None:
-    """Adds an item.
+class LogItems:
+    """The items of a log, read one by one."""
 
-    Args:
-        hits: of the items before.
-        item: its id.
-        value: what it contributed.
-        place: file and row, for the message.
+    def __init__(self) -> None:
+        self._values: dict[str, dict[str, float]] = {}  # item -> what it contributed under each of its names
+        self.choices: dict[str, int] = {}
+        self._videos: dict[str, str | None] = {}
 
-    Raises:
-        VideoContrastError: the id was there before, or the value is no finite number.
-    """
-    if item in hits:
-        raise VideoContrastError(f"{place}: the id {item!r} stands in the log twice")
-    if not abs(value) < float("inf"):
-        raise VideoContrastError(f"{place}: the score of {item!r} is {value}, no finite number")
-    hits[item] = value
+    def add(
+        self, item: str, value: float, place: str, *, video: str | None, answer: object = None, epoch: object = None
+    ) -> None:
+        """Adds an item.
+
+        Args:
+            item: its id.
+            value: what it contributed.
+            place: file and row, for the message.
+            video: its source video; None where the log does not name it.
+            answer: what the model chose; a letter is the number of a candidate. That of the first epoch counts.
+            epoch: where items are asked several times.
+
+        Raises:
+            VideoContrastError: the id was there before (in this epoch), or the value is no finite number.
+        """
+        name, values = item if epoch is None else f"{item} in epoch {epoch}", self._values.setdefault(item, {})
+        if name in values:
+            raise VideoContrastError(f"{place}: the id {name!r} stands in the log twice")
+        if not abs(value) < float("inf"):
+            raise VideoContrastError(f"{place}: the score of {name!r} is {value}, no finite number")
+        choice = letter_number(answer)
+        if choice is not None and not values:
+            self.choices[item] = choice
+        values[name], self._videos[item] = value, video
+
+    @property
+    def hits(self) -> dict[str, float]:
+        """What each item contributed, the mean of its epochs."""
+        return {item: sum(values.values()) / len(values) for item, values in self._values.items()}
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """The source videos, where every item has one; else none: a half-named cluster is no cluster."""
+        return {item: str(video) for item, video in self._videos.items()} if all(self._videos.values()) else {}
 
 
 def letter_number(answer: object) -> int | None:
@@ -87,9 +113,3 @@ def letter_number(answer: object) -> int | None:
     if inner[:1].isalpha() and inner[:1].isascii() and (len(inner) == 1 or inner[1] in ").:"):
         return ord(inner[0].upper()) - ord("A")
     return None
-
-
-def whole(clusters: Mapping[str, str | None], items: Iterable[str]) -> dict[str, str]:
-    """The source videos, where every item has one; else none: a half-named cluster is no cluster."""
-    names = {item: clusters.get(item) for item in items}
-    return {item: str(name) for item, name in names.items()} if all(names.values()) else {}

@@ -19,9 +19,6 @@ LogMetrics = dict[str, ConfigMetrics]  # task -> its numbers, under the conditio
 def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
     """Metrics of logs as those of runs: model -> task -> `{"conditions": {CLEAN: numbers}}`.
 
-    Args:
-        logs: of any models and tasks.
-
     Returns:
         Numbers: `accuracy`, `accuracy_low`, `accuracy_high` (by source video where the log names it),
         `accuracy_independent_low`, `accuracy_independent_high` (where it names one and the two differ), `n`,
@@ -49,9 +46,6 @@ def log_metrics(logs: Sequence[ForeignLog]) -> dict[str, LogMetrics]:
 
 def best_logs(logs: Sequence[ForeignLog]) -> dict[tuple[str, str, str], str]:
     """The model that is better than every other one on a task, by the paired test, as `terminal.best_models` says it.
-
-    Args:
-        logs: of any models and tasks.
 
     Returns:
         (task, "clean", "accuracy") -> model; nothing where no test says so.
@@ -83,11 +77,7 @@ def _interval(values: NDArray[np.float64], clusters: Sequence[str] | None) -> In
 
 
 def notes_of(tables: Mapping[str, LogMetrics]) -> list[str]:
-    """What stands below a table of logs: intervals that differ, figures that differ from the harness's own, notes.
-
-    Args:
-        tables: as of `log_metrics`.
-    """
+    """What stands below a table of logs: intervals that differ, figures that differ from the harness's own, notes."""
     lines = []
     for model, tasks in tables.items():
         for task, entry in tasks.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
-from video_contrast.reports.foreign_logs.log import ForeignLog, add_item, letter_number, video_of, whole
+from video_contrast.reports.foreign_logs.log import ForeignLog, LogItems, video_of
 
 _SUFFIX = re.compile(r"_(score|result)$")
 
@@ -33,9 +33,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignL
             f"{path}: holds predictions that VLMEvalKit has not judged (no column score or hit); give the file ending "
             "in _score or _result that its evaluation writes beside it"
         )
-    hits: dict[str, float] = {}
-    clusters: dict[str, str | None] = {}
-    choices: dict[str, int] = {}
+    items = LogItems()
     failed = 0
     for number, row in enumerate(rows):
         place = f"{path}: row {number + first}"
@@ -46,12 +44,7 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignL
         except (TypeError, ValueError) as error:
             raise VideoContrastError(f"{place}: the {column} is {row[column]!r}, no number") from error
         failed += value < 0  # -1: no answer could be read
-        item = str(row["index"])
-        add_item(hits, item, max(value, 0.0), place)
-        clusters[item] = video_of(row)
-        choice = letter_number(row.get("prediction"))
-        if choice is not None:
-            choices[item] = choice
+        items.add(str(row["index"]), max(value, 0.0), place, video=video_of(row), answer=row.get("prediction"))
     model, task = _names(path)
     return ForeignLog(
         path=path,
@@ -59,10 +52,10 @@ def read(path: Path, rows: Sequence[Mapping[str, Json]], first: int) -> ForeignL
         model=model,
         task=task,
         metric=column,
-        hits=hits,
-        clusters=whole(clusters, hits),
+        hits=items.hits,
+        clusters=items.clusters,
         failed=failed,
-        choices=choices,
+        choices=items.choices,
         notes=(f"{failed} items without an answer count as wrong; its VALID figure leaves them out",) if failed else (),
     )
 

@@ -178,6 +178,7 @@ def test_perturb_video_writes_what_perturb_clip_makes(
     source = read_video(videos / "v0.mp4").frames
     assert np.array_equal(read_video(out).frames, perturb_clip(source, "shot_noise", 2, seed=4, video_id="v0"))
     assert np.array_equal(read_video(reference).frames, source)
+    assert cli.main([*call, "--quiet"]) == 0 and capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(

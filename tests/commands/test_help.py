@@ -53,6 +53,7 @@ FORMER = {
     "build clip_edits": (["--video-root", "videos", "--output", "out"], {"--clips": "--captions"}),
     "xray": (["table"], {"--id-column": "--id", "--video-column": "--video"}),
     "export": (["set", "--format", "lmms-eval", "--output", "out"], {"--dataset": "--repo"}),
+    "reproduce": (["rcad"], {"--data-dir": "--folder"}),
     "teach": (["--output", "out"], {"--rate": "--learning-rate", "--constraint-settings": "--constraint-options"}),
 }
 
@@ -101,6 +102,7 @@ def calls(shapes: Path, tmp_path: Path) -> dict[str, list[str]]:
         "compare": ["compare", str(tmp_path / "run"), str(tmp_path / "run")],
         "audit": ["audit", str(shapes), "--config", "verb_mc"],
         "check": ["check", str(shapes), "--no-decode"],
+        "table": ["table", str(tmp_path / "run")],
         "build": ["build", "shapes", "--config", "verb_mc", "--output", str(shapes)],
     }
 

@@ -365,7 +365,7 @@ def test_strips_shrink_until_they_fit_and_the_least_bad_give_way(world: Path) ->
     runs = load_runs([world / "runs/poor"])
 
     def strips(used: int) -> dict[str, str]:
-        found = gallery_data(runs, max_failures=99, progress=lambda items, label: items, used=used)
+        found = gallery_data(runs, max_failures=99, used=used)
         assert found is not None
         return found["strips"]
 

@@ -166,9 +166,9 @@ def test_without_a_set_it_says_what_it_needs_and_how_to_make_it(
     (tmp_path / "elsewhere" / "videos").mkdir(parents=True)
     assert main(["reproduce", "rcad", "--model", "constant", "--video-root", "elsewhere/videos"]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "give --data-dir FOLDER with Feint6K's csv files" in error
+    assert error.count("\n") == 1 and "give --folder FOLDER with Feint6K's csv files" in error
     assert "`video-contrast build feint6k --msrvtt MSRVTT.csv --vatex VATEX.csv --output sets/feint6k`" in error
-    assert main(["reproduce", "robustness", "--model", "constant", "--data-dir", "elsewhere"]) == 2
-    assert "--data-dir elsewhere does not hold MSR-VTT's annotations" in capsys.readouterr().err
+    assert main(["reproduce", "robustness", "--model", "constant", "--folder", "elsewhere"]) == 2
+    assert "--folder elsewhere does not hold MSR-VTT's annotations" in capsys.readouterr().err
     assert main(["reproduce", "robustness", "--model", "constant", "--part", "retreival"]) == 2
     assert "did you mean 'retrieval'" in capsys.readouterr().err

@@ -333,6 +333,7 @@ def test_the_command_says_what_was_made(place: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     assert "frozen towers encoded " in said and "captions with fewer negatives than asked for: " in said
     assert (place / "cli" / "model" / "config.json").is_file()
+    assert main([*given, "--quiet"]) == 0 and capsys.readouterr().out == ""
     assert main([*given, "--generator", "gpt"]) == 2
     assert 'Invalid value "gpt" for --generator' in capsys.readouterr().err
     assert main([*given, "--constraints", "nice"]) == 2

@@ -5,30 +5,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, CommandGroup
+from video_contrast.commands.command import command, group
 from video_contrast.options import Config, Device, SetPath, Split, Tagger
 
 Run = Annotated[Path, "folder that `video-contrast score` wrote"]
 Condition = Annotated[str, "condition of the run"]
 
+PROXIMITY = "video-contrast analyse proximity sets/shapes --run runs/temporal --encoder temporal"
 
-def commands() -> list[Command | CommandGroup]:
-    """The group `analyse`."""
-    name = "video-contrast analyse"
-    of_pairs = f"{name} proximity sets/shapes --run runs/temporal --encoder temporal"
-    return [
-        CommandGroup(
-            "analyse",
-            "Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
-            f"{of_pairs} --config verb_mc",
-        ),
-        Command("analyse rarity", rarity, f"{name} rarity sets/lsmdc --run runs/clip"),
-        Command("analyse proximity", proximity, of_pairs),
-        Command("analyse verbs", verbs, f"{name} verbs sets/msrvtt sets/msrvtt --other-config verb_lm_mc"),
-        Command("analyse judges", judges, f"{name} judges sets/msrvtt --votes votes.csv"),
-    ]
+group(
+    "analyse",
+    "Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
+    f"{PROXIMITY} --config verb_mc",
+)
 
 
+@command("analyse rarity", "video-contrast analyse rarity sets/lsmdc --run runs/clip")
 def rarity(
     dataset: SetPath,
     *,
@@ -52,6 +44,7 @@ def rarity(
     _print(analyses.rare_ids(open_set(dataset).choice_rows(config, split), hits, captions))
 
 
+@command("analyse proximity", PROXIMITY)
 def proximity(
     dataset: SetPath,
     *,
@@ -72,6 +65,7 @@ def proximity(
     _print(analyses.proximity(open_set(dataset).choice_rows(config, split), hits, encoders, share=share))
 
 
+@command("analyse verbs", "video-contrast analyse verbs sets/msrvtt sets/msrvtt --other-config verb_lm_mc")
 def verbs(
     dataset: SetPath,
     other: Annotated[Path, "folder of another set, or the same"],
@@ -95,6 +89,7 @@ def verbs(
     _print(result)
 
 
+@command("analyse judges", "video-contrast analyse judges sets/msrvtt --votes votes.csv")
 def judges(
     dataset: SetPath,
     *,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from video_contrast.commands.command import Command, CommandGroup
+from video_contrast.commands.command import command, group
 from video_contrast.console import AsJson, counted, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split
-from video_contrast.reports.annotate.page_items import PageItems
+from video_contrast.reports.annotate import PageItems
 
 if TYPE_CHECKING:
     from video_contrast.reports.annotate.judging import JudgedFigures
@@ -31,38 +31,26 @@ class Server:
     reviewer: Annotated[str, "word that opens the tab Review to others than this machine"] = ""
 
 
-def commands() -> list[Command | CommandGroup]:
-    """The group `annotate`."""
-    name = "video-contrast annotate"
-    return [
-        CommandGroup(
-            "annotate",
-            "Pages on which people write contrasts and judge them.",
-            f"{name} judge sets/shapes --config verb_mc --output votes.jsonl",
-        ),
-        Command("annotate judge", judge, f"{name} judge sets/shapes --output votes.jsonl"),
-        Command("annotate write", write, f"{name} write sets/shapes --output written.jsonl"),
-        Command("annotate result", result, f"{name} result sets/shapes --votes votes.jsonl"),
-        Command("annotate space", space, f"{name} space sets/shapes --output judge-space"),
-        Command("annotate siblings", siblings, f"{name} siblings sets/shapes/verb_mc:50 --output reading"),
-        Command(
-            "annotate siblings-result",
-            siblings_result,
-            f"{name} siblings-result votes-ann.tsv votes-bob.tsv --reading reading",
-        ),
-    ]
+group(
+    "annotate",
+    "Pages on which people write contrasts and judge them.",
+    "video-contrast annotate judge sets/shapes --config verb_mc --output votes.jsonl",
+)
 
 
+@command("annotate judge", "video-contrast annotate judge sets/shapes --output votes.jsonl")
 def judge(dataset: SetPath, *, items: PageItems, server: Server, people: People = 3) -> None:
     """Open a local page: a video, its candidates shuffled, and "not clear"."""
     _serve("judge", dataset, items=items, server=server, people=people)
 
 
+@command("annotate write", "video-contrast annotate write sets/shapes --output written.jsonl")
 def write(dataset: SetPath, *, items: PageItems, server: Server, people: People = 1) -> None:
     """Open a local page: a video, its caption with the verb phrase marked, and a field for a false one."""
     _serve("write", dataset, items=items, server=server, people=people)
 
 
+@command("annotate result", "video-contrast annotate result sets/shapes --votes votes.jsonl")
 def result(
     dataset: SetPath,
     *,
@@ -91,6 +79,7 @@ def result(
         print(export_set(dataset, votes, output, config=config, split=split, task=task))
 
 
+@command("annotate space", "video-contrast annotate space sets/shapes --output judge-space")
 def space(
     dataset: SetPath,
     *,
@@ -105,6 +94,7 @@ def space(
     print(write_space(dataset, output, task=task, people=people, items=items))
 
 
+@command("annotate siblings", "video-contrast annotate siblings sets/shapes/verb_mc:50 --output reading")
 def siblings(
     sources: Annotated[list[str], "what is read: [NAME=]FOLDER/CONFIG[:COUNT], each a config of a set"],
     *,
@@ -124,6 +114,9 @@ def siblings(
         print(f"  {n} of {name}")
 
 
+@command(
+    "annotate siblings-result", "video-contrast annotate siblings-result votes-ann.tsv votes-bob.tsv --reading reading"
+)
 def siblings_result(
     votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
     *,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, Quiet, counted, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
@@ -12,11 +12,7 @@ if TYPE_CHECKING:
     from video_contrast.audit.records import ConfigAudit
 
 
-def commands() -> list[Command]:
-    """The command `audit`."""
-    return [Command("audit", audit, "video-contrast audit sets/shapes --config verb_mc")]
-
-
+@command("audit", "video-contrast audit sets/shapes --config verb_mc")
 def audit(
     dataset: SetPath,
     configs: Annotated[Configs, Flag(hidden=True)] = None,

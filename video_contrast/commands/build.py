@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import Command, CommandGroup, names_in
+from video_contrast.commands.command import Command, group, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
 
@@ -21,14 +21,15 @@ MANY = 12  # options of a builder, from which on each has one line
 LINE = 40  # characters of it
 SUMMARY = 74  # characters of a builder's line in the list of all
 
+group(
+    "build",
+    "Build a set from your videos and captions into a folder that `load_dataset` loads.",
+    "video-contrast build shapes --config verb_mc --output sets/shapes",
+)
 
-def commands() -> Iterator[Command | CommandGroup]:
-    """The group `build`, then one command a builder; these are imported when they are asked for."""
-    yield CommandGroup(
-        "build",
-        "Build a set from your videos and captions into a folder that `load_dataset` loads.",
-        "video-contrast build shapes --config verb_mc --output sets/shapes",
-    )
+
+def commands() -> Iterator[Command]:
+    """One command a builder; these are imported when they are asked for."""
     from video_contrast.builders.registry import all_builders
 
     yield from map(_command, all_builders().values())

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, Quiet, bar, counted, print_json
 from video_contrast.options import VideoRoot
 
@@ -15,11 +15,7 @@ Item = TypeVar("Item")
 SHOWN = 10  # names printed of each kind; the manifest holds all
 
 
-def commands() -> list[Command]:
-    """The command `check`."""
-    return [Command("check", check, "video-contrast check sets/shapes")]
-
-
+@command("check", "video-contrast check sets/shapes")
 def check(
     dataset: Annotated[Path, "folder of the set, or a table"],
     *,

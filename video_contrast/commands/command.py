@@ -1,15 +1,16 @@
 """What a subcommand is: a function, whose options (`video_contrast.options`) become the flags, and an example.
 
-A file of this folder has a function `commands()` that returns its commands, and a group first where they have one.
+The functions of a file are decorated with `@command`, below a call of `group` where they are subcommands of one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from video_contrast.options import REQUIRED, Flag, GivenOptions, Option, OptionValues, bind, options_of
 
@@ -68,6 +69,39 @@ class Command:
         extra = {more[name]: value for name, value in given.items() if name in more}
         values = {name: value for name, value in given.items() if name not in more}
         return bind(self.function, values | ({"options": extra} if extra else {}), self.name)
+
+
+Function = TypeVar("Function", bound=Callable[..., None])
+_OF_MODULE: dict[str, list[Command | CommandGroup]] = {}  # name of a module -> what it declares, in its order
+
+
+def command(name: str, example: str, *, more: Callable[[], Iterable[Option]] = tuple) -> Callable[[Function], Function]:
+    """Decorates a function as a subcommand; it can still be called.
+
+    Args:
+        name, example, more: as in `Command`.
+    """
+
+    def declare(function: Function) -> Function:
+        _OF_MODULE.setdefault(function.__module__, []).append(Command(name, function, example, more=more))
+        return function
+
+    return declare
+
+
+def group(name: str, help: str, example: str) -> None:
+    """Declares the group of the subcommands that follow in the file that calls it.
+
+    Args:
+        name, help, example: as in `CommandGroup`.
+    """
+    _OF_MODULE.setdefault(f"{__package__}.{name}", []).append(CommandGroup(name, help, example))
+
+
+def declared_in(module: ModuleType) -> Iterator[Command | CommandGroup]:
+    """The commands of a file, a group before its subcommands; those that its `commands()` makes come last."""
+    yield from _OF_MODULE.get(module.__name__, ())
+    yield from getattr(module, "commands", tuple)()
 
 
 def names_in(*lists: Sequence[str] | None) -> list[str] | None:

@@ -3,16 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import Configs, Seed
 
 
-def commands() -> list[Command]:
-    """The command `compare`."""
-    return [Command("compare", compare, "video-contrast compare runs/plain runs/temporal --config antonym_mc")]
-
-
+@command("compare", "video-contrast compare runs/plain runs/temporal --config antonym_mc")
 def compare(
     first: Annotated[Path, "a run's folder, or a log of lmms-eval, VLMEvalKit or inspect_ai (file or folder)"],
     second: Annotated[Path, "another, of the same set"],

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.console import Quiet
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
@@ -29,11 +29,7 @@ TEXT = ("append_irr", "gender_swap", "no_verbs", "random_noun", "shuffle_order",
 SEVERITY = 3
 
 
-def commands() -> list[Command]:
-    """The command `demo`."""
-    return [Command("demo", demo, "video-contrast demo --output demo")]
-
-
+@command("demo", "video-contrast demo --output demo")
 def demo(
     *,
     output: Annotated[Path, "folder for the set, the runs, the table and the report"] = Path("demo"),
@@ -124,16 +120,10 @@ def _folders(output: Path, model: str) -> tuple[Path, Path]:
 
 def write_report(output: Path, progress: bool = True) -> Path:
     """Writes the report of what `score` left below `output`; returns its file."""
-    from tqdm import tqdm
+    from video_contrast.reports.write import write_report as write
 
-    from video_contrast import reports
-
-    def bar(items: Sequence[Any], label: str) -> Iterable[Any]:
-        return tqdm(items, desc=label, leave=False, disable=not progress)
-
-    file = output / "report.html"
-    reports.write_report([folder for model in MODELS for folder in _folders(output, model)], file, progress=bar)
-    return file
+    folders = [folder for model in MODELS for folder in _folders(output, model)]
+    return write(folders, output / "report.html", progress=progress)
 
 
 def table(results: Mapping[str, Mapping[str, ConfigMetrics]]) -> list[TableLine]:

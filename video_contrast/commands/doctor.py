@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score import kind_options
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.errors import VideoContrastError
@@ -12,11 +12,7 @@ from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
 
 
-def commands() -> list[Command]:
-    """The command `doctor`; it takes the options of `score`."""
-    return [Command("doctor", doctor, "video-contrast doctor temporal", more=kind_options)]
-
-
+@command("doctor", "video-contrast doctor temporal", more=kind_options)
 def doctor(
     model: Annotated[str, "Hub id, folder or packaged one", Flag(panel=MODEL)],
     *,

@@ -5,22 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, counted
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
 
 
-def commands() -> list[Command]:
-    """The command `export`, and its subcommand for training data."""
-    return [
-        Command("export", export, "video-contrast export sets/shapes --format lmms-eval --output tasks/shapes"),
-        Command(
-            "export preferences", preferences, "video-contrast export preferences sets/mine --format dpo --output pairs"
-        ),
-    ]
-
-
+@command("export", "video-contrast export sets/shapes --format lmms-eval --output tasks/shapes")
 def export(
     folder: Annotated[Path, "folder of the set", Flag("DATASET")],
     *,
@@ -43,6 +34,7 @@ def export(
     print(json.dumps(files) if as_json else "\n".join(files))
 
 
+@command("export preferences", "video-contrast export preferences sets/mine --format dpo --output pairs")
 def preferences(
     folder: Annotated[Path, "folder of the set", Flag("DATASET")],
     *,

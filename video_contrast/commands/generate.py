@@ -3,17 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.console import counted
 from video_contrast.options import Flag
 from video_contrast.teacher.generation import GenerateOptions
 
 
-def commands() -> list[Command]:
-    """The command `generate`."""
-    return [Command("generate", generate, "video-contrast generate sets/mine --generator lexical --output negatives")]
-
-
+@command("generate", "video-contrast generate sets/mine --generator lexical --output negatives")
 def generate(
     folder: Annotated[Path, "folder of a set with captions", Flag("DATASET")],
     *,

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Annotated, Literal
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson
 from video_contrast.options import describe, options_of
 
@@ -12,11 +12,7 @@ What = Literal["builders", "perturbations", "metrics", "models"]
 Row = dict[str, str]
 
 
-def commands() -> list[Command]:
-    """The command `list`."""
-    return [Command("list", list_, "video-contrast list models generative")]
-
-
+@command("list", "video-contrast list models generative")
 def list_(
     what: Annotated[What, "what to list"],
     name: Annotated[str | None, "only this one; a model kind or a builder with its options"] = None,

@@ -3,24 +3,18 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, CommandGroup
+from video_contrast.commands.command import command, group
 
 Names = Annotated[list[str] | None, "which modules; all by default"]
 
-
-def commands() -> list[Command | CommandGroup]:
-    """The group `metrics`."""
-    return [
-        CommandGroup(
-            "metrics",
-            "The metrics for `evaluate`: by bare name on this machine, and as Spaces.",
-            "video-contrast metrics install",
-        ),
-        Command("metrics install", install, "video-contrast metrics install video_contrast_mc"),
-        Command("metrics push", push, "video-contrast metrics push me video_contrast_mc"),
-    ]
+group(
+    "metrics",
+    "The metrics for `evaluate`: by bare name on this machine, and as Spaces.",
+    "video-contrast metrics install",
+)
 
 
+@command("metrics install", "video-contrast metrics install video_contrast_mc")
 def install(
     names: Names = None,
     *,
@@ -36,6 +30,7 @@ def install(
         print(f"{module.name}: {module.status} ({module.path})")
 
 
+@command("metrics push", "video-contrast metrics push me video_contrast_mc")
 def push(
     user: Annotated[str, "your name, or an organisation's, on the Hub"],
     names: Names = None,

@@ -1,14 +1,138 @@
-"""`video-contrast perturb text|video|sheet`: perturbs captions and clips."""
+"""`video-contrast perturb text|video|sheet`: captions, one a line; a perturbed file; all 90 conditions at a glance."""
 
-from video_contrast.commands import perturb_text, perturb_video
-from video_contrast.commands.command import Command, CommandGroup
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from video_contrast.commands.command import command, group
+from video_contrast.console import Quiet
+from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.options import Flag, Seed
+
+EXAMPLE = "echo 'a little girl does gymnastics' | video-contrast perturb text --name keyboard"
+_LINES = 10_000  # captions that are in memory at a time
+Profile = Annotated[
+    Literal["paper", "released", "monotone"],
+    "released: the authors' code; monotone: damage rises with severity",
+]
+
+group("perturb", "Perturb captions or clips.", EXAMPLE)
 
 
-def commands() -> list[Command | CommandGroup]:
-    """The group `perturb`."""
-    return [
-        CommandGroup("perturb", "Perturb captions or clips.", perturb_text.EXAMPLE),
-        Command("perturb text", perturb_text.text, perturb_text.EXAMPLE),
-        Command("perturb video", perturb_video.video, perturb_video.EXAMPLE),
-        Command("perturb sheet", perturb_video.sheet, perturb_video.SHEET_EXAMPLE),
-    ]
+@command("perturb text", EXAMPLE)
+def text(
+    *,
+    name: Annotated[str, "one of `video-contrast list perturbations`, without 'text:'"],
+    profile: Annotated[Literal["paper", "released"], "correct English, or with the released slips"] = "paper",
+    seed: Seed = 0,
+    ids: Annotated[
+        Path | None, "item ids, one a line; else the line numbers, from 0. Equal ids give what `map` gives"
+    ] = None,
+    model: Annotated[
+        list[str] | None, "checkpoint (Hub name or folder) in place of the named one; repeat where it needs two"
+    ] = None,
+) -> None:
+    """Perturb captions: one a line from standard input, one a line to standard output."""
+    import warnings
+
+    from video_contrast.perturbations.text import perturb_captions
+
+    captions = _lines(sys.stdin.buffer.read(), "standard input")
+    names: list[str] = [str(line) for line in range(len(captions))]
+    if ids is not None:
+        try:
+            names = _lines(ids.read_bytes(), str(ids))
+        except OSError as error:
+            raise VideoContrastError(f"cannot read --ids {ids}: {error.strerror or error}") from error
+        if len(names) != len(captions):
+            raise UsageError(f"--ids {ids} has {len(names)} lines, but {len(captions)} captions came in")
+    models = {name: tuple(model)} if model else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = _note  # type: ignore[assignment]
+        # An unknown name or profile is an error even where no caption comes in.
+        perturb_captions([], name, ids=[], seed=seed, profile=profile, models=models)
+        for first in range(0, len(captions), _LINES):
+            part = slice(first, first + _LINES)
+            done = perturb_captions(captions[part], name, ids=names[part], seed=seed, profile=profile, models=models)
+            sys.stdout.buffer.write("".join(caption + "\n" for caption in done).encode())
+            sys.stdout.buffer.flush()
+
+
+def _lines(content: bytes, where: str) -> list[str]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise VideoContrastError(f"{where} is not UTF-8 text in line {line}: convert it first") from error
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _note(message: object, *_: object) -> None:
+    print(f"note: {message}", file=sys.stderr)
+
+
+@command("perturb video", "video-contrast perturb video clip.mp4 noisy.mp4 --name gaussian_noise --severity 3")
+def video(
+    source: Annotated[Path, "a video file", Flag("IN")],
+    target: Annotated[Path, "the file to write, .mp4 (h264)", Flag("OUT")],
+    *,
+    name: Annotated[str, "one of `video-contrast list perturbations`, without 'visual:'"],
+    severity: Annotated[int, "1 to 5"],
+    seed: Seed = 0,
+    profile: Profile = "paper",
+    quality: Annotated[Literal["high", "lossless"], "of the file"] = "high",
+    start: Annotated[float | None, "seconds; from there on only"] = None,
+    end: Annotated[float | None, "seconds; up to there only"] = None,
+    video_id: Annotated[str | None, "names the random stream; IN without its suffix if absent"] = None,
+    clean: Annotated[Path | None, "also write the clip unperturbed, encoded the same way"] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a perturbed copy of a video (picture only, no sound)."""
+    from video_contrast.perturbations.video import perturb_clip
+    from video_contrast.perturbations.video.clip import resolve
+    from video_contrast.video import read_video, write_video
+
+    spec, _, _ = resolve(name, severity, profile)
+    for path in (target, clean):
+        if path is not None and path.exists() and path.samefile(source):
+            raise UsageError(f"OUT {path} is IN itself: give another file")
+    clip = read_video(source, start, end)
+    frames = perturb_clip(
+        clip.frames,
+        name,
+        severity,
+        seed=seed,
+        video_id=source.stem if video_id is None else video_id,
+        start=start,
+        end=end,
+        profile=profile,
+    )
+    write_video(target, frames, clip.fps, times=clip.times, quality=quality)
+    if clean is not None:
+        write_video(clean, clip.frames, clip.fps, times=clip.times, quality=quality)
+    if not quiet:
+        height, width = frames.shape[1:3]
+        print(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
+
+
+@command("perturb sheet", "video-contrast perturb sheet clip.mp4 sheet.png")
+def sheet(
+    source: Annotated[Path, "a video file", Flag("VIDEO")],
+    target: Annotated[Path, "the picture to write, .png", Flag("OUT")],
+    *,
+    seed: Seed = 0,
+    profile: Profile = "paper",
+    at: Annotated[float | None, "seconds; the frame to show, the middle one if absent"] = None,
+    width: Annotated[int, "of one tile, in pixels: 48 to 640"] = 192,
+) -> None:
+    """Draw all 18 perturbations at all 5 severities on one frame of a video."""
+    from video_contrast.perturbations.video.sheet import contact_sheet
+
+    if not 48 <= width <= 640:
+        raise UsageError(f"--width must be 48 to 640, not {width}")
+    contact_sheet(source, target, seed=seed, profile=profile, at=at, width=width)
+    print(f"{target}: 18 perturbations x 5 severities")

@@ -6,17 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.console import AsJson, Quiet, counted
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 
 
-def commands() -> list[Command]:
-    """The command `push`."""
-    return [Command("push", push, "video-contrast push sets/shapes me/shapes-contrast --private")]
-
-
+@command("push", "video-contrast push sets/shapes me/shapes-contrast --private")
 def push(
     folder: Annotated[Path, "a built set, or the directory of a finished run", Flag("DATASET")],
     repo: Annotated[str, "name on the Hub, USER/NAME"],

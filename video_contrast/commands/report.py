@@ -2,18 +2,12 @@
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, Quiet, bar
+from video_contrast.commands.command import command
+from video_contrast.console import AsJson, Quiet
 from video_contrast.options import Flag, GivenOptions, Option, options_of
-
-
-def commands() -> list[Command]:
-    """The command `report`."""
-    return [Command("report", report, "video-contrast report runs/temporal --output report.html", more=_page_options)]
 
 
 def _page_options() -> list[Option]:
@@ -22,6 +16,7 @@ def _page_options() -> list[Option]:
     return [option for option in options_of(write_report).values() if option.help]
 
 
+@command("report", "video-contrast report runs/temporal --output report.html", more=_page_options)
 def report(
     runs: Annotated[list[Path], "run directories, or folders of them"],
     *,
@@ -35,7 +30,7 @@ def report(
     """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
     from video_contrast.reports import write_report
 
-    page = write_report(runs, output, progress=None if quiet or as_json else _progress, **(options or {}))
+    page = write_report(runs, output, progress=not (quiet or as_json), **(options or {}))
     size = page.stat().st_size
     if as_json:
         print(json.dumps({"page": str(page), "bytes": size}))
@@ -43,7 +38,3 @@ def report(
         print(f"{page} ({size / 1e6:.1f} MB)")
     if size > 15e6 and output.suffix:
         print(f"{page}: over 15 MB, slow to open; report fewer runs in one file", file=sys.stderr)
-
-
-def _progress(items: Sequence[Any], label: str) -> Any:
-    return bar(items, desc=label, unit="clip")

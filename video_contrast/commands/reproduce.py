@@ -4,21 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.options import Flag, GivenOptions, Option, options_of
-
-
-def commands() -> list[Command]:
-    """The command `reproduce`."""
-    return [
-        Command(
-            "reproduce",
-            reproduce,
-            "video-contrast reproduce contrast_sets (the published tables alone; with --model and --video-root ours "
-            "beside them)",
-            more=_more_options,
-        )
-    ]
 
 
 def _more_options() -> list[Option]:
@@ -31,6 +18,13 @@ def _more_options() -> list[Option]:
     return own + [replace(of_score[name], panel="") for name in ("frames", "batch_size", "device", "dtype", "limit")]
 
 
+EXAMPLE = (
+    "video-contrast reproduce contrast_sets (the published tables alone; with --model and --video-root ours beside "
+    "them)"
+)
+
+
+@command("reproduce", EXAMPLE, more=_more_options)
 def reproduce(
     paper: Annotated[str, "contrast_sets, robustness or rcad"],
     *,

@@ -6,19 +6,12 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, names_in
-from video_contrast.commands.score_output import print_plan, summary
+from video_contrast.commands.command import command, names_in
+from video_contrast.commands.score_runs import print_plan, score_runs, summary
 from video_contrast.console import AsJson, Quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
-
-EXAMPLE = "video-contrast score --model temporal --dataset shapes --config verb_mc --output runs/t"
-
-
-def commands() -> list[Command]:
-    """The command `score`; the options of the model kinds are flags that its help does not show."""
-    return [Command("score", score, EXAMPLE, more=kind_options)]
 
 
 def kind_options() -> list[Option]:
@@ -32,6 +25,11 @@ def kind_options() -> list[Option]:
     ]
 
 
+@command(
+    "score",
+    "video-contrast score --model temporal --dataset shapes --config verb_mc --output runs/t",
+    more=kind_options,
+)
 def score(
     *,
     model: Annotated[
@@ -48,8 +46,6 @@ def score(
 ) -> None:
     """Score models on a set: accuracy by contrast, retrieval, robustness. Resumable; torchrun works."""
     if runs is not None or len(model or ()) > 1:
-        from video_contrast.commands.score_runs import score_runs
-
         shared = {"dataset": dataset, "config": names_in(config)}
         score_runs(model or (), runs, shared, request=request, quiet=quiet, as_json=as_json)
         return

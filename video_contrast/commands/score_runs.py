@@ -1,4 +1,4 @@
-"""`video-contrast score` with several models, or with a list of runs: one table at the end, and what failed."""
+"""What `video-contrast score` prints, and several runs of it: one table at the end, and what failed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from video_contrast.commands.score_output import print_plan, summary
 from video_contrast.console import print_json
 from video_contrast.errors import UsageError, VideoContrastError
+from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
 from video_contrast.runner.options import ScoreOptions
 from video_contrast.runner.run_list import read_run_list, run_requests
 
 if TYPE_CHECKING:
+    from video_contrast.runner.job import RunResult
     from video_contrast.runner.many import RunOutcome
 
 
@@ -96,3 +97,25 @@ def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
     metrics = {outcome.name: outcome.result.metrics["configs"] for outcome in outcomes if outcome.result is not None}
     if metrics:
         terminal.show(terminal.lines_of(metrics), list(metrics))
+
+
+def summary(result: RunResult) -> JsonObject:
+    """What `--json` prints: the metrics, and what has to be known about them."""
+    shown = ("model", "missing", "n_missing", "skipped", "notes", "counters")
+    record = {name: value for name, value in result.record.items() if name in shown}
+    return {"configs": result.metrics["configs"], "output": str(result.output), **record}
+
+
+def print_plan(result: RunResult) -> None:
+    """Prints what a dry run returns."""
+    skipped = result.record["skipped"]
+    for name, value in result.record.items():
+        if name == "skipped":
+            continue
+        shown = value
+        if isinstance(value, list):
+            first = ", ".join(value[:3])
+            shown = ", ".join(value) if len(value) <= 8 else f"{len(value)}: {first} ... {value[-1]} (all: --json)"
+        print(f"{name:34} {shown}")
+    for name, why in skipped.items():
+        print(f"left out: {name}: {why}")

@@ -3,19 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command
-from video_contrast.console import AsJson, print_json
+from video_contrast.commands.command import command
+from video_contrast.console import AsJson, Quiet, print_json
 
 
-def commands() -> list[Command]:
-    """The command `table`."""
-    return [Command("table", table, "video-contrast table runs/temporal runs/random")]
-
-
+@command("table", "video-contrast table runs/temporal runs/random")
 def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
@@ -31,6 +28,7 @@ def table(
         metrics.setdefault(model, {}).update(tasks)
     if as_json:
         print_json(metrics)
+    if as_json or quiet:
         return
     steps = terminal.steps_of(own) if not logs else {}
     if steps:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
-from video_contrast.commands.command import Command
-from video_contrast.console import counted
+from video_contrast.commands.command import command
+from video_contrast.console import Quiet, counted
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from video_contrast.teacher.run import TeachResult
 
 
-def commands() -> list[Command]:
-    """The command `teach`."""
-    return [Command("teach", teach, "video-contrast teach --demo --output teach")]
-
-
+@command("teach", "video-contrast teach --demo --output teach")
 def teach(
     *,
     model: Annotated[str, "Hub id, folder or packaged checkpoint", Flag(panel=DATA)] = "",
@@ -33,13 +29,15 @@ def teach(
     evaluate_on: Annotated[str | None, "set to test on, before and after; or none", Flag(panel=DATA)] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
+    quiet: Annotated[Quiet, Flag(short="-q", panel=DATA)] = False,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
     from video_contrast.teacher.gate import check_fallen, check_tolerance, table
 
     check_tolerance(tolerance)
     if demo:
-        _demo(request, {"model": model, "dataset": dataset, "dry_run": dry_run, "tolerance": tolerance is not None})
+        others = {"model": model, "dataset": dataset, "dry_run": dry_run, "tolerance": tolerance is not None}
+        _demo(request, others, quiet)
         return
     if not model or not dataset:
         raise UsageError("teach needs --model and --dataset (or --demo)")
@@ -51,25 +49,25 @@ def teach(
     from video_contrast.teacher.run import teach as run
 
     test = _test(dataset, evaluate_on)
-    result = run(model, dataset, request=request)
+    result = run(model, dataset, request=request, progress=not quiet)
     rows = [*result["validation"], *_scored(model, test, result, request)]
     if not result["main"]:
         return
     from video_contrast.files import write_json, write_text
 
-    print(_summary(result, request.output))
-    if not test.configs and evaluate_on != "none":
-        print(
-            f"no config of {dataset} has a test split here: the table is of validation clips alone (--evaluate-on SET)"
-        )
-    print(f"\n{table(rows)}\n")
+    if not quiet:
+        print(_summary(result, request.output))
+        if not test.configs and evaluate_on != "none":
+            print(f"no config of {dataset} has a test split here: the table is of validation clips alone "
+                  "(--evaluate-on SET)")  # fmt: skip
+        print(f"\n{table(rows)}\n")
     write_json(request.output / "before_after.json", rows)
     write_text(request.output / "before_after.md", table(rows) + "\n")
     if tolerance is not None:
         check_fallen(rows, tolerance)
 
 
-def _demo(request: TeachOptions, others: dict[str, object]) -> None:
+def _demo(request: TeachOptions, others: dict[str, object], quiet: bool) -> None:
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
@@ -77,7 +75,9 @@ def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     set_options += [name for name, value in others.items() if value]
     if flags := [f"--{name.replace('_', '-')}" for name in set_options]:
         raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
-    print(demo.table([demo.run(request.output, seed=request.seed)]))
+    metrics = demo.run(request.output, seed=request.seed, progress=not quiet)
+    if not quiet:
+        print(demo.table([metrics]))
 
 
 class _Test(NamedTuple):

@@ -5,20 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command
+from video_contrast.commands.command import command
 from video_contrast.options import Flag, GivenOptions, Option, options_of
-
-
-def commands() -> list[Command]:
-    """The command `tune-t5`."""
-    return [
-        Command(
-            "tune-t5",
-            tune_t5,
-            "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions",
-            more=_tuning_options,
-        )
-    ]
 
 
 def _tuning_options() -> Iterable[Option]:
@@ -27,6 +15,9 @@ def _tuning_options() -> Iterable[Option]:
     return options_of(Tuning).values()
 
 
+@command(
+    "tune-t5", "video-contrast tune-t5 train.csv --caption-column caption --output t5-captions", more=_tuning_options
+)
 def tune_t5(
     captions: Annotated[Path, "training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet"],
     *,

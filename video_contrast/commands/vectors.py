@@ -3,19 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-from video_contrast.commands.command import Command, CommandGroup
+from video_contrast.commands.command import command, group
 
 EXAMPLE = "video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz"
 
-
-def commands() -> list[Command | CommandGroup]:
-    """The group `vectors`."""
-    return [
-        CommandGroup("vectors", "Word vectors for the verb constraint `word_vectors`.", EXAMPLE),
-        Command("vectors shrink", shrink, EXAMPLE),
-    ]
+group("vectors", "Word vectors for the verb constraint `word_vectors`.", EXAMPLE)
 
 
+@command("vectors shrink", EXAMPLE)
 def shrink(
     source: Annotated[Path, "vectors in text format: a word and its numbers a line"],
     *,

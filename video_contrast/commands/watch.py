@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score import kind_options
 from video_contrast.console import Quiet
 from video_contrast.errors import UsageError, VideoContrastError
@@ -17,14 +17,10 @@ from video_contrast.runner.options import SCORED, WatchOptions
 if TYPE_CHECKING:
     from video_contrast.runner.many import RunOutcome
 
-EXAMPLE = "video-contrast watch training --dataset shapes --config verb_mc --output runs/t --once"
 
-
-def commands() -> list[Command]:
-    """The command `watch`; it takes the options of `score`."""
-    return [Command("watch", watch, EXAMPLE, more=kind_options)]
-
-
+@command(
+    "watch", "video-contrast watch training --dataset shapes --config verb_mc --output runs/t --once", more=kind_options
+)
 def watch(
     checkpoints: Annotated[Path, "folder of a training run, which holds checkpoint-N folders"],
     *,

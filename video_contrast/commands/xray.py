@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from video_contrast.commands.command import Command, names_in
+from video_contrast.commands.command import command, names_in
 from video_contrast.console import AsJson, Quiet, print_json
 from video_contrast.options import Configs, Device, Seed
 from video_contrast.reports.xray_sources import Against
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 _NOT_CUT = ("common_position", "large_language_model")  # blind models that refinement does not cut by
 
 
-def commands() -> list[Command]:
-    """The command `xray`."""
-    return [Command("xray", xray, "video-contrast xray sets/shapes --config antonym_mc")]
-
-
+@command("xray", "video-contrast xray sets/shapes --config antonym_mc")
 def xray(
     what: Annotated[
         list[str], "folders of sets, tables (json, jsonl, csv, tsv, parquet, xlsx), logs, or ids of the Hub"

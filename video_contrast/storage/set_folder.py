@@ -25,9 +25,10 @@ from video_contrast.row_parts import AnyRow
 from video_contrast.rows import Layout, MultipleChoiceRow, RetrievalRow, Row, layout_of, validate_rows
 from video_contrast.storage.plain_table import completed_rows
 from video_contrast.storage.set_records import SetRecord
+from video_contrast.storage.table_file import parquet_rows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 RECORD = "set.json"
 CARD = "README.md"
@@ -167,7 +168,7 @@ class SetFolder:
         """
         files = self.files(config, split)
         if files:
-            rows = [row for path in files for row in _read(path).to_pylist()]
+            rows = [row for path in files for row in parquet_rows(path)]
             return rows if self.is_built else completed_rows(rows, f"{self.path}, {config}, {split}")
         if self.is_built:
             raise UsageError(
@@ -275,14 +276,3 @@ def _explained(path: Path, *table: str) -> Iterator[None]:
 def table_path(config: str, split: str) -> str:
     """Where a build writes the table of a split, relative to the set's folder."""
     return f"{config}/{split}-00000-of-00001.parquet"
-
-
-def _read(path: Path) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        return pq.ParquetFile(path).read()
-    except (pa.ArrowException, OSError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error

@@ -102,20 +102,15 @@ def _zipped(path: Path, encoding: str, delimiter: str | None) -> TableFile:
             raise VideoContrastError(
                 f"{path}: holds {len(names)} tables ({', '.join(names[:5]) or 'none'}), not one: unpack it and name one"
             )
-        table = _parsed(
-            path,
-            Path(names[0]).suffix.lower(),
-            zip_member(archive, path, names[0]),
-            encoding=encoding,
-            delimiter=delimiter,
-        )
+        content = zip_member(archive, path, names[0])
+    table = _parsed(path, Path(names[0]).suffix.lower(), content, encoding=encoding, delimiter=delimiter)
     table.notes.insert(0, f"read {names[0]} of the zip")
     return table
 
 
 def _parsed(path: Path, suffix: str, data: bytes, *, encoding: str, delimiter: str | None) -> TableFile:
     if suffix == ".parquet":
-        table = TableFile(path, _parquet(path, data))
+        table = TableFile(path, parquet_rows(path, data))
     elif suffix == ".xlsx":
         table = TableFile(path, read_xlsx(path, data), first=2)
     elif suffix in (".csv", ".tsv"):
@@ -193,11 +188,14 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _parquet(path: Path, data: bytes) -> list[TableRow]:
+def parquet_rows(path: Path, data: bytes | None = None) -> list[TableRow]:
+    """The rows of a parquet file, or of its content where it has been read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(pa.BufferReader(data)).to_pylist()  # type: ignore[no-any-return]
+        # The file alone: a path within a set would be read as a partitioned one, with a column more.
+        source = path if data is None else pa.BufferReader(data)
+        return pq.ParquetFile(source).read().to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowException, OSError) as error:
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error

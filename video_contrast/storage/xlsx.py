@@ -22,10 +22,6 @@ TableRow = dict[str, Any]  # of a table of any format: column -> value as the fo
 def read_xlsx(path: Path, data: bytes) -> list[TableRow]:
     """The rows below the header, empty cells None.
 
-    Args:
-        path: of the file, for messages.
-        data: its content.
-
     Raises:
         VideoContrastError: not a workbook, a sheet that is too large, or a header with an empty or repeated name.
     """

@@ -3,8 +3,8 @@
 - `open`: regular files of video containers only; `BrokenVideo` and `DamagedVideo` say what is wrong.
 - `clock`: `index_of(path)` lists when each frame is shown; spans in seconds become frames by these times.
 - `sampling`: which frames of a clip are looked at, pure functions of times.
-- `decode`: exactly the wanted frames, from only the groups of pictures that hold them; `verify` decodes them all.
-- `whole`: `read_video`, a span as an array.
+- `decode`: exactly the wanted frames, from only the groups of pictures that hold them; `verify` decodes
+  them all, `read_video` returns a span as an array.
 - `write`: `write_video`, deterministic bytes.
 - `clip`: `Clip`, the one name of a span of a file, or of an edit: a list of `Segment`.
 - `timeline`: when an edited clip shows which source frame.
@@ -14,7 +14,7 @@
 
 from video_contrast.video.clip import Clip
 from video_contrast.video.clock import VideoIndex, frame_times, index_of
-from video_contrast.video.decode import Counter, decode, verify
+from video_contrast.video.decode import Counter, DecodedClip, decode, read_video, verify
 from video_contrast.video.footage import (
     EditedFootage,
     Footage,
@@ -27,7 +27,6 @@ from video_contrast.video.open import BrokenVideo, DamagedVideo
 from video_contrast.video.sampling import POLICIES, Policy, frame_indices, sampled_frames, span_frames
 from video_contrast.video.segments import Segment, pause, segments_of
 from video_contrast.video.timeline import Picture
-from video_contrast.video.whole import DecodedClip, read_video
 from video_contrast.video.write import Frames, Quality, as_frames, write_video
 
 __all__ = [

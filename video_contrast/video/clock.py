@@ -139,30 +139,23 @@ class _Packet:
     whole: bool
 
 
-@dataclass(frozen=True)
-class _Header:
-    """What a file says of itself; `promised` is its length in seconds, 0 if it does not say."""
-
-    rate: Fraction | None
-    base: Fraction
-    width: int
-    height: int
-    reorders: bool
-    timed: bool
-    seekable: bool
-    promised: float
-
-
 @lru_cache(maxsize=64)  # an hour of video is a list of 90,000 times
 def _index(path: str, size: int, changed: int) -> VideoIndex:
+    import av
+
     with opened(path) as (container, stream):
         packets, reached, fault = _packets(container, stream)
         fault = fault or (f"its end is missing: {cut}" if (cut := cut_short(path, container.format.name)) else "")
-        header = _header(container, stream)
+        names = set(container.format.name.split(","))
+        rate = stream.average_rate or stream.guessed_rate or stream.base_rate
+        base = stream.time_base or Fraction(1, 1000)
+        width, height = stream.codec_context.width, stream.codec_context.height
+        reorders = bool(stream.codec_context.has_b_frames)
+        promised = (container.duration or 0) / av.time_base if names & _PROMISING else 0.0
     if not packets:
         raise BrokenVideo(f"{path}: " + (f"damaged ({fault})" if fault else "holds no video frame"))
-    fps, base = float(header.rate or 0), header.base
-    if _trusted(path, packets, header):
+    fps = float(rate or 0)
+    if _trusted(path, packets, reorders=reorders, timed=bool(names & _TIMED)):
         shown = sorted(packets, key=lambda packet: packet.pts or 0)
         # What is shown before the first key frame lacks the pictures that it refers to: players leave it out.
         shown = shown[next((k for k, packet in enumerate(shown) if packet.key), 0) :]
@@ -175,14 +168,19 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         keys, stamps, last = (0,), np.zeros(0, np.int64), 0
         ticks = np.unique([packet.dts for packet in packets if packet.dts is not None])
         if len(ticks) != counted:
-            ticks, base = np.arange(counted), 1 / Fraction(header.rate or 25)
+            ticks, base = np.arange(counted), 1 / Fraction(rate or 25)
     times = (ticks - ticks[0]) * float(base)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     fps = fps or (1 / step if step else 25.0)
     end = float(times[-1]) + (float(last * base) or step or 1 / fps)
     longest = float(np.diff(times).max()) if len(times) > 1 else 0.0  # the last frame may be shown as long
     slack = max(_SLACK, 2.5 / fps, 1.5 * longest)
-    damage = _damage(header, packets, reached=reached, holds=f"{len(times)} frames ({end:.2f} s", slack=slack)
+    damage = ""
+    if promised - reached > slack:
+        holds = f"{len(times)} frames ({end:.2f} s of {promised:.2f} s)"
+        damage = f"the file stops in the middle, after {holds}; copy or download it again"
+    elif incomplete := sum(not packet.whole for packet in packets):
+        damage = f"{incomplete} of its packets are incomplete"
     return VideoIndex(
         path,
         times=times,
@@ -190,9 +188,9 @@ def _index(path: str, size: int, changed: int) -> VideoIndex:
         stamps=stamps,
         keys=keys,
         fps=fps,
-        width=header.width,
-        height=header.height,
-        seekable=header.seekable,
+        width=width,
+        height=height,
+        seekable="mpeg" not in names,
         damage=damage or fault,
     )
 
@@ -229,40 +227,14 @@ def _packets(container: AvContainer, stream: AvStream) -> tuple[list[_Packet], f
     return packets, reached, fault
 
 
-def _header(container: AvContainer, stream: AvStream) -> _Header:
-    import av
-
-    names = set(container.format.name.split(","))
-    says = bool(names & _PROMISING)
-    return _Header(
-        rate=stream.average_rate or stream.guessed_rate or stream.base_rate,
-        base=stream.time_base or Fraction(1, 1000),
-        width=stream.codec_context.width,
-        height=stream.codec_context.height,
-        reorders=bool(stream.codec_context.has_b_frames),
-        timed=bool(names & _TIMED),
-        seekable="mpeg" not in names,
-        promised=(container.duration or 0) / av.time_base if says else 0.0,
-    )
-
-
-def _damage(header: _Header, packets: Sequence[_Packet], reached: float, holds: str, slack: float) -> str:
-    """What is wrong with the file as a whole, as far as its packets tell."""
-    if header.promised - reached > slack:
-        return f"the file stops in the middle, after {holds} of {header.promised:.2f} s); copy or download it again"
-    if not all(packet.whole for packet in packets):
-        return f"{sum(not packet.whole for packet in packets)} of its packets are incomplete"
-    return ""
-
-
-def _trusted(path: str, packets: Sequence[_Packet], header: _Header) -> bool:
-    """Whether the packets' times are those of display."""
+def _trusted(path: str, packets: Sequence[_Packet], *, reorders: bool, timed: bool) -> bool:
+    """Whether the packets' times are those of display, where the codec reorders or the container stores these times."""
     stamps = [packet.pts for packet in packets if packet.pts is not None]
     if len(set(stamps)) != len(packets):
         return False
-    if not header.reorders:
+    if not reorders:
         return True
-    if not header.timed:
+    if not timed:
         return False
     if any(later < earlier for earlier, later in pairwise(stamps)):
         return True

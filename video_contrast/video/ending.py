@@ -12,12 +12,7 @@ _PADDING = 16  # bytes that writers of AVI files miscount
 
 
 def cut_short(path: str, container: str) -> str:
-    """Returns what is missing at the end of a file, or "" where nothing is or the container does not say.
-
-    Args:
-        path: the file.
-        container: the name of its demuxer.
-    """
+    """Returns what is missing at the end of a file, or "" where nothing is or the container does not say."""
     size = Path(path).stat().st_size
     with open(path, "rb") as handle:
         if container.startswith("mov"):

@@ -190,10 +190,6 @@ class EditedFootage:
 def footage_of(root: Path, clip: Clip) -> Footage | EditedFootage:
     """The footage of a clip.
 
-    Args:
-        root: the folder that its paths are relative to.
-        clip: a span of a file, or an edit.
-
     Raises:
         BrokenVideo: a file is missing or broken, or a span begins after its end.
     """

@@ -155,8 +155,7 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
     Raises:
         BrokenVideo: a segment begins after the end of its file.
     """
-    clocks = [_clock(*pair) for pair in zip(segments, indices, strict=True)]
-    shown = [_shown(*pair) for pair in zip(segments, clocks, strict=True)]
+    shown = [_shown(*pair) for pair in zip(segments, indices, strict=True)]
     seconds = [frames[-1].end for frames in shown]
     offsets = [0.0]
     for before, segment in zip(seconds, segments[1:], strict=False):
@@ -185,19 +184,14 @@ def timeline_of(segments: Sequence[Segment], indices: Sequence[VideoIndex | None
     )
 
 
-def _clock(segment: Segment, index: VideoIndex | None) -> tuple[npt.NDArray[np.float64], float, int]:
-    """The times of a segment's source frames, the end of the last, and the number of the first (-1: a pause)."""
+def _shown(segment: Segment, index: VideoIndex | None) -> list[_Shown]:
+    """The frames of a segment in the order and at the times at which it shows them; -1 are those of a pause."""
     if index is None:
         count = max(1, round(segment.seconds * PAUSE_RATE))
-        return np.arange(count) * segment.seconds / count, segment.seconds, -1
-    first, stop = index.span(segment.start, segment.end)
-    until = float(index.times[stop]) if stop < index.n_frames else index.end
-    return index.times[first:stop], until, first
-
-
-def _shown(segment: Segment, clock: tuple[npt.NDArray[np.float64], float, int]) -> list[_Shown]:
-    """The frames of a segment in the order and at the times at which it shows them."""
-    times, until, first = clock
+        times, until, first = np.arange(count) * segment.seconds / count, segment.seconds, -1
+    else:
+        first, stop = index.span(segment.start, segment.end)
+        times, until = index.times[first:stop], float(index.times[stop]) if stop < index.n_frames else index.end
     begin, end = segment.start, min(segment.end, until)
     length = (end - begin) / segment.speed
     borders = [0.0, *((float(time) - begin) / segment.speed for time in times[1:]), length]
