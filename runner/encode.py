@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.counts import Progress, RunCounts
 from video_contrast.runner.keys import Keys
-from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.kinds.maxsim import stacked
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.plan import Plan
@@ -96,7 +95,7 @@ class Encoding:
         for chunk in chunks:
             names: list[str] = []
             numbers: list[np.ndarray] = []
-            prepared: list[Any] = []
+            prepared: list[Prepared] = []
             rows: list[np.ndarray] = []
             for clip in chunk:
                 if not missing[clip]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
@@ -78,7 +77,7 @@ class Keys:
         return seeds.digest("text", FIRST_VERSION, text).hex()[:32]
 
 
-def _visual(visual: Visual, clip: Clip) -> tuple[Any, ...]:
+def _visual(visual: Visual, clip: Clip) -> tuple[seeds.Part, ...]:
     """What a view depends on besides the file, the span and the sampling.
 
     A clean view, its reversal and its middle frame do not depend on the video's name; random ones do.

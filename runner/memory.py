@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.counts import RunCounts
+from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.kinds.maxsim import stacked
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class Batcher:
         self.size = size
         self.counts = counts
 
-    def __call__(self, encode: Callable[[Sequence[Any]], np.ndarray], inputs: Sequence[Any]) -> np.ndarray:
+    def __call__(self, encode: Callable[[Sequence[Prepared]], np.ndarray], inputs: Sequence[Prepared]) -> np.ndarray:
         """Rows of `inputs` in batches of at most `size`: float32[len(inputs), D]."""
         rows: list[np.ndarray] = []
         begin = 0

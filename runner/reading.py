@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import numpy as np
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner.conditions import Visual
@@ -47,7 +49,7 @@ class ClipReader:
 
         def work(clip: Clip) -> Iterator[tuple[View, T]]:
             counter = Counter()
-            previous: Any = None
+            previous: np.ndarray | None = None
             try:
                 shown = views_of(
                     self.root, clip, views[clip], self.sampling, counter=counter,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from video_contrast.runner.counts import Progress
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.feed import feed
 from video_contrast.runner.frame_store import decoded
-from video_contrast.runner.kinds.base import ClipFrames, Encoder
+from video_contrast.runner.kinds.base import ClipFrames, Encoder, Prepared
 from video_contrast.runner.memory import Batcher
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.views import shown_numbers
@@ -148,7 +147,7 @@ def encode_frames(
     """
     batcher = Batcher(encoding.batch_size, encoding.counts)
 
-    def work(shard: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    def work(shard: Sequence[str]) -> Iterator[tuple[str, Prepared]]:
         for source, keys in _decoded_together(shared, shard):
             frames = [shared.places[key] for key in keys]
             try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from video_contrast import seeds
 from video_contrast.runner.conditions import Visual
 from video_contrast.runner.frame_store import AnyFootage, FrameStore, decoded
 from video_contrast.video import Clip, Counter, Policy, footage_of
+
+if TYPE_CHECKING:
+    from video_contrast.perturbations.video import VideoCondition
 
 BLANK_SIZE = 224
 
@@ -90,7 +93,7 @@ def views_of(
     if len(numbers):
         accept = sampling.accept_damaged
         pictures = decoded(clip, footage, numbers.tolist(), store, counter=counter, accept_damaged=accept)
-    former: tuple[Any, ...] | None = None
+    former: tuple[object, ...] | None = None
     for need in needs:
         first = footage.span[0]
         times = tuple((footage.times[first + need.shown] - footage.times[first]).tolist())
@@ -136,8 +139,7 @@ def _need(visual: Visual, clip: Clip, footage: AnyFootage, sampling: Sampling) -
         numbers = _control(visual, clip, numbers, footage.middle(numbers))
         return _Need(visual, shown, numbers, numbers[numbers >= 0])
     condition, origin, length = _condition(visual, footage)
-    key = {"video_id": clip.video_id, "start": clip.start, "end": clip.end}
-    needed = origin + condition.needed(numbers - origin, length, **key)
+    needed = origin + condition.needed(numbers - origin, length, video_id=clip.video_id, start=clip.start, end=clip.end)
     return _Need(visual, shown, needed if _acts(visual) == "temporal" else numbers, np.unique(needed))
 
 
@@ -148,7 +150,7 @@ def _seconds(footage: AnyFootage) -> float:
     return shown * (stop - first) / (stop - first - 1) if stop - first > 1 else 0.0
 
 
-def _condition(visual: Visual, footage: AnyFootage) -> tuple[Any, int, int]:
+def _condition(visual: Visual, footage: AnyFootage) -> tuple[VideoCondition, int, int]:
     """The condition, the frame of the file that its numbers begin at, and how many there are."""
     from video_contrast.perturbations.video import VideoCondition
 
@@ -168,7 +170,7 @@ def _control(visual: Visual, clip: Clip, numbers: np.ndarray, middle: int) -> np
     return numbers[stream.permutation(len(numbers))]
 
 
-def _coding(visual: Visual) -> tuple[Any, ...] | None:
+def _coding(visual: Visual) -> tuple[object, ...] | None:
     """What a codec does to a clip: severities past the largest quantiser do the same. None for all else."""
     if visual.name is None or visual.is_control or _acts(visual) != "codec":
         return None

@@ -24,7 +24,7 @@ UNREAD_SHOWN = 5  # clips left out that are named on the screen
 class TrainingMaterial:
     """What is learned from."""
 
-    data: TrainingData  # captions with their clips, and their tokens
+    splits: TrainingData  # captions with their clips, and their tokens
     counts: dict[str, dict[str, int]]  # of negatives, by split
     unread: dict[str, str]  # ids of clips that are left out, each with the reason
     encoded: dict[str, int]  # clips and captions that a frozen tower encoded now
@@ -89,8 +89,8 @@ def prepare(
                 pairs, part, tokens, folder / f"frozen-{name}", model=checkpoint.revision, progress=progress
             )
         encoded.update(now)
-    data = TrainingData(parts["train"], parts["validation"], tokens)
-    return TrainingMaterial(data, counts, unread, encoded=dict(encoded))
+    splits = TrainingData(parts["train"], parts["validation"], tokens)
+    return TrainingMaterial(splits, counts, unread, encoded=dict(encoded))
 
 
 def _part(

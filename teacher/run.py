@@ -117,11 +117,11 @@ def teach(
         Pairs(net.to(here.device), request.freeze), checkpoint, rows, request=request, recipe=recipe, frames=frames,
         say=print if show else None,
     )  # fmt: skip
-    stores = (material.data.train.store, material.data.validation.store)
+    stores = (material.splits.train.store, material.splits.validation.store)
     identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
     same_run(output, identity)  # again: only now it is known what the videos hold
     trained = train(
-        net, material.data, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
+        net, material.splits, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
         progress=show,
     )  # fmt: skip
     steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})

@@ -47,7 +47,7 @@ class TeachTrainer(Trainer):
     def __init__(
         self,
         pairs: Pairs,
-        data: TrainingData,
+        splits: TrainingData,
         *,
         options: TrainingOptions,
         arguments: TrainingArguments,
@@ -56,22 +56,22 @@ class TeachTrainer(Trainer):
     ) -> None:
         groups = parameter_groups(pairs.model, options.weight_decay, rates)
         optimizer = torch.optim.AdamW(groups, lr=rates["vision"], betas=(0.9, 0.98), eps=1e-6)
-        self.options, self.data = options, data
+        self.options, self.splits = options, splits
         self.first_epoch = epoch
         self.sums: dict[str, torch.Tensor] = {}
         super().__init__(
-            pairs.to(arguments.device), arguments, train_dataset=range(len(data.train.clips)),
-            eval_dataset=data.validation, optimizers=(optimizer, None),
+            pairs.to(arguments.device), arguments, train_dataset=range(len(splits.train.clips)),
+            eval_dataset=splits.validation, optimizers=(optimizer, None),
         )  # fmt: skip
 
     def get_train_dataloader(self) -> DataLoader:
         """The same batches for every process, of which `collate` takes the process's share."""
-        options, here, part = self.options, self.accelerator, self.data.train
+        options, here, part = self.options, self.accelerator, self.splits.train
 
         def share(picked: list[int]) -> dict[str, Batch]:
             device, count = here.device, here.num_processes
             return {
-                "batch": collate(part, picked, self.data.tokens, device, process=here.process_index, processes=count)
+                "batch": collate(part, picked, self.splits.tokens, device, process=here.process_index, processes=count)
             }
 
         batches = Batches(part.clips, part.groups, options.batch_size, epoch=self.first_epoch, seed=options.seed)
@@ -133,7 +133,7 @@ class TeachTrainer(Trainer):
     def measure(self) -> Measured:
         """The model, as it is now, on the validation clips."""
         with self.accelerator.autocast():
-            measured: Measured = measure(self.model, self.data.validation, self.data.tokens, self.options)
+            measured: Measured = measure(self.model, self.splits.validation, self.splits.tokens, self.options)
         return measured
 
     def evaluate(

@@ -42,7 +42,7 @@ class TrainResult(TrainedSteps):
 
 def train(
     model: TorchModel,
-    data: TrainingData,
+    splits: TrainingData,
     *,
     options: TrainingOptions,
     output: Path,
@@ -54,7 +54,7 @@ def train(
 
     Args:
         model: a dual encoder or X-CLIP, with adapters or without.
-        data: what to learn from, and what to stop by.
+        splits: what to learn from, and what to stop by.
         options: what the result depends on.
         output: the run's folder: `state` (checkpoints to resume from), `curves.csv`.
         report_to: a tracker that transformers knows.
@@ -71,12 +71,12 @@ def train(
     if options.gradient_checkpointing:
         pairs.save_memory()
     _choose_temperature(pairs, options)
-    steps = -(-len(data.train.clips) // options.batch_size)
+    steps = -(-len(splits.train.clips) // options.batch_size)
     total = options.epochs * -(-steps // options.accumulate)
     saved = saving.newest(output)
     trainer = TeachTrainer(
         pairs,
-        data,
+        splits,
         options=options,
         arguments=_arguments(options, output, total, report_to=report_to, progress=progress),
         rates=options.rates(lora=any("lora_" in name for name, _ in model.named_parameters())),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds.base import ClipFrames
@@ -47,7 +47,7 @@ class Prompt:
         return {name: tuple(value.shape) for name, value in self.inputs.items() if hasattr(value, "shape")}
 
     @property
-    def geometry(self) -> tuple[Any, ...]:
+    def geometry(self) -> tuple[object, ...]:
         """Shapes and grids of the pixels: what a model's positions depend on besides the number of tokens."""
         return tuple(
             (name, tuple(value.flatten().tolist()) if "grid" in name else tuple(value.shape))
@@ -56,7 +56,7 @@ class Prompt:
         )
 
 
-def template_of(processor: Processor) -> Any:
+def template_of(processor: Processor) -> object:
     """The chat template of a processor or of its tokenizer.
 
     Raises:

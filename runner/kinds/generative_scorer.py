@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class GenerativeScorer(PairScorer):
         self.counters: Counter[str] = Counter()
         self.together = self.options.scoring == "letter"
         self.rendered = ""
-        self._shares: dict[Any, bool] = {}  # by the geometry of the pixels
+        self._shares: dict[tuple[object, ...], bool] = {}  # by the geometry of the pixels
         self._largest_gap = 0.0
         self._unconditional: dict[tuple[str, str], float] = {}
 

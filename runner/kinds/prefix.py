@@ -63,7 +63,7 @@ class Prefix:
         arguments = {name: value[:, :length] if name in PER_TOKEN else value for name, value in inputs.items()}
         with torch.inference_mode():
             positions = _positions(model, inputs)
-            self._next: Any = None
+            self._next: Tensor = None
             if positions is not None:
                 arguments["position_ids"] = positions[..., :length]
                 self._next = (

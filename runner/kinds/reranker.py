@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from video_contrast.runner.kinds.sentence import (
     saved_prompt,
 )
 from video_contrast.runner.kinds.video_metadata import metadata_of
+from video_contrast.untyped import TorchModel
 
 
 class RerankerScorer(PairScorer):
@@ -34,7 +34,7 @@ class RerankerScorer(PairScorer):
         VideoContrastError: the reranker does not take video. (On such a model a video would be read as text.)
     """
 
-    def __init__(self, encoder: Any, batch_size: int = 8, *, prompt_text: str = "") -> None:
+    def __init__(self, encoder: TorchModel, batch_size: int = 8, *, prompt_text: str = "") -> None:
         modalities = list(getattr(encoder, "modalities", ["text"]))
         if "video" not in modalities:
             raise VideoContrastError(f"this reranker takes {', '.join(modalities)}, not video")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -139,7 +138,7 @@ class SentenceEncoder(SentenceModel, DualEncoder):
         return unit_rows(np.concatenate(self._queries(texts))).astype(np.float32)
 
 
-def rendered(model: TorchModel, content: Any, prompt: str, **more: Any) -> JsonObject:
+def rendered(model: TorchModel, content: object, prompt: str, **more: object) -> JsonObject:
     """What a model of sentence-transformers makes of one input: the prompt with its hash, tokens, shapes, times.
 
     Args:

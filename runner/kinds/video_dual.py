@@ -7,8 +7,7 @@ PE-Video's `get_*_features` are out of reach in transformers 5, so neither is us
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -124,7 +123,7 @@ def canonical(text: str) -> str:
     return " ".join(spaced.lower().split()) + "."
 
 
-def _pixels(method: Any) -> str:
+def _pixels(method: Callable[..., object]) -> str:
     """Under which name a model takes its clips, float32[N, T, 3, H, W]."""
     import inspect
 
