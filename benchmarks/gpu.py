@@ -17,7 +17,7 @@ import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,21 @@ import numpy as np
 import torch
 from parts.clips import drifting, retrieval_set
 from parts.clock import in_turn
+from parts.loop import load
+from parts.standins import clip_model
 from parts.throughput import throughput
 from shared_prefix import SharedPrefix
 
 from video_contrast.perturbations.video import perturb_clip
 from video_contrast.perturbations.video.torch_kernels import EXACT, KERNELS
 from video_contrast.runner.kinds.base import ClipFrames
-from video_contrast.runner.kinds.dual_encoder import ImageTextEncoder
 from video_contrast.runner.kinds.loading import unit
 from video_contrast.seeds import NoiseStreams
+from video_contrast.untyped import TorchModel
 from video_contrast.video import decode, frame_indices, read_video, write_video
 
-SIZES = {  # hidden, layers, heads, patch of the vision tower; hidden of the text tower
-    "ViT-B/32": (768, 12, 12, 32, 512),
-    "ViT-L/14": (1024, 24, 16, 14, 768),
-}
-SMALL = {"ViT-small/16": (64, 2, 2, 16, 32)}
+MODELS = {"ViT-B/32": "clip-b32", "ViT-L/14": "clip-l14"}
+SMALL = {"ViT-small/16": "clip-small"}
 FRAMES = 8
 
 
@@ -62,8 +61,10 @@ def main() -> None:
         sets = make_sets(folder, files)
         workers = 1 if options.small else options.workers
         halves = [] if options.one_process else sets[1:]
-        encoders(options.device, sets[0], halves, small=options.small, rounds=rounds, workers=workers)
-        precision(options.device, files, small=options.small)
+        names = SMALL if options.small else MODELS
+        models = {name: str(clip_model(folder, size)) for name, size in names.items()}
+        encoders(options.device, sets[0], halves, models=models, rounds=rounds, workers=workers)
+        precision(options.device, files, models)
         nvdec(options.device, files)
     prefix(options.device, small=options.small, rounds=rounds)
     kernels(options.device, rounds=rounds, size=32 if options.small else 224)
@@ -110,28 +111,9 @@ def rate(count: float, seconds: Sequence[float]) -> str:
     return f"{count / statistics.median(seconds):.1f} [{count / max(seconds):.1f}, {count / min(seconds):.1f}]"
 
 
-def clip_model(name: str, device: str, dtype: torch.dtype = torch.float32) -> ImageTextEncoder:
-    """An encoder of the real class with random weights."""
-    import transformers as t
-    from tokenizers import Tokenizer, models
-
-    hidden, layers, heads, patch, text = (SIZES | SMALL)[name]
-    tower = {"num_hidden_layers": min(layers, 12), "num_attention_heads": 8 if text > 64 else 2}
-    config = t.CLIPConfig(
-        text_config={"hidden_size": text, "intermediate_size": 4 * text, "vocab_size": 49408, **tower},
-        vision_config={
-            "hidden_size": hidden, "intermediate_size": 4 * hidden, "num_hidden_layers": layers,
-            "num_attention_heads": heads, "patch_size": patch, "image_size": 224,
-        },
-        projection_dim=text,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    model = t.CLIPModel(config).to(device, dtype).eval()
-    tokens = t.PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer(models.WordLevel({"<unk>": 0, "<pad>": 1}, unk_token="<unk>")), pad_token="<pad>"
-    )
-    images = t.CLIPImageProcessorPil(size={"shortest_edge": 224}, crop_size={"height": 224, "width": 224})
-    return ImageTextEncoder(model, t.CLIPProcessor(image_processor=images, tokenizer=tokens))
+def encoder(model: str, device: str, dtype: str = "float32") -> TorchModel:
+    """A checkpoint as the runner loads it."""
+    return load(model, FRAMES, device, dtype)[0]
 
 
 def memory(device: str) -> str:
@@ -143,50 +125,52 @@ def memory(device: str) -> str:
     return f"{peak:.1f}"
 
 
-def encoders(device: str, folder: Path, halves: Sequence[Path], *, small: bool, rounds: int, workers: int) -> None:
+def encoders(
+    device: str, folder: Path, halves: Sequence[Path], *, models: Mapping[str, str], rounds: int, workers: int
+) -> None:
     """Prints clips a second of decoding, of the model, and of the engine with both."""
     count = len(list(folder.glob("*.mp4")))
     print(f"\n## {count} clips, {FRAMES} frames, {workers} decoding threads, {device}\n")
     print("| model | decode only | model only | together | over the slower | two processes | peak GB |")
     print("|---|---|---|---|---|---|---|")
-    for name in SMALL if small else SIZES:
+    for name, model in models.items():
         memory(device)
-        spent = throughput(clip_model(name, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+        spent = throughput(encoder(model, device), folder, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
         share = statistics.median(spent["together"]) / min(
             statistics.median(spent["decode"]), statistics.median(spent["model"])
         )
         cells = [f"{statistics.median(v):.1f} [{min(v):.1f}, {max(v):.1f}]" for v in spent.values()]
         peak = memory(device)
-        both = two_processes(name, device, halves, rounds=rounds, workers=max(1, workers // 2)) if halves else None
+        both = two_processes(model, device, halves, rounds=rounds, workers=max(1, workers // 2)) if halves else None
         print(f"| {name} | {' | '.join(cells)} | {share:.2f} | {both or '-'} | {peak} |", flush=True)
 
 
-def two_processes(name: str, device: str, halves: Sequence[Path], *, rounds: int, workers: int) -> float:
+def two_processes(model: str, device: str, halves: Sequence[Path], *, rounds: int, workers: int) -> float:
     """Clips a second of two processes on one device together, half of the clips each."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(2) as pool:
-        jobs = [(name, device, half, rounds, workers) for half in halves]
+        jobs = [(model, device, half, rounds, workers) for half in halves]
         return round(sum(pool.map(one_process, jobs, chunksize=1)), 1)
 
 
 def one_process(job: tuple[str, str, Path, int, int]) -> float:
     """Clips a second of the engine in one of several processes."""
-    name, device, half, rounds, workers = job
-    spent = throughput(clip_model(name, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
+    model, device, half, rounds, workers = job
+    spent = throughput(encoder(model, device), half, frames=FRAMES, batch=32, workers=workers, rounds=rounds)
     return statistics.median(spent["together"])
 
 
-def precision(device: str, files: Sequence[Path], *, small: bool) -> None:
+def precision(device: str, files: Sequence[Path], models: Mapping[str, str]) -> None:
     """Prints how far bf16 scores are from fp32 ones, and how many ranks differ."""
     print("\n| model | largest difference of a cosine, bf16 | clips whose ranking of 32 texts changes |\n|---|---|---|")
     texts = torch.nn.functional.normalize(torch.randn(32, 4096, generator=torch.Generator().manual_seed(0)), dim=1)
-    for name in SMALL if small else SIZES:
+    for name, path in models.items():
         rows = {}
-        for dtype in (torch.float32, torch.bfloat16):
-            model = clip_model(name, device, dtype)
-            prepared = [model.prepare(ClipFrames(frames_of(path))) for path in files]
+        for dtype in ("float32", "bfloat16"):
+            model = encoder(path, device, dtype)
+            prepared = [model.prepare(ClipFrames(frames_of(file))) for file in files]
             rows[dtype] = model.encode_prepared(prepared)
-        directions = unit(texts[:, : rows[torch.float32].shape[1]]).numpy()
+        directions = unit(texts[:, : rows["float32"].shape[1]]).numpy()
         full, half = (own @ directions.T for own in rows.values())
         changed = int((full.argsort(1) != half.argsort(1)).any(1).sum())
         print(f"| {name} | {np.abs(full - half).max():.1e} | {changed} of {len(full)} |", flush=True)

@@ -62,8 +62,8 @@ def negatives(world: Path, output: Path, count: int) -> Path:
 def described(pairs: Any) -> Any:
     """The pairs as examples of descriptions: every caption once."""
     first: dict[tuple[str, str], int] = {}
-    for number, (chosen, videos) in enumerate(zip(pairs["chosen"], pairs["videos"], strict=True)):
-        first.setdefault((videos[0], chosen[0]["content"]), number)
+    for number, (preferred, videos) in enumerate(zip(pairs["chosen"], pairs["videos"], strict=True)):
+        first.setdefault((videos[0], preferred[0]["content"]), number)
     distinct = pairs.select(sorted(first.values())).rename_column("chosen", "completion")
     return distinct.remove_columns(["rejected", "videos", "kind", "id"])
 
@@ -105,7 +105,7 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequ
         contrasts = negatives(world, output / "negatives", 2)
         export_preferences(contrasts, output=pairs, format_="dpo", frames=frames, video_root=world)
     rows = datasets.load_dataset(str(pairs), split="train")
-    texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(chosen[0]["content"] for chosen in rows["chosen"])]
+    texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(preferred[0]["content"] for preferred in rows["chosen"])]
     compared: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for seed in seeds:
         folders = {name: output / f"{name}-{seed}" for name in ("random", "described", *ARMS)}

@@ -122,24 +122,42 @@ def _vectors(folder: Path) -> None:
     (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+# name -> sizes of the text tower and of the vision tower that are not those of `CLIPConfig`, and the shared width
+CLIPS: dict[str, tuple[dict[str, int], dict[str, int], int]] = {
+    "clip-b32": ({}, {}, 512),
+    "clip-l14": (
+        {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12},
+        {
+            "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
+            "patch_size": 14,
+        },
+        768,
+    ),
+    "clip-small": (
+        {"hidden_size": 32, "intermediate_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2},
+        {
+            "hidden_size": 64, "intermediate_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
+            "patch_size": 16,
+        },
+        32,
+    ),
+}  # fmt: skip
+
+
 def clip_model(folder: Path, name: str) -> Path:
-    """A CLIP of full size with random weights: "clip-b32" is `CLIPConfig()`, "clip-l14" has ViT-L/14's sizes."""
+    """A CLIP with random weights: "clip-b32" and "clip-l14" have the sizes of ViT-B/32 and ViT-L/14."""
     import torch
-    from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, CLIPProcessor
+    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPProcessor
 
     target = folder / name
     if (target / "processor_config.json").exists():
         return target
     words = tokenizer(target)
-    text: dict[str, int] = {"eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id, "bos_token_id": 0}
-    vision: dict[str, int] = {}
-    if name == "clip-l14":
-        text |= {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}
-        vision |= {"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24}
-        vision |= {"patch_size": 14}
+    text, vision, width = CLIPS[name]
+    text = text | {"eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id, "bos_token_id": 0}
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=768 if vision else 512))
+        model = CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=width))
     model.save_pretrained(target)
-    CLIPProcessor(CLIPImageProcessor(), words).save_pretrained(target)
+    CLIPProcessor(CLIPImageProcessorPil(), words).save_pretrained(target)
     return target
