@@ -40,6 +40,8 @@ class StoredVectors:
         from video_contrast.runner.conditions import Visual
         from video_contrast.video import Clip
 
+        if self._store is None:  # of a model without embeddings, which may have opened no video
+            return None
         visual = Visual.from_record(self._record["conditions"][condition]["visual"])
         return self._rows([self._keys.video(Clip.of(row), visual) for row in rows])
 

@@ -121,6 +121,12 @@ def test_rcad_gives_its_own_ranks_and_the_released_convention(feint: tuple[Path,
     assert released_rcad(tmp_path / "rcad_msrvtt", rows, "rcad_msrvtt") is None
 
 
+def test_rcad_of_a_model_that_opens_no_video(feint: tuple[Path, Path], tmp_path: Path) -> None:
+    video_contrast.score("blind", feint[0], "rcad_msrvtt", output=tmp_path, progress=False)
+    rows = open_set(feint[0]).choice_rows("rcad_msrvtt", "test")
+    assert released_rcad(tmp_path, rows, "rcad_msrvtt") is None
+
+
 @pytest.fixture
 def annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """MSR-VTT's annotation files, in small, in a folder above that of the videos."""
