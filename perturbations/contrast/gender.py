@@ -65,14 +65,13 @@ _PAIRS = """
 _NO_PLURAL = ("masculine", "feminine", *TITLES)
 
 
-def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[Token] | None = None) -> Edit | None:
+def swap(caption: str, rng: Generator, extended: bool = False) -> Edit | None:
     """The caption with one gendered noun swapped and its pronouns with it; None where no noun can be.
 
     Args:
         caption: any text. Only whole words match: "man" not in "woman", "manly", "man-made" or "batman".
         rng: chooses the noun where there are several, and its counterpart where there are several.
         extended: use a list of some 70 more pairs (father, actress, cowboys ...) beside the paper's Table 6.
-        tokens: the caption's tokens, if the caller has tagged it; only read where "her" needs its role.
 
     >>> import numpy as np
     >>> swap("A woman is pushing her stroller", np.random.default_rng(0)).text
@@ -80,7 +79,7 @@ def swap(caption: str, rng: Generator, extended: bool = False, *, tokens: list[T
     >>> swap("a man and a woman", np.random.default_rng(0)) is None
     True
     """
-    edit = _swap(caption, rng, extended, tokens)
+    edit = _swap(caption, rng, extended, None)
     return edit if isinstance(edit, Edit) else None
 
 

@@ -23,17 +23,8 @@ _BARE = ("NN", "NNS", "NNP", "NNPS", "JJ", "UH", "RB", "IN")
 _BE = ("is", "are", "was", "were", "be", "been", "am", "'re", "'s", "s")
 _NEVER_VERBS = ("video", "videos", "nose", "noses")  # of a caption
 _PLURAL = ("people", "men", "women", "children", "they", "we", "you", "i")
-_ADJECTIVES = (
-    "interesting",
-    "boring",
-    "amazing",
-    "exciting",
-    "missing",
-    "charming",
-    "willing",
-    "king",
-    "ring",
-    "string",
+_ADJECTIVES = frozenset(
+    "interesting boring amazing exciting missing charming willing king ring string".split()  # noqa: SIM905
 )
 _BEFORE_GERUNDS = ("start", "stop", "begin", "keep", "continue", "finish", "enjoy")
 _OFTEN_NOUNS = tuple(

@@ -73,8 +73,8 @@ class WordNet:
         offsets = self._offsets[part].get(lemma)
         if offsets is None:
             return ()
-        data = self._files[f"data.{FILES[part]}"]
-        return tuple(_sense(data, int(offset)) for offset in offsets.split())
+        senses = self._files[f"data.{FILES[part]}"]
+        return tuple(_sense(senses, int(offset)) for offset in offsets.split())
 
 
 def _index(content: bytes) -> dict[str, str]:
@@ -88,8 +88,8 @@ def _index(content: bytes) -> dict[str, str]:
     return table
 
 
-def _sense(data: bytes, offset: int) -> Sense:
-    line = data[offset : data.index(b"\n", offset)].decode("ascii")
+def _sense(senses: bytes, offset: int) -> Sense:
+    line = senses[offset : senses.index(b"\n", offset)].decode("ascii")
     fields = line.partition(" | ")[0].split()
     count = int(fields[3], 16)
     words = [fields[4 + 2 * n].partition("(")[0] for n in range(count)]  # "(p)" marks where an adjective stands

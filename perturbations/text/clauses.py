@@ -10,18 +10,7 @@ _BETWEEN = ("RB", "RBR", "RBS")
 _PRONOUNS_PLURAL = frozenset(("they", "we", "you", "i", "these", "those"))
 # Uncountable nouns that end as plurals do.
 UNCOUNTED = frozenset(
-    (
-        "gymnastics",
-        "aerobics",
-        "acrobatics",
-        "athletics",
-        "physics",
-        "mathematics",
-        "politics",
-        "news",
-        "broccoli",
-        "lens",
-    )
+    "gymnastics aerobics acrobatics athletics physics mathematics politics news broccoli lens".split()  # noqa: SIM905
 )
 _QUESTION = frozenset(("what", "who", "where", "when", "why", "how", "which", "whose", "whom"))
 

@@ -20,18 +20,23 @@ Frames = npt.NDArray[np.uint8]
 GROUP = 12  # FFmpeg's default distance of key frames, as in the release
 LARGEST_QUANTISER = 31
 _RISING = {"quantisers": (6, 12, 18, 24, 31)}
+# perturbation -> FFmpeg encoder and the paper's quantisers (appendix A.1)
+CODECS: dict[str, tuple[str, Sequence[int]]] = {
+    "codec1": ("mpeg2video", (20, 40, 60, 80, 100)),
+    "codec2": ("mpeg4", (15, 30, 45, 60, 75)),
+}
 
 
 @video_perturbation("codec1", category="Digital", acts="codec", profiles={"monotone": _RISING})
-def codec1(frames: Frames, severity: int, quantisers: Sequence[int] = (20, 40, 60, 80, 100)) -> Frames:
+def codec1(frames: Frames, severity: int, quantisers: Sequence[int] = CODECS["codec1"][1]) -> Frames:
     """MPEG-2 video at quantiser 20, then 31 (the paper's MPEG1: qscale 20 40 60 80 100; appendix A.1)."""
-    return _through(frames, "mpeg2video", quantisers[severity - 1])
+    return _through(frames, CODECS["codec1"][0], quantisers[severity - 1])
 
 
 @video_perturbation("codec2", category="Digital", acts="codec", profiles={"monotone": _RISING})
-def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = (15, 30, 45, 60, 75)) -> Frames:
+def codec2(frames: Frames, severity: int, quantisers: Sequence[int] = CODECS["codec2"][1]) -> Frames:
     """MPEG-4 at quantiser 15, 30, then 31 (the paper's MPEG2: qscale 15 30 45 60 75; appendix A.1)."""
-    return _through(frames, "mpeg4", quantisers[severity - 1])
+    return _through(frames, CODECS["codec2"][0], quantisers[severity - 1])
 
 
 def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") -> tuple[str, int]:
@@ -46,11 +51,8 @@ def codec_and_quantiser(spec: VideoSpec, severity: int, profile: str = "paper") 
     >>> codec_and_quantiser(video_spec("codec1"), 2)
     ('mpeg2video', 31)
     """
-    import inspect
-
-    stated = spec.profiles.get(profile, {}).get("quantisers")
-    quantisers = stated or inspect.signature(spec.function).parameters["quantisers"].default
-    encoder = {"codec1": "mpeg2video", "codec2": "mpeg4"}[spec.name]
+    encoder, paper = CODECS[spec.name]
+    quantisers = spec.profiles.get(profile, {}).get("quantisers", paper)
     return encoder, min(quantisers[severity - 1], LARGEST_QUANTISER)
 
 

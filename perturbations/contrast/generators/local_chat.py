@@ -11,6 +11,8 @@ from video_contrast.perturbations.contrast.batches import by_length
 from video_contrast.perturbations.pretrained import device_of, load
 from video_contrast.untyped import Tokenizer, TorchModel
 
+_BATCH_TOKENS = 16_384
+
 
 class Chat(Protocol):
     """Answers conversations: `ChatModel` for an endpoint, `ChatPool` for several, `LocalChat` for a model here."""
@@ -31,7 +33,7 @@ class LocalChat:
     Args:
         model: a Hub id or folder.
         store: where answers are kept; a stored answer is not asked for again.
-        max_new_tokens, batch_tokens, device: of the generation.
+        max_new_tokens, device: of the generation.
     """
 
     def __init__(
@@ -40,14 +42,13 @@ class LocalChat:
         *,
         store: AnswerStore | None = None,
         max_new_tokens: int = 200,
-        batch_tokens: int = 16_384,
         device: str = "auto",
     ) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.model, self.cost = model, Cost()
         self._store = store if store is not None else AnswerStore(None)
-        self._max_new_tokens, self._budget, self._device = max_new_tokens, batch_tokens, device_of(device)
+        self._max_new_tokens, self._device = max_new_tokens, device_of(device)
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator llm", padding_side="left")
         if self._tokenizer.chat_template is None:
             raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
@@ -67,7 +68,7 @@ class LocalChat:
             for _, messages in pending
         ]
         lengths = [len(self._tokenizer(prompt, add_special_tokens=False)["input_ids"]) for prompt in prompts]
-        for batch in by_length(lengths, self._budget):
+        for batch in by_length(lengths, _BATCH_TOKENS):
             for n, text in zip(batch, self._generate([prompts[n] for n in batch]), strict=True):
                 self._store.put(pending[n][0], {"text": text})
             self.cost.requests += len(batch)

@@ -68,24 +68,24 @@ def choose(
     stream(seed, "frames-choose", purpose).shuffle(order)
     many = quality != "high" and sum(map(len, options.values())) > _MANY.get(purpose, inf) * len(options)
     state = _Balance(words, {n: cost * _LESS if many else cost for n, cost in _GRAMS[purpose].items()})
-    taken: dict[str, _Option] = {}
+    picks: dict[str, _Option] = {}
     for clip in order:
-        taken[clip] = state.best(options[clip])
-        state.add(taken[clip], 1)
+        picks[clip] = state.best(options[clip])
+        state.add(picks[clip], 1)
     for _ in range(SWEEPS):
         changed = 0
-        state.hear(options, taken)
+        state.hear(options, picks)
         for clip in order:
             if len(options[clip]) == 1:
                 continue
-            state.add(taken[clip], -1)
+            state.add(picks[clip], -1)
             best = state.best(options[clip])
-            changed += best is not taken[clip]
-            taken[clip] = best
+            changed += best is not picks[clip]
+            picks[clip] = best
             state.add(best, 1)
         if not changed:
             break
-    return {clip: taken[clip].proposal for clip in options}
+    return {clip: picks[clip].proposal for clip in options}
 
 
 def even(by_clip: Mapping[str, Proposal]) -> dict[str, Proposal]:
@@ -153,15 +153,15 @@ class _Balance:
         self._items += times
         self._words += times * option.words
 
-    def hear(self, options: Mapping[str, Sequence[_Option]], taken: Mapping[str, _Option]) -> None:
+    def hear(self, options: Mapping[str, Sequence[_Option]], picks: Mapping[str, _Option]) -> None:
         """Has a model of the chosen captions say of every option whether its contrast is likelier."""
-        model = _OwnWords(taken[clip].proposal.caption for clip in options)
+        model = _OwnWords(picks[clip].proposal.caption for clip in options)
         for clip, listed in options.items():
-            own = taken[clip].proposal.caption
+            own = picks[clip].proposal.caption
             for option in listed:
                 text, caption = option.proposal.text, option.proposal.caption
                 self._own[id(option)] = _sign(model.mean(text, own) - model.mean(caption, own))
-        self._own_sum = sum(self._own[id(option)] for option in taken.values())
+        self._own_sum = sum(self._own[id(option)] for option in picks.values())
 
     def best(self, options: Sequence[_Option]) -> _Option:
         """The option of the least cost; the first of equals."""

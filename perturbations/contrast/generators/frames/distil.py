@@ -36,30 +36,26 @@ LEAST = {
 Videos = Sequence[tuple[str, Sequence[str]]]
 
 
-def distil(
-    videos: Videos, *, source: str, parser: str = "auto", cache: str | os.PathLike[str] | None = None
-) -> FrameCounts:
+def distil(videos: Videos, *, source: str, cache: str | os.PathLike[str] | None = None) -> FrameCounts:
     """Returns the counts of (category, captions) videos, rare entries still in.
 
     Args:
         videos: training videos only.
         source: what the counts say of where they come from.
-        parser, cache: as of `parse.parse`.
+        cache: as of `parse.parse`.
 
     Raises:
         VideoContrastError: no parser is installed; counts by tags alone are too coarse to ship.
     """
-    if resolve(parser) == SHALLOW:
+    if resolve() == SHALLOW:
         raise VideoContrastError("counts are made with a parser: python -m spacy download en_core_web_sm")
-    return count(_readings(videos, parser, cache), source=source)
+    return count(_readings(videos, cache), source=source)
 
 
-def _readings(
-    videos: Videos, parser: str, cache: str | os.PathLike[str] | None
-) -> Iterator[tuple[str, Sequence[Reading]]]:
+def _readings(videos: Videos, cache: str | os.PathLike[str] | None) -> Iterator[tuple[str, Sequence[Reading]]]:
     for first in range(0, len(videos), 1000):
         part = videos[first : first + 1000]
-        known = read([text for _, texts in part for text in texts], parser=parser, cache=cache)
+        known = read([text for _, texts in part for text in texts], cache=cache)
         for category, texts in part:
             yield category, [known[text] for text in texts]
 

@@ -20,7 +20,13 @@ from video_contrast.perturbations.contrast.generators.frames.english import requ
 from video_contrast.perturbations.contrast.generators.frames.objects import ObjectProposals
 from video_contrast.perturbations.contrast.generators.frames.parse import parser_name, version_note
 from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
-from video_contrast.perturbations.contrast.generators.frames.quality import QUALITIES, Quality, kept, score, threshold
+from video_contrast.perturbations.contrast.generators.frames.quality import (
+    QUALITIES,
+    Quality,
+    reaching,
+    score,
+    threshold,
+)
 from video_contrast.perturbations.contrast.generators.frames.reading import ReadClip, read
 from video_contrast.perturbations.contrast.generators.frames.resource import shipped
 from video_contrast.perturbations.contrast.generators.frames.verbs import VerbProposals
@@ -79,7 +85,7 @@ class ProposedContrasts:
     def at(self, quality: Quality) -> "ProposedContrasts":
         """The same proposals at a stricter quality; clips that fall out are explained."""
         limit = threshold(self.kind, quality)
-        stricter = {clip: kept(items, self.kind, quality) for clip, items in self.proposals.items()}
+        stricter = {clip: reaching(items, self.kind, quality) for clip, items in self.proposals.items()}
         missing = dict(self.missing)
         for clip, items in stricter.items():
             if not items:
@@ -192,7 +198,7 @@ def propose(
             proposals, refused = generator.propose(clip)
             proposed.reasons.update(refused.reasons)
             ranked = _ranked(proposals, kind)
-            good = kept(ranked, kind, quality)
+            good = reaching(ranked, kind, quality)
             if good:
                 proposed.proposals[clip.id] = good
             elif ranked:

@@ -113,8 +113,8 @@ def _codes(captions: Sequence[str], parser: str) -> list[str]:
     encoded = []
     for caption, doc in zip(captions, _model(parser).pipe(texts, batch_size=_BATCH), strict=True):
         end = len(caption)
-        kept = [token for token in doc if token.idx < end and not token.is_space]
-        place = {token.i: n for n, token in enumerate(kept)}
+        inside = [token for token in doc if token.idx < end and not token.is_space]
+        place = {token.i: n for n, token in enumerate(inside)}
         encoded.append(
             encode(
                 [
@@ -125,7 +125,7 @@ def _codes(captions: Sequence[str], parser: str) -> list[str]:
                         token.dep_,
                         place.get(token.head.i, n),
                     )
-                    for n, token in enumerate(kept)
+                    for n, token in enumerate(inside)
                 ]
             )
         )

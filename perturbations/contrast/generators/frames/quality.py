@@ -37,7 +37,7 @@ def threshold(kind: str, quality: str) -> float:
     return THRESHOLDS[kind].get(quality, float("-inf"))
 
 
-def kept(proposals: Sequence[Proposal], kind: str, quality: str) -> list[Proposal]:
+def reaching(proposals: Sequence[Proposal], kind: str, quality: str) -> list[Proposal]:
     """Returns a clip's proposals at a quality: none if the best one does not reach it.
 
     Args:
