@@ -15,8 +15,6 @@ from video_contrast.video import Clip
 
 # An absolute path of two or more parts as a whole value: "/data/x.mp4", "C:\\videos\\x.mp4", "file:///...", "~/x"
 _ABSOLUTE = re.compile(r"(?:file://|~/|[A-Za-z]:[\\/]|\\\\|/)[^\s/\\]+[/\\].*", re.S)
-_AS_PATH = ("video_path",)  # columns whose every value must be a safe relative path
-_AS_JSON = ("meta",)  # columns that hold JSON
 _AS_WRITTEN = ("candidates", "captions", "replaced", "kinds")  # people's words, which may look like anything
 
 
@@ -75,9 +73,9 @@ def _in_table(file: Path, name: str) -> list[str]:
 
 
 def _problem(column: str, value: Json) -> str:
-    if column in _AS_PATH and value is not None and not is_safe_relative(value):
+    if column == "video_path" and value is not None and not is_safe_relative(value):
         return f"{value!r} is not relative to the video root"
-    if column in _AS_JSON and str(value).startswith("{"):
+    if column == "meta" and str(value).startswith("{"):
         try:
             value = json.loads(value)
         except ValueError:

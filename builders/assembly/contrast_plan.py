@@ -98,13 +98,7 @@ def contrast_plan(
                 "--constraints, --constraint-options, --generator-model and --generator-options belong to the "
                 "generators lexical, t5, mlm and llm; frames has rules of its own (--quality, --parser)"
             )
-        verbs = FrameContrasts(
-            quality=options.quality,
-            parser=options.parser,
-            training=training_videos,
-            explain=options.explain,
-            seed=options.seed,
-        )
+        verbs = FrameContrasts(options=options, training=training_videos, explain=options.explain, seed=options.seed)
     else:
         verbs = VerbContrasts(
             training=training,
@@ -116,6 +110,7 @@ def contrast_plan(
     objects = verbs.for_objects()
     extended = getattr(options, "extended", False)
     published = PAPER if paper else {}
+    hint = HINTS.get(options.generator, "")
     missing: dict[str, str] = {}
     contrasts = {
         "gender_mc": ContrastConfig(
@@ -123,14 +118,8 @@ def contrast_plan(
             lambda: partial(gender_contrasts, options.seed, extended, options.tagger),
             paper=published.get("gender_mc"),
         ),
-        "verb_mc": ContrastConfig(
-            verbs.kind,
-            lambda: verbs,
-            verbs.facts,
-            paper=published.get("verb_mc"),
-            hint=HINTS.get(options.generator, ""),
-        ),
-        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=HINTS.get(options.generator, "")),
+        "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=hint),
+        "object_mc": ContrastConfig("object", lambda: objects, objects.facts, hint=hint),
     }
     if casts is None:
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"

@@ -25,11 +25,8 @@ RELEASE = Release(
     "utils/process_videos.py of the repository), into videos/",
 )
 # Word for word as the authors' scripts ask.
-PROMPTS = {
-    "multi_choice": "{question}\n{options}\nPlease directly give the best option:",
-    "yes_no": "{question}\nPlease answer yes or no:",
-    "caption_matching": "{question}\n{options}\nPlease directly give the best option:",
-}
+YES_OR_NO = "{question}\nPlease answer yes or no:"
+BEST_OPTION = "{question}\n{options}\nPlease directly give the best option:"
 _OPTION = re.compile(r"^(?:([A-Z])\. |((?:Option|Sentence|Caption|Description)s?) ([A-Z0-9]+): )(.*)$", re.M)
 
 
@@ -60,7 +57,7 @@ def _choice(config: str, entry: Entry) -> Choice:
     """The question, its options, and how the authors ask it."""
     text = entry.text("question")
     if config == "yes_no":
-        return Choice(text, YES_NO, entry.yes_or_no(), PROMPTS[config])
+        return Choice(text, YES_NO, entry.yes_or_no(), YES_OR_NO)
     answer, options = entry.text("answer").strip(), list(_OPTION.finditer(text))
     lines = [match[0].strip() for match in options]
     if answer not in lines:
@@ -69,4 +66,4 @@ def _choice(config: str, entry: Entry) -> Choice:
     place = "number" if first and first.isdigit() else "letter"
     written = "{letter}. {text}" if label is None else f"{label} {{{place}}}: {{text}}"
     question = text[: options[0].start()].rstrip("\n")
-    return Choice(question, [match[4] for match in options], lines.index(answer), PROMPTS[config], option=written)
+    return Choice(question, [match[4] for match in options], lines.index(answer), BEST_OPTION, option=written)
