@@ -226,6 +226,19 @@ def test_a_verb_at_the_first_place_is_the_head(before, negated, past, passive_fo
     assert passive(before, tag([before])[0]) == passive_form
 
 
+@pytest.mark.parametrize(
+    ("before", "past"),
+    [
+        ("don't touch the stove", "didn't touch the stove"),
+        ("do not stir it", "did not stir it"),
+        ("don’t move and do not breathe", "didn’t move and did not breathe"),
+        ("never touch the stove", "never touched the stove"),
+    ],
+)
+def test_a_negated_order_has_its_tense_on_do(before, past):
+    assert one("tense", before) == past
+
+
 def test_paper_profile_inserts_adverbs_only_and_fits_the_article():
     drawn = {one("insert_adv", "a smiling man runs", seed=seed) for seed in range(60)}
     for text in drawn:
