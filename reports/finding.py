@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from video_contrast.console import counted
 from video_contrast.reports.hits import choice_hits, is_better
+from video_contrast.reports.layout import percent
 from video_contrast.reports.runs import ConfigRun
 from video_contrast.reports.summary import above_chance
 from video_contrast.storage.run_records import Numbers
@@ -94,7 +95,7 @@ def _robustness(runs: Sequence[ConfigRun]) -> str:
     gamma, model, group, score, run = min(gammas, key=lambda entry: entry[0])
     words = {"visual": "visual perturbations", "text": "text perturbations", "pairs": "pairs of both"}[group]
     items = counted(int(run.numbers.get("n") or run.numbers["n_captions"]), "item")
-    return f"{model} keeps {_percent(gamma)} of its {score} on {run.key.short} ({items}) under {words}, on average."
+    return f"{model} keeps {percent(gamma)} of its {score} on {run.key.short} ({items}) under {words}, on average."
 
 
 def _retrieval(runs: Sequence[ConfigRun]) -> str:
@@ -122,8 +123,4 @@ def _share(numbers: Numbers, name: str = "accuracy", n: str = "n") -> str:
     """A share with its interval and the number of items: "51.0 % (44.2 to 57.8, n = 200)"."""
     low, high = numbers.get(f"{name}_low"), numbers.get(f"{name}_high")
     interval = "" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}, "
-    return f"{_percent(numbers[name])} ({interval}n = {int(numbers[n]):,})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"  # rounded as in the tables
+    return f"{percent(numbers[name])} ({interval}n = {int(numbers[n]):,})"

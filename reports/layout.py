@@ -139,6 +139,11 @@ class Section:
         self.parts += [replace(part, group=group) for part in parts]
 
 
+def percent(share: float) -> str:
+    """A share in percent, rounded as in the tables: "51.0 %"."""
+    return f"{100 * share:.1f} %"
+
+
 def signed(value: float) -> str:
     """A difference in points with its sign, one decimal; nothing is neither more nor less.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from video_contrast.console import counted
-from video_contrast.reports.terminal import PAIR_SCORES, STRICTER
+from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, kinds_of
 from video_contrast.runner.job import RunResult
 from video_contrast.storage.run_records import Gammas, Numbers
 from video_contrast.storage.self_test import self_test_lines
@@ -98,17 +98,11 @@ def _cells(layout: str, numbers: Numbers) -> tuple[str, str, str]:
 
 def _kinds(numbers: Numbers) -> list[tuple[str, str, str]]:
     """Score, chance and n of each kind of contrast; none where there is only one."""
-    kinds = [name.removeprefix("accuracy_") for name in numbers if f"n_{name.removeprefix('accuracy_')}" in numbers]
-    if len(kinds) < 2:
-        return []
-    return [
-        (
-            f"  {kind} {_interval(numbers, f'accuracy_{kind}')}",
-            f"{numbers[f'chance_{kind}']:.3f}",
-            str(numbers[f"n_{kind}"]),
-        )
-        for kind in kinds
-    ]
+    rows = []
+    for kind in kinds_of(numbers):
+        accuracy = f"  {kind} {_interval(numbers, f'accuracy_{kind}')}"
+        rows.append((accuracy, f"{numbers[f'chance_{kind}']:.3f}", str(numbers[f"n_{kind}"])))
+    return rows if len(rows) > 1 else []
 
 
 def _share(numbers: Numbers, key: str) -> str:

@@ -47,10 +47,15 @@ def interval(numbers: Numbers | None, key: str) -> str:
     return f"{numbers[key]:.2f} [{numbers[f'{key}_low']:.2f}, {numbers[f'{key}_high']:.2f}]"
 
 
+def kinds_of(numbers: Numbers) -> list[str]:
+    """The kinds of candidates that a condition has an accuracy of."""
+    names = (key.removeprefix("accuracy_") for key in numbers)
+    return [name for name in names if f"n_{name}" in numbers and f"accuracy_{name}" in numbers]
+
+
 def contrast_kind(numbers: Numbers) -> str | None:
     """The kind of the hard negatives of a multiple-choice config; None where all are random or of several kinds."""
-    kinds = [key.removeprefix("accuracy_") for key in numbers if f"n_{key.removeprefix('accuracy_')}" in numbers]
-    hard = [kind for kind in kinds if kind != "random"]
+    hard = [kind for kind in kinds_of(numbers) if kind != "random"]
     return hard[0] if len(hard) == 1 else None
 
 

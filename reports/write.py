@@ -206,13 +206,9 @@ def _embedded(value: object) -> Json:
 
 
 def _counts(runs: Sequence[ConfigRun]) -> str:
-    counts = {
-        "model": len({run.model for run in runs}),
-        "config": len({run.key for run in runs}),
-        "set": len({run.key.dataset for run in runs}),
-    }
-    models, configs, sets = (f"{n} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
-    return f"{models} on {configs} of {sets}"
+    models = counted(len({run.model for run in runs}), "model")
+    configs = counted(len({run.key for run in runs}), "config")
+    return f"{models} on {configs} of {counted(len({run.key.dataset for run in runs}), 'set')}"
 
 
 def _records(runs: Sequence[ConfigRun]) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -9,6 +9,7 @@ from video_contrast.audit.records import (
     AccuracyFacts,
     ExplainedFacts,
     Finding,
+    NamedScorer,
     OrderFacts,
     PairFacts,
     PowerFacts,
@@ -17,7 +18,7 @@ from video_contrast.audit.records import (
 from video_contrast.audit.xray import certificate_text
 from video_contrast.console import counted
 from video_contrast.files import write_json, write_text
-from video_contrast.reports.layout import Cell, Column, Section, Table
+from video_contrast.reports.layout import Cell, Column, Section, Table, percent
 from video_contrast.reports.power import shown
 from video_contrast.reports.write import Page, render_page
 
@@ -91,14 +92,14 @@ def headline(records: Records) -> str:
 def verdict(name: str, record: XrayRecord) -> str:
     """The first sentence on a set: whether it can be won without the video."""
     blind = record["blind"]
-    best, chance = blind["best"], _percent(blind["chance"])
-    share = _percent(best["accuracy"]) + _interval(best, " ({:.1f} to {:.1f})")
+    best, chance = blind["best"], percent(blind["chance"])
+    share = percent(best["accuracy"]) + _interval(best, " ({:.1f} to {:.1f})")
     figure = f"{best['name']} {share} where chance is {chance}"
     if pairs := record.get("pairs"):
         among = _interval(pairs, " ({:.1f} to {:.1f})")
         figure += (
-            f"; all clips of a group right {_percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
-            f"{_percent(pairs['chance'])}"
+            f"; all clips of a group right {percent(pairs['accuracy'])}{among} ({pairs['name']}) where chance is "
+            f"{percent(pairs['chance'])}"
         )
     if blind["solvable"] is None:
         return f"{name} has too few source videos to tell whether it is solvable blind: {figure}."
@@ -169,9 +170,9 @@ def _explained_line(row: ExplainedFacts) -> str:
     lead = "no lead over chance"
     if row["explained"] is not None:
         lead = f"{100 * row['explained']:.0f} % of its lead over chance is there without the video"
-    text = f"{row['model']}: {_percent(row['accuracy'])}; {lead}"
+    text = f"{row['model']}: {percent(row['accuracy'])}; {lead}"
     if rest := row["on_rest"]:
-        text += f"; {_percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins"
+        text += f"; {percent(rest['accuracy'])} on the {row['n_rest']:,} items that no blind model wins"
     return text
 
 
@@ -206,8 +207,12 @@ def side_by_side(records: Records) -> str:
     return "\n".join([*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())])
 
 
+def _blind_models(record: XrayRecord) -> dict[str, NamedScorer]:
+    return {model["key"]: model for model in record["blind"]["models"]}
+
+
 def _blind_cell(record: XrayRecord, key: str) -> str:
-    model = {model["key"]: model for model in record["blind"]["models"]}.get(key)
+    model = _blind_models(record).get(key)
     if model is None:
         return "–"
     text = f"{100 * model['accuracy']:.1f}{_interval(model)}"
@@ -221,7 +226,7 @@ def _blind_section(records: Records) -> Section:
     for name, record in records.items():
         chance = 100 * record["blind"]["chance"]
         cells = [Cell(name), Cell(f"{record['items']:,}"), Cell(f"{chance:.1f}", chance)]
-        own, best = {model["key"]: model for model in record["blind"]["models"]}, record["blind"]["best"]["key"]
+        own, best = _blind_models(record), record["blind"]["best"]["key"]
         cells += [_share(own[key], chance, key == best) if key in own else Cell("–", tone="quiet") for key in models]
         rows.append(cells)
     note = "95 % intervals over source videos. Models that learn are cross-validated, grouped by source video."
@@ -353,7 +358,3 @@ def _left_out(record: XrayRecord) -> list[str]:
 def _interval(facts: AccuracyFacts | PairFacts, form: str = " [{:.1f}, {:.1f}]") -> str:
     low, high = facts["low"], facts["high"]
     return "" if low is None or high is None else form.format(100 * low, 100 * high)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -72,8 +72,8 @@ class AnswerStore:
         self._answers: dict[str, Answer] = {}
         self._lock = threading.Lock()
         if self.path is not None and self.path.exists():
-            data = self.path.read_bytes()
-            for line in data.split(b"\n"):
+            content = self.path.read_bytes()
+            for line in content.split(b"\n"):
                 if not line:
                     continue
                 try:
@@ -81,7 +81,7 @@ class AnswerStore:
                     self._answers[record["key"]] = record["answer"]
                 except (ValueError, KeyError, TypeError):
                     continue  # a line torn by a kill: its question is asked again
-            if data and not data.endswith(b"\n"):
+            if content and not content.endswith(b"\n"):
                 with self.path.open("ab") as handle:
                     handle.write(b"\n")  # the next answer must not be glued to the torn line
 

@@ -31,10 +31,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> Path:
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Writes `data` to `path` atomically."""
     with atomic_path(path) as temporary:
-        temporary.write_bytes(data)
+        temporary.write_bytes(content)
     return Path(path)
 
 

@@ -3,20 +3,18 @@
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under
 from video_contrast.hub_cards import write_card
 from video_contrast.reports.annotate.judging import JudgedFigures, judged, valid_items
-from video_contrast.reports.annotate.votes import Votes
+from video_contrast.reports.annotate.votes import Task, Votes
 from video_contrast.reports.annotate.writing import written_rows
 from video_contrast.rows import Row
 from video_contrast.storage import SetDraft, SetFolder, open_set
 from video_contrast.storage.set_draft import FileWriter
-
-Task = Literal["judge", "write"]
 
 
 class WritingFigures(TypedDict):

@@ -4,11 +4,11 @@ import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import resolve_under, write_json, write_text
 from video_contrast.reports.annotate import PageItems
+from video_contrast.reports.annotate.votes import Task
 from video_contrast.storage import open_set
 from video_contrast.version import __version__
 from video_contrast.video import Clip
@@ -20,7 +20,7 @@ def write_space(
     folder: str | Path,
     output: str | Path,
     *,
-    task: Literal["judge", "write"],
+    task: Task,
     people: int = 1,
     items: PageItems,
 ) -> Path:

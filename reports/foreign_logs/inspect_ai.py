@@ -128,8 +128,8 @@ def _reported(log: Mapping[str, Json], scorer: str, *names: str) -> float | None
     return None
 
 
-def _json(path: Path, name: str, data: bytes) -> Json:
+def _json(path: Path, name: str, content: bytes) -> Json:
     try:
-        return json.loads(data)
+        return json.loads(content)
     except ValueError as error:
         raise VideoContrastError(f"{path}: {name} is not JSON: {error}") from error

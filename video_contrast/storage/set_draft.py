@@ -73,9 +73,9 @@ class SetDraft:
                 entry["questions"] = True
             if is_edited(rows[0]):
                 entry["edited"] = True
-            data = parquet_bytes(rows)
-            entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(data)}
-            self._tables.append((table_path(config, split), data))
+            content = parquet_bytes(rows)
+            entry["splits"][split] = {"num_examples": len(rows), "num_bytes": len(content)}
+            self._tables.append((table_path(config, split), content))
         if entry is None:
             raise VideoContrastError(f"{self.record['builder']}, config {config}: no split has rows")
         self.record["configs"][config] = entry
@@ -93,8 +93,8 @@ class SetDraft:
             if not path.exists():
                 with atomic_path(path) as temporary:
                     write(temporary)
-        for relative, data in self._tables:
-            write_bytes(root / relative, data)
+        for relative, content in self._tables:
+            write_bytes(root / relative, content)
         self._keep_what_others_wrote()
         write_json(root / RECORD, self.record)
         return self.folder

@@ -168,8 +168,8 @@ class SetFolder:
         """
         files = self.files(config, split)
         if files:
-            rows = [row for path in files for row in parquet_rows(path)]
-            return rows if self.is_built else completed_rows(rows, f"{self.path}, {config}, {split}")
+            read = [row for path in files for row in parquet_rows(path)]
+            return cast(list[Row], read) if self.is_built else completed_rows(read, f"{self.path}, {config}, {split}")
         if self.is_built:
             raise UsageError(
                 f"{self.path} holds no table {config}/{split}-*.parquet: was the set moved or rebuilt? It has "

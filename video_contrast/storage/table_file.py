@@ -108,17 +108,17 @@ def _zipped(path: Path, encoding: str, delimiter: str | None) -> TableFile:
     return table
 
 
-def _parsed(path: Path, suffix: str, data: bytes, *, encoding: str, delimiter: str | None) -> TableFile:
+def _parsed(path: Path, suffix: str, content: bytes, *, encoding: str, delimiter: str | None) -> TableFile:
     if suffix == ".parquet":
-        table = TableFile(path, parquet_rows(path, data))
+        table = TableFile(path, parquet_rows(path, content))
     elif suffix == ".xlsx":
-        table = TableFile(path, read_xlsx(path, data), first=2)
+        table = TableFile(path, read_xlsx(path, content), first=2)
     elif suffix in (".csv", ".tsv"):
-        table = _csv(path, _text(path, data, encoding), "\t" if suffix == ".tsv" and not delimiter else delimiter)
+        table = _csv(path, _text(path, content, encoding), "\t" if suffix == ".tsv" and not delimiter else delimiter)
     elif suffix in (".jsonl", ".ndjson"):
-        table = TableFile(path, _json_lines(path, _text(path, data, encoding)), first=1)
+        table = TableFile(path, _json_lines(path, _text(path, content, encoding)), first=1)
     elif suffix == ".json":
-        table = _json(path, _text(path, data, encoding))
+        table = _json(path, _text(path, content, encoding))
     else:
         raise UsageError(f"{path}: a table has one of the suffixes {', '.join(SUFFIXES)}")
     if not table.rows:
@@ -126,17 +126,17 @@ def _parsed(path: Path, suffix: str, data: bytes, *, encoding: str, delimiter: s
     return table
 
 
-def _text(path: Path, data: bytes, encoding: str) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == "utf-8-sig":
+def _text(path: Path, content: bytes, encoding: str) -> str:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding == "utf-8-sig":
         encoding = "utf-16"
     try:
-        return data.decode(encoding)
+        return content.decode(encoding)
     except LookupError as error:
         raise UsageError(f"--encoding {encoding}: no such encoding") from error
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise VideoContrastError(
-            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {data[error.start]:#04x}); name the "
+            f"{path}: line {line} is not {encoding.removesuffix('-sig')} (byte {content[error.start]:#04x}); name the "
             "file's encoding, as in --encoding cp1252"
         ) from error
 
@@ -188,14 +188,14 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Sequence) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def parquet_rows(path: Path, data: bytes | None = None) -> list[TableRow]:
+def parquet_rows(path: Path, content: bytes | None = None) -> list[TableRow]:
     """The rows of a parquet file, or of its content where it has been read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         # The file alone: a path within a set would be read as a partitioned one, with a column more.
-        source = path if data is None else pa.BufferReader(data)
+        source = path if content is None else pa.BufferReader(content)
         return pq.ParquetFile(source).read().to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowException, OSError) as error:
         raise VideoContrastError(f"{path}: cannot be read as parquet: {error}") from error

@@ -19,14 +19,14 @@ _LARGEST = 1 << 29  # bytes of a sheet
 TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 
 
-def read_xlsx(path: Path, data: bytes) -> list[TableRow]:
+def read_xlsx(path: Path, content: bytes) -> list[TableRow]:
     """The rows below the header, empty cells None.
 
     Raises:
         VideoContrastError: not a workbook, a sheet that is too large, or a header with an empty or repeated name.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as book:
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
             sheets = [name for name in book.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
             sheet = min(sheets, key=lambda name: int(re.sub(r"\D", "", name)))
             shared = (

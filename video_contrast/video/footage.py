@@ -137,19 +137,21 @@ class EditedFootage:
             UnseenEdit: a segment is seen less than twice in them.
         """
         numbers = self.timeline.sample(count, policy)
-        seen = self.timeline.seen(numbers.tolist())
-        for at, (file, times) in enumerate(zip(self.files, seen, strict=True)):
-            if file and times < SEEN_AT_LEAST:
-                raise UnseenEdit(
-                    f"unseen at this sampling: segment {at + 1} of {len(seen)} is in {times} of {count} frames, where "
-                    f"{SEEN_AT_LEAST} are needed; more --frames show it"
-                )
+        for number, times in self._unseen(numbers)[:1]:
+            raise UnseenEdit(
+                f"unseen at this sampling: segment {number} of {len(self.files)} is in {times} of {count} frames, "
+                f"where {SEEN_AT_LEAST} are needed; more --frames show it"
+            )
         return numbers
 
     def shows_all(self, count: int) -> bool:
         """Whether `count` pictures show every segment."""
-        seen = self.timeline.seen(self.timeline.sample(count).tolist())
-        return all(times >= SEEN_AT_LEAST for file, times in zip(self.files, seen, strict=True) if file)
+        return not self._unseen(self.timeline.sample(count))
+
+    def _unseen(self, numbers: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+        """The segments, counted from 1, that too few of some pictures show, each with how many do."""
+        seen = zip(self.files, self.timeline.seen(numbers.tolist()), strict=True)
+        return [(at, times) for at, (file, times) in enumerate(seen, 1) if file and times < SEEN_AT_LEAST]
 
     def middle(self, numbers: npt.NDArray[np.int64]) -> int:
         """The sampled picture in the middle that is no pause."""
