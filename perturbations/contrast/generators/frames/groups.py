@@ -5,10 +5,9 @@ from captions; what captions teach stands in `together`.
 """
 
 from functools import cache
-from itertools import combinations
 
 from video_contrast.perturbations.contrast import antonyms
-from video_contrast.perturbations.language.tables import both_ways, lines
+from video_contrast.perturbations.language.tables import both_ways, line_mates, lines
 
 # Never proposed: they can be true of most clips, or cannot be seen.
 VAGUE = frozenset(
@@ -53,19 +52,13 @@ _PARTICLES = (
 
 
 @cache
-def _near() -> dict[str, frozenset[str]]:
-    listed = lines(__package__, "near_verbs.txt")
-    return both_ways(pair for line in listed for pair in combinations(dict.fromkeys(line.split()), 2))
-
-
-@cache
 def near(first: str, second: str) -> bool:
     """Whether two verbs may be said of the same doing.
 
     >>> near("talk", "explain"), near("walk", "sing")
     (True, False)
     """
-    return first == second or second in _near().get(first, frozenset())
+    return first == second or second in line_mates(__package__, "near_verbs.txt").get(first, frozenset())
 
 
 @cache

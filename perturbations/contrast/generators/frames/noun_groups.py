@@ -1,11 +1,8 @@
 """Nouns that may name one and the same thing of a clip, and nouns that name no thing at all: general English."""
 
-from functools import cache
-from itertools import combinations
-
 from video_contrast.perturbations.contrast.generators.frames.counts import FrameCounts
 from video_contrast.perturbations.contrast.generators.frames.groups import EMPTY
-from video_contrast.perturbations.language.tables import both_ways, lines
+from video_contrast.perturbations.language.tables import line_mates
 
 # Our finer classes (`kinds`), each with those whose nouns stand in the same frames.
 CLASSES = frozenset(
@@ -33,12 +30,6 @@ _NO_THING = frozenset(
 )
 
 
-@cache
-def _near() -> dict[str, frozenset[str]]:
-    listed = lines(__package__, "near_nouns.txt")
-    return both_ways(pair for line in listed for pair in combinations(dict.fromkeys(line.split()), 2))
-
-
 def alike(counts: FrameCounts, first: str, second: str) -> bool:
     """Returns whether two nouns may name one thing: the same word, one of our groups, or kinds or parts by WordNet.
 
@@ -49,7 +40,7 @@ def alike(counts: FrameCounts, first: str, second: str) -> bool:
     heads = {first, first.split(" ")[-1]}, {second, second.split(" ")[-1]}
     for head in heads[0]:
         for other in heads[1]:
-            if head == other or other in _near().get(head, frozenset()):
+            if head == other or other in line_mates(__package__, "near_nouns.txt").get(head, frozenset()):
                 return True
             a, b = sorted((head, other))
             if counts.get("related", a, b):
