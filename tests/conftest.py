@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 # The same examples in every run: what fails, fails for everyone. `--hypothesis-profile=default` looks for new ones.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+# Nor may they depend on what was imported before: constants of our files are examples too, and reading these takes
+# every process five seconds.
+providers.is_local_module_file = lambda path: False  # type: ignore[assignment]
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Taggers are chosen by what is there: tests that are about NLTK's data ask for it, the others see none.
@@ -43,9 +47,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What has been imported stays: collections of garbage need not walk it (a tenth of the CPU time of the tests)."""
+    """What is imported stays, so the collector need not walk it (a tenth of the CPU time), nor come often (5%)."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 20)
 
 
 @pytest.fixture(scope="session")

@@ -29,9 +29,9 @@ def facts_of(root: Path, config: str) -> dict:
 
 @pytest.fixture(scope="module")
 def msrvtt_folder(shared_data, tmp_path_factory) -> Path:
-    """MSR-VTT's annotations cut to 100 test, 20 validation and 80 training videos, and the released set beside them."""
+    """MSR-VTT's annotations cut to 100 test, 20 validation and 20 training videos, and the released set beside them."""
     folder = tmp_path_factory.mktemp("msrvtt")
-    for name, wanted in (("test", {"test": 100}), ("train_val", {"train": 80, "validate": 20})):
+    for name, wanted in (("test", {"test": 100}), ("train_val", {"train": 20, "validate": 20})):
         data = json.loads((shared_data / "msrvtt" / f"{name}_videodatainfo.json").read_text())
         kept = [
             video for split, n in wanted.items() for video in [v for v in data["videos"] if v["split"] == split][:n]
@@ -58,7 +58,7 @@ def msrvtt_set(msrvtt_folder, tmp_path_factory) -> Path:
 
 def test_msrvtt_has_the_official_splits_and_warns_of_leaks(msrvtt_set):
     assert {split: len(open_set(msrvtt_set).rows("retrieval", split)) for split in ("train", "validation", "test")} == {
-        "train": 80,
+        "train": 20,
         "validation": 20,
         "test": 100,
     }

@@ -1,6 +1,7 @@
 """Every example in a docstring runs and prints what it says."""
 
 import doctest
+import inspect
 import pkgutil
 from importlib import import_module
 
@@ -26,5 +27,6 @@ def _rooms() -> list[str]:
 
 @pytest.mark.parametrize("name", _rooms())
 def test_docstring_examples(name: str) -> None:
-    result = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert result.failed == 0
+    module = import_module(name)
+    if ">>>" in inspect.getsource(module):  # looking for examples takes longer than running them
+        assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

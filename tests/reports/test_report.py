@@ -341,7 +341,7 @@ def test_the_map_shows_the_embeddings_that_the_run_stored(tmp_path: Path) -> Non
 
 
 def test_folder_mode_keeps_the_frames_of_every_failure_in_files(world: Path, tmp_path: Path) -> None:
-    page = write_report([world / "runs"], tmp_path / "folder", max_failures=1)
+    page = write_report([world / "runs/poor"], tmp_path / "folder", max_failures=1)
     assert page == tmp_path / "folder" / "index.html"
     strips = embedded(page.read_text(encoding="utf-8"), "data")["strips"]
     assert len(strips) == 6  # all clips that are there

@@ -69,10 +69,9 @@ def one(place: Path) -> dict[str, bytes]:
     return results(place, "one")
 
 
-@pytest.mark.parametrize("processes", [2, 3])
-def test_several_processes_give_the_bytes_of_one(place: Path, one: dict[str, bytes], processes: int) -> None:
-    launch(processes, run, place, f"many{processes}")
-    assert results(place, f"many{processes}") == one
+def test_several_processes_give_the_bytes_of_one(place: Path, one: dict[str, bytes]) -> None:
+    launch(3, run, place, "many")  # two of one machine: the last ones of the killed run below
+    assert results(place, "many") == one
 
 
 def test_two_machines_with_a_common_folder_give_the_bytes_of_one(place: Path, one: dict[str, bytes]) -> None:

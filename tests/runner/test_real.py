@@ -14,7 +14,7 @@ from video_contrast.runner import read_result
 @pytest.mark.shared_data
 def test_real_clips_are_scored_against_their_captions(shared_data: Path, tmp_path: Path) -> None:
     with open(shared_data / "videos" / "captions.csv", encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["file"].startswith(("msrvtt_video977", "asl_b", "asl_e"))]
+        rows = [row for row in csv.DictReader(handle) if row["file"].startswith(("msrvtt_video977", "asl_bi", "asl_e"))]
     with open(tmp_path / "captions.csv", "w", encoding="utf-8", newline="") as handle:
         writer = csv.DictWriter(handle, rows[0].keys())
         writer.writeheader()

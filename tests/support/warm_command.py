@@ -1,8 +1,8 @@
 """The command `video-contrast` from a process that has imported everything once: each call is a fork of it.
 
 A call has a process, arguments, folder, environment and streams of its own, as the installed script has; what it saves
-is the seconds of importing torch, transformers and datasets. `python warm_command.py SOCKET` serves; `command` starts
-that, and returns a folder for PATH with a script that asks it.
+is the seconds of importing torch, transformers and datasets. `command` forks the process that answers the calls from
+that of the tests, and returns a folder for PATH with a script that asks it.
 """
 
 import gc
@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import traceback
@@ -39,23 +38,29 @@ def command(folder: Path) -> Iterator[Path]:
         folder: an empty folder.
     """
     address = f"/tmp/video-contrast-{os.getpid()}-{time.time_ns()}"  # a path in the test's folder may be too long
-    server = subprocess.Popen([sys.executable, __file__, address], stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None and server.stdout.readline() == "ready\n", "the process did not start"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        server = os.fork()
+        if server == 0:
+            try:
+                serve(listening)
+            finally:
+                os._exit(1)
     script = folder / "video-contrast"
     script.write_text(CLIENT.format(python=sys.executable, address=address))
     script.chmod(0o755)
     try:
         yield folder
     finally:
-        server.terminate()
-        server.wait()
+        os.kill(server, signal.SIGTERM)
+        os.waitpid(server, 0)
         Path(address).unlink()
 
 
-def serve(address: str) -> None:
-    """Answers calls at the socket until it is ended."""
+def serve(listening: socket.socket) -> None:
+    """Answers calls at the socket until this process is ended."""
     import datasets  # noqa: F401
-    import drawn_once
     import matplotlib.figure
     import sklearn.linear_model
     import torch
@@ -64,24 +69,18 @@ def serve(address: str) -> None:
     import video_contrast.api
     import video_contrast.cli  # noqa: F401
 
-    if drawn_once.FOLDER in os.environ:
-        drawn_once.keep(Path(os.environ[drawn_once.FOLDER]))
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert matplotlib.figure and sklearn.linear_model and torch
     gc.collect()
     gc.freeze()  # calls need not walk what was imported
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
-        listening.listen()
-        listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
-        print("ready", flush=True)
-        while True:
-            connection, _ = listening.accept()
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # calls that ended are not waited for
-            if os.fork() == 0:
-                listening.close()
-                _answer(connection)
-            connection.close()
+    listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # calls that ended are not waited for
+    while True:
+        connection, _ = listening.accept()
+        if os.fork() == 0:
+            listening.close()
+            _answer(connection)
+        connection.close()
 
 
 def _answer(connection: socket.socket) -> None:
@@ -97,6 +96,8 @@ def _answer(connection: socket.socket) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    # not those in which pytest captures what is printed
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode) for number, mode in enumerate("rww"))
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -112,7 +113,3 @@ def _answer(connection: socket.socket) -> None:
     sys.stderr.flush()
     connection.sendall(bytes([code]))
     os._exit(code)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

@@ -65,7 +65,6 @@ def test_training_sees_the_scores_that_the_runner_gives(
 
 
 FROZEN = [
-    ("CLIPModel", "vision"),
     ("CLIPModel", "both"),
     ("SiglipModel", "text"),
     ("AlignModel", "vision"),  # with batch statistics, which must not move

@@ -116,7 +116,6 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
-        ("labels", {"contrast": 0.0}),
         # the last batch of 24 captions in fives is 4: the shares are unequal
         ("contrast", {"contrast": 1.0, "batch_size": 5, "objective": "lgt"}),
         # one of the two has no clip; without the in-batch term nothing but the gradients' mean joins them
