@@ -47,7 +47,8 @@ class Attempt:
 
 
 # One list of contrasts an attempt (empty where none can be built), and the reasons counted a caption.
-ContrastGenerator = Callable[[Sequence[Attempt]], tuple[list[list[Edit]], Counter[str]]]
+Contrasts = tuple[list[list[Edit]], Counter[str]]
+ContrastGenerator = Callable[[Sequence[Attempt]], Contrasts]
 
 
 @dataclass

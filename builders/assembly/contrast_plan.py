@@ -1,18 +1,24 @@
 """The options of contrast sets that builders share, and the plan that they make."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, TrainingCaptions, TrainingVideos
+from video_contrast.builders.assembly.clip_contrasts import (
+    Attempt,
+    CaptionChoice,
+    Contrasts,
+    TrainingCaptions,
+    TrainingVideos,
+)
 from video_contrast.builders.assembly.configs import ContrastConfig, ContrastPlan
 from video_contrast.builders.assembly.frame_contrasts import FrameContrasts, FramesOptions
-from video_contrast.builders.assembly.people_contrasts import gender_contrasts, person_id_contrasts
 from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions
 from video_contrast.builders.sources.human_negatives import HumanContrasts, read_negatives
 from video_contrast.errors import UsageError
+from video_contrast.perturbations.contrast import gender, person_id
 
 Casts = Callable[[], Mapping[str, Mapping[str, str]]]  # movie -> name -> gender
 
@@ -108,14 +114,13 @@ def contrast_plan(
             training_videos=training_videos,
         )
     objects = verbs.for_objects()
-    extended = getattr(options, "extended", False)
     published = PAPER if paper else {}
     hint = HINTS.get(options.generator, "")
     missing: dict[str, str] = {}
     contrasts = {
         "gender_mc": ContrastConfig(
             "gender",
-            lambda: partial(gender_contrasts, options.seed, extended, options.tagger),
+            lambda: partial(_gender_contrasts, options),
             paper=published.get("gender_mc"),
         ),
         "verb_mc": ContrastConfig(verbs.kind, lambda: verbs, verbs.facts, paper=published.get("verb_mc"), hint=hint),
@@ -125,7 +130,7 @@ def contrast_plan(
         missing["person_id_mc"] = "give --cast FILE, a table of movie, name and gender"
     else:
         contrasts["person_id_mc"] = ContrastConfig(
-            "person_id", lambda: partial(person_id_contrasts, casts(), options.seed)
+            "person_id", lambda: partial(_person_id_contrasts, casts(), options.seed)
         )
     if human is None:
         missing["verb_human_mc"] = "give --human FILE, a table of video_id, caption and negative"
@@ -133,6 +138,22 @@ def contrast_plan(
         negatives = existing(human, "it must hold human negatives", "--human")
         contrasts["verb_human_mc"] = ContrastConfig("verb_human", lambda: HumanContrasts(read_negatives(negatives)))
     return ContrastPlan(options.seed, options.caption, num_proc=options.num_proc, contrasts=contrasts, missing=missing)
+
+
+def _gender_contrasts(options: ContrastSetOptions, attempts: Sequence[Attempt]) -> Contrasts:
+    """One contrast a caption with a gendered noun (`perturbations.contrast.gender`)."""
+    captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
+    extended = getattr(options, "extended", False)
+    edits, counts = gender.contrasts(captions, ids, seed=options.seed, extended=extended, tagger=options.tagger)
+    return [[edit] if edit else [] for edit in edits], counts
+
+
+def _person_id_contrasts(casts: Mapping[str, Mapping[str, str]], seed: int, attempts: Sequence[Attempt]) -> Contrasts:
+    """One contrast a caption that names a character with a peer; `casts` is movie -> name -> gender."""
+    captions, ids = [a.caption for a in attempts], [a.id for a in attempts]
+    casts_of = [casts.get(a.clip.pool, {}) for a in attempts]
+    edits, counts = person_id.contrasts(captions, ids, casts_of, seed=seed)
+    return [[edit] if edit else [] for edit in edits], counts
 
 
 def existing(path: str | Path, what: str, option: str) -> Path:

@@ -1,7 +1,6 @@
 """What was changed between two captions: the one span of words in which they differ."""
 
 import re
-from collections.abc import Callable
 
 from video_contrast.perturbations.contrast import Edit
 
@@ -30,7 +29,6 @@ def difference(old: str, new: str, generator: str) -> Edit:
     ('plugs', 'pulls', 'pulls it in')
     """
     from video_contrast.perturbations.contrast.antonyms import are_antonyms
-    from video_contrast.perturbations.language import lemma
 
     before, after = old.split(), new.split()
     head, tail = _common(before, after)
@@ -41,13 +39,15 @@ def difference(old: str, new: str, generator: str) -> Edit:
     antonym = False
     if gone and put:
         # By the whole phrase or by its first word: "sitting on" against "standing in" is an antonym as well.
-        first, second = _base(gone, lemma), _base(put, lemma)
+        first, second = _base(gone), _base(put)
         antonym = are_antonyms(first, second) or are_antonyms(first.split()[0], second.split()[0])
     return Edit(new, " ".join(gone), new=new[start:end], start=start, generator=generator, antonym=antonym)
 
 
-def _base(words: list[str], lemma: Callable[[str, str], str]) -> str:
+def _base(words: list[str]) -> str:
     """The dictionary form of a verb phrase that is given in words."""
+    from video_contrast.perturbations.language import lemma
+
     return " ".join([lemma(words[0].lower(), "VB"), *(word.lower() for word in words[1:])])
 
 

@@ -66,7 +66,8 @@ def perturbed_set(
         paths = _write_files(tables, configs, options, built)
         tables = {split: [row for row in rows if Clip.of(row) in paths] for split, rows in tables.items()}
         tables = {split: rows for split, rows in tables.items() if rows}
-    draft = _Draft(built, tables, options, PerturbedTexts(options, optional=all_configs), all_configs, paths=paths)
+    perturbed = PerturbedTexts(options, optional=all_configs)
+    draft = _Draft(built, tables, options, perturbed, optional=all_configs, paths=paths)
     for config in configs:
         if config == "clean":
             draft.add(config, tables, {"negatives": "none: the clean reference of every perturbed config"})

@@ -27,9 +27,7 @@ class HumanNegative:
 def read_negatives(path: str | Path) -> list[HumanNegative]:
     """Reads rows with `clip` (or `video_id`, `id`), `caption` and `negative` (JSON lines, CSV, TSV ...).
 
-    A clip is named by its id, by its video's id, or by its video file.
-
-    `negative` may be a list: each of them becomes one entry.
+    A clip is named by its id, by its video's id, or by its video file. `negative` may be a list, an entry each.
 
     Raises:
         UsageError: a column is missing.

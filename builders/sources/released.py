@@ -59,9 +59,8 @@ def is_released(path: str | Path) -> bool:
     """
     if not Path(path).is_file():
         raise UsageError(f"no such file: {path}")
-    for _, row in read_table(path):
-        return "ending0" in row and "label" in row
-    return False
+    first = next(read_table(path), None)
+    return first is not None and {"ending0", "label"} <= first.cells.keys()
 
 
 def released_config(
