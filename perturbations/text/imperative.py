@@ -4,7 +4,7 @@ Taggers read "heat oil" or "slice some bread" as nouns, so a list of verbs of in
 words around them. Captions that only begin with such a word ("cook mixing eggs", "toast is eaten") are no imperatives.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from video_contrast.perturbations.language import Token, inflect, lemma, verb_tags
@@ -55,6 +55,15 @@ _PRONOUNS = {"it": "it is", "them": "they are", "this": "this is", "these": "the
 _NO_PASSIVE = frozenset(
     """let make give get keep enjoy bring wait do have go try start begin continue rest
     allow""".split()  # noqa: SIM905
+)
+# "drizzle some oil and serve", "pour water into the pot and cover": what is served or covered is not what was added.
+_OF_WHOLE = frozenset("serve cover roll fold wrap seal close garnish".split())  # noqa: SIM905
+_ADDING = frozenset("add place put lay pour drizzle sprinkle spread squeeze melt drop insert brush line fill".split())  # noqa: SIM905
+# "stir in flour": flour is stirred in; but "stir in a pan".
+_TAKING_IN = frozenset("stir fold mix whisk beat add".split())  # noqa: SIM905
+_VESSELS = frozenset(
+    """pan pot bowl wok skillet oven oil water blender processor mixer saucepan cooker dish plate jar tray container
+    mixture center middle bag cup motion direction heat microwave fridge refrigerator batch sauce board""".split()  # noqa: SIM905
 )
 _FINITE_BE = frozenset(("is", "are", "was", "were", "has"))
 
@@ -123,11 +132,13 @@ def passive_imperative(caption: str, tokens: Sequence[Token], verbs: Sequence[in
         else:
             clauses.append(_Clause(start, (verb,), end))
     changes: list[tuple[int, int, str]] = []
+    before_it: set[str] = set()
     for clause in clauses:
-        change = _passive_clause(caption, tokens, clause, following=bool(changes))
+        change = _passive_clause(caption, tokens, clause, before=before_it)
         if change is None:
             return caption
         changes.append(change)
+        before_it.update(base(tokens[verb]) for verb in clause.verbs)
     text = put(caption, changes)
     return text[:1].upper() + text[1:] if caption[:1].isupper() else text
 
@@ -212,9 +223,9 @@ def _has_finite(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _passive_clause(
-    caption: str, tokens: Sequence[Token], clause: _Clause, *, following: bool
+    caption: str, tokens: Sequence[Token], clause: _Clause, *, before: Set[str]
 ) -> tuple[int, int, str] | None:
-    """The span of a clause that changes and what takes its place; None if it has no passive."""
+    """The span of a clause that changes, behind verbs `before`, and what takes its place; None if it has no passive."""
     first, verb, end = clause.start, clause.verbs[-1], clause.end
     if any(base(tokens[place]) in _NO_PASSIVE for place in clause.verbs):
         return None
@@ -226,9 +237,16 @@ def _passive_clause(
     if at < end and tokens[at].text.lower() in _PARTICLES and at + 1 < end and _is_object(tokens, at + 1, end):
         particle = " " + tokens[at].text.lower()
         at += 1
+    elif at + 1 < end and tokens[at].text.lower() == "in" and base(tokens[verb]) in _TAKING_IN:
+        inner = _object_end(tokens, at + 1, end)
+        if inner > at + 1 and tokens[inner - 1].lemma not in _VESSELS:
+            particle, at = " in", at + 1
     last = _object_end(tokens, at, end)
+    if _hides_order(tokens, at, last=last, end=end):
+        return None
     if last == at:  # "chop the onion and fry in a pan": what is fried was named before
-        return (shift, tokens[verb].end, participles) if following else None
+        other = base(tokens[verb]) in _OF_WHOLE and before & _ADDING
+        return (shift, tokens[verb].end, participles) if before and not other else None
     rest = [token.text.lower() for token in tokens[last:end]]
     if rest and rest[0] in _JOINING and not all(word in _JOINING for word in rest):
         return None  # "add tomatoes and then the bun"
@@ -239,21 +257,30 @@ def _passive_clause(
         return None  # "stir put the lid on"
     if rest and rest[0] in starts_order and last > at:
         return None  # "chop some lettuce put with croutons"
-    if any(_new_order(tokens, place) for place in range(last + 1, end - 1)):
-        return None  # "place sausage in bun cover sausage with chili"
-    missed = (t for t, before in zip(tokens[last + 1 : end], tokens[last:end], strict=False) if before.tag != "TO")
-    if any(token.text.lower() in INSTRUCTIONS - _THINGS and token.tag in ("VB", "VBP") for token in missed):
-        return None  # a further imperative that `imperatives` did not see
     words = caption[tokens[at].start : tokens[last - 1].end]
     subject = _PRONOUNS.get(words.lower()) or f"{words} {'are' if _is_plural(tokens, at, last) else 'is'}"
     return shift, tokens[last - 1].end, f"{subject} {participles}{particle}"
 
 
-def _new_order(tokens: Sequence[Token], place: int) -> bool:
-    """Whether a word that is read as a noun may be an imperative: nouns on both sides, and no "and"."""
-    low = tokens[place].text.lower()
-    sides = tokens[place - 1].tag[:2] == "NN" and tokens[place + 1].tag[:2] in ("NN", "DT", "PR")
-    return low in INSTRUCTIONS - _THINGS and tokens[place].tag == "NN" and sides
+def _hides_order(tokens: Sequence[Token], at: int, last: int, end: int) -> bool:
+    """Whether a word behind a verb, whose object ends at `last`, may be a further imperative: no passive holds one."""
+    for place in range(at + 1, end):
+        low, tag, before = tokens[place].text.lower(), tokens[place].tag, tokens[place - 1]
+        after = tokens[place + 1] if place + 1 < end else None
+        opens = after is not None and (after.tag in _OPENS_OBJECT or after.text.lower() in ("with", "to"))
+        verb = tag in ("VB", "VBP") or (low.isalpha() and not verb_tags(low) and not is_noun(low))
+        if before.text.lower() in _JOINING and opens and verb:
+            return True  # "and masage it", "and return to the water"
+        if low not in INSTRUCTIONS - _THINGS or before.tag == "TO":
+            continue
+        if place > last and tag in ("VB", "VBP"):
+            return True
+        if tag == "NN" and before.tag in ("NN", "NNS", "PRP") and after is not None:
+            behind = place > last and after.tag[:2] in ("NN", "DT", "PR")  # "place sausage in bun cover sausage"
+            inside = after.tag in ("DT", "PRP$", "VBN", "JJ") or after.text.lower() in _PARTICLES
+            if behind or (inside and low not in _OFTEN_NOUNS):
+                return True  # "place a slice of ham sprinkle grated cheese", "peel the cucumber scoop off the seeds"
+    return False
 
 
 def participle(word: str) -> str:
@@ -304,7 +331,11 @@ def _is_plural(tokens: Sequence[Token], start: int, end: int) -> bool:
         return True
     head = tokens[start + len(whole) - 1]
     low = head.text.lower()
-    if _MANY & set(whole) or any(token.tag == "NNS" for token in tokens[start : start + len(whole) - 1]):
+    if (
+        _MANY & set(whole)
+        or words.count("some") > 1
+        or any(token.tag == "NNS" for token in tokens[start : start + len(whole) - 1])
+    ):
         return True  # "onions carrots sauce": a list without "and"
     if low in UNCOUNTED or words[0] in ("a", "an", "one", "each", "another", "every"):
         return False

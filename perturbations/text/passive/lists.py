@@ -35,11 +35,11 @@ TELLS_ITSELF = frozenset(
 SAID_OF = {
     verb: tuple(prepositions.split())
     for verb, prepositions in {
-        "talk": "about to with", "speak": "about to with", "look": "at for into through", "stare": "at", "listen": "to",
+        "talk": "about to", "speak": "about to", "look": "at for into through", "stare": "at", "listen": "to",
         "play": "with", "laugh": "at", "shoot": "at", "point": "at", "yell": "at", "scream": "at", "shout": "at",
         "bark": "at", "work": "on", "care": "for", "comment": "on", "sing": "about", "argue": "about", "rap": "about",
         "joke": "about", "cheer": "for", "fight": "over with against", "experiment": "with", "lecture": "about on",
-        "chat": "about with", "flirt": "with", "react": "to", "search": "for through", "write": "on about",
+        "chat": "about", "flirt": "with", "react": "to", "search": "for through", "write": "on about",
         "draw": "on", "operate": "on", "knock": "on", "smile": "at", "wave": "at", "wait": "for", "interact": "with",
         "scroll": "through", "flip": "through", "browse": "through",
     }.items()
@@ -121,6 +121,7 @@ PERSONS = PEOPLE | MALE | FEMALE | frozenset(
     blogger youtuber expert volunteer trainer stylist designer cowboy monk priest pastor friend audience interviewer
     parent grandmother grandfather daddy mommy member""".split()  # noqa: SIM905
 )  # fmt: skip
+ADVERB_NOUNS = frozenset("home today tonight tomorrow yesterday".split())  # noqa: SIM905  "drives a car home"
 CLAUSE_WORDS = frozenset("while as when because before after until so if since where that".split())  # noqa: SIM905
 BOUND = frozenset(  # pronouns for what another phrase names
     """he she it they him her them his hers its their theirs himself herself itself themselves eachother

@@ -45,6 +45,8 @@ def done_by(tree: Sentence, verb: int) -> Done:
         if child in (head, preposition) or dep in ("dobj", "cc") or tree.words[child].text in (".", "!"):
             continue
         if child < thing.start and (dep == "prt" or child == verb + 1 == thing.start - 1):
+            if tree.words[child].text == "about":
+                raise Refused(Why.NO_VERB)  # "are taking about a woman"
             particles.append(child)
         elif dep == "prt" and child == thing.end:
             particles.append(child)  # "takes his hat off": "is taken off"
@@ -145,7 +147,7 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         w.tag for w in inside if w.text not in ("you", "your")
     }:
         raise Refused(Why.BOUND)
-    where = texts[-1] in ("outdoors", "indoors", "outside", "inside", "together", "online")
+    where = texts[-1] in {"outdoors", "indoors", "outside", "inside", "together", "online"} | lists.ADVERB_NOUNS
     if where or head.text.endswith(("self", "selves")):
         raise Refused(Why.NO_PASSIVE)
     if not told and (
@@ -156,6 +158,8 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         raise Refused(Why.OBJECT)
     if does.tag == "VBD" and inside[0].tag == "NN":
         raise Refused(Why.NO_VERB)  # "a plant covered hillside"
+    if does.lemma == "help" and "VB" in verb_tags(inside[0].text):
+        raise Refused(Why.OBJECT)  # "are helping rescue dogs"
     person = any(tree.is_person(n) for n in range(thing.start, thing.head) if tree.words[n].dep == "compound")
     act = does.lemma in lists.PERCEIVING | {"listen", "look"} and "VB" in verb_tags(head.text)
     if person and (act or does.lemma in lists.TWO_OBJECTS or head.text.endswith("ing")):

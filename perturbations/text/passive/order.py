@@ -39,7 +39,7 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     words = _words(tree, verb, doer, done=done)
     head = tree.words[doer.phrase.head]
     shows = tree.words[verb].lemma in lists.REGARDING
-    if head.lemma in ("song", "music") or (head.lemma in lists.HOLDING and not shows):
+    if head.lemma in ("song", "music", "end", "beginning", "start") or (head.lemma in lists.HOLDING and not shows):
         raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
     if tree.words[verb].lemma == "wear" and not tree.is_person(doer.phrase.head) and head.tag == "NN":
         raise Refused(Why.NO_SUBJECT)
@@ -50,7 +50,7 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     simple = doer.phrase.end == doer.phrase.head + 1 and doer.finite == verb
     early, late = _around_agent(tree, done.tails, simple=simple)
     loose = any(tree.words[tail.start].dep == "prep" for tail in done.tails if tree.text(tail.start, tail.end) in late)
-    if holds and early:
+    if holds and (early or done.further is not None):
         raise Refused(Why.TAIL)  # "people are shown in a music video in a clip"
     if late and (doer.finite != verb or (loose and doer.phrase.end > doer.phrase.head + 1)):
         raise Refused(Why.TAIL)  # "is held by a man in a kilt in his hand"

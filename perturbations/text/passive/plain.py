@@ -45,6 +45,8 @@ def read(tokens: Sequence[Token]) -> Parse | None:
     person = bool({tokens[subject].text.lower(), tokens[subject].lemma} & (lists.PERSONS | lists.CROWDS))
     if match["next"] and tokens[match.start("next")].text.lower() in ("where", "then"):
         return None
+    if not bare and match["before"] and tokens[match.end("before") - 1].lemma == "of":
+        return None  # "an animation of a character makes movements": which of the two makes them?
     if bare and (match["next"] or "").startswith("C"):
         return None  # "a man wearing a shirt and a coat speaks"
     if bare and not person and (match["where"] or "O" in match["subject"]):

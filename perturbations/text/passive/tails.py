@@ -92,6 +92,10 @@ def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
         raise Refused(Why.TAIL)
     if word.dep in ("prep", "dative"):
         place = _of_phrase(tree, verb, noun, child=child)
+    elif word.text == "else":
+        place = Place.OBJECT
+    elif word.tag in NOUNS and child == noun + 1 and word.text not in lists.ADVERB_NOUNS:
+        place = None  # "using a fire extinguisher": a compound that the parser took apart
     elif word.dep in ("advmod", "npadvmod", "oprd", "acomp"):
         place = Place.VERB if word.tag[:2] in ("RB", "NN", "JJ", "IN", "RP") or word.dep == "oprd" else None
     elif word.dep == "relcl":
@@ -149,7 +153,7 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if low in ("in", "on") and where & lists.CLOTHES:
         return Place.OBJECT if tree.is_person(noun) else Place.AGENT
     if low == "to":
-        return Place.VERB if does in lists.GIVING else None
+        return (Place.LAST if clause else Place.VERB) if does in lists.GIVING else None
     thinks = does in lists.REGARDING and tree.words[noun].text not in ("something", "someone", "somebody")
     if thinks and tree.words[verb + 1].text not in ("to", "with"):
         staged = low in ("in", "on", "at") and where & lists.STAGES
