@@ -22,7 +22,7 @@ def check_group(name: str, members: Sequence[Member], where: str) -> None:
     number, first = members[0]
     labels: dict[int, int] = {}  # -> the first row that has it
     for n, row in members:
-        problem = _problem(row, first, number, labels.setdefault(row["label"], n), n)
+        problem = _problem(row, first, number, same=labels.setdefault(row["label"], n), n=n)
         if problem:
             raise VideoContrastError(
                 f"{where}: row {n} (id {row['id']!r}), group {name!r}, column {problem[0]!r}: {problem[1]}"
