@@ -173,6 +173,8 @@ def _opens(tokens: Sequence[Token], place: int) -> bool:
         return False
     if after.tag == "VBG" and tokens[place].tag[:2] != "VB":
         return False
+    if low == "top" and after.tag == "CD":
+        return False  # "top ten movies"
     return low not in _OPENING_NOUNS or after.tag in _OPENS_OBJECT or (low == "top" and after.text.lower() == "with")
 
 
@@ -198,8 +200,10 @@ def _goes_on(tokens: Sequence[Token], place: int, last: int) -> bool:
         if low not in INSTRUCTIONS:
             return token.tag in ("VB", "VBP") and not is_noun(low)
         if low in _THINGS:
-            with_top = low == "top" and after is not None and after.text.lower() == "with"
-            return with_top or (after is not None and after.tag in _OPENS_OBJECT)
+            behind = after.text.lower() if after is not None else ""
+            if (low == "top" and behind == "with") or (low == "drop" and behind in ("in", "into", "onto")):
+                return True
+            return after is not None and after.tag in _OPENS_OBJECT
         if token.tag in ("VB", "VBP") or object_follows or after is None or low not in _OFTEN_NOUNS:
             return True
         return after.text.lower() in _ENDS_OBJECT or after.text.lower() in _JOINING
@@ -247,6 +251,8 @@ def _passive_clause(
     if last == at:  # "chop the onion and fry in a pan": what is fried was named before
         other = base(tokens[verb]) in _OF_WHOLE and before & _ADDING
         return (shift, tokens[verb].end, participles) if before and not other else None
+    if tokens[last - 1].lemma in ("second", "minute", "hour"):
+        return None  # "and cook 10 minutes"
     rest = [token.text.lower() for token in tokens[last:end]]
     if rest and rest[0] in _JOINING and not all(word in _JOINING for word in rest):
         return None  # "add tomatoes and then the bun"
@@ -278,6 +284,7 @@ def _hides_order(tokens: Sequence[Token], at: int, last: int, end: int) -> bool:
         if tag == "NN" and before.tag in ("NN", "NNS", "PRP") and after is not None:
             behind = place > last and after.tag[:2] in ("NN", "DT", "PR")  # "place sausage in bun cover sausage"
             inside = after.tag in ("DT", "PRP$", "VBN", "JJ") or after.text.lower() in _PARTICLES
+            inside = inside or (after.text.lower() in _JOINING and place + 2 == end)  # "and beans heat and | mix"
             if behind or (inside and low not in _OFTEN_NOUNS):
                 return True  # "place a slice of ham sprinkle grated cheese", "peel the cucumber scoop off the seeds"
     return False

@@ -56,7 +56,7 @@ def _subject(tree: Sentence, verb: int) -> NounPhrase:
     before = tree.words[start - 1] if start else None
     fronted = tree.words[0].tag in ("IN", "TO", "WRB")  # "in a kitchen | a man cooks"
     cut = before is not None and ((before.tag in NOUNS and not fronted) or before.dep == "prep")
-    cut = cut or (before is not None and before.tag in ("DT", "JJ", "PRP$", "CD", "RP"))
+    cut = cut or (before is not None and before.tag in ("DT", "JJ", "PRP$", "CD", "RP", "MD"))
     cut = cut or (start > 1 and tree.words[start - 1].text == "as" and tree.words[start - 2].tag == "VBN")
     cut = cut or (word.dep == "relcl" and (before is None or before.tag not in ("WRB", "WDT")))
     if end > verb or cut or word.dep not in ("ROOT", "conj", "advcl", "ccomp", "relcl", "pcomp"):

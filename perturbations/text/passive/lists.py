@@ -15,7 +15,8 @@ ALONE = frozenset(
 TWO_OBJECTS = frozenset("give show teach tell offer ask send hand feed serve bring buy make wish".split())  # noqa: SIM905
 # "runs down the road", "dances out": what stands behind them is a way, no particle.
 ROUTES = frozenset(
-    "roll run walk drive speed ride climb dive move jump swim fly crawl slide skate step ski travel race stroll".split()  # noqa: SIM905
+    """roll run walk drive speed ride climb dive move jump swim fly crawl slide skate step ski travel race stroll
+    spin twirl orbit""".split()  # noqa: SIM905
 )
 EXPLAINING = frozenset(
     "show explain describe demonstrate illustrate teach discuss talk speak tell comment argue".split()  # noqa: SIM905
@@ -59,7 +60,7 @@ LIGHT = {
 # What people have that can be had by them: "an argument is being had".
 HAD = frozenset(
     """conversation discussion argument talk meeting party debate chat meal race fight dialogue match breakfast lunch
-    dinner picnic interview battle food drink coffee tea snack""".split()  # noqa: SIM905
+    dinner picnic interview battle""".split()  # noqa: SIM905
 )
 # What "with" behind an object tells of the verb and not of the object: "cuts a potato with a knife", "with ease".
 MEANS = frozenset(

@@ -65,6 +65,8 @@ def done_by(tree: Sentence, verb: int) -> Done:
     about = preposition is not None and tree.words[preposition].text not in ("to", "with", "at")
     if about and (any(tail.place is Place.VERB for tail in tails) or _holds_place(tree, thing)):
         raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
+    if preposition is not None and any(tree.words[tail.start].text == tree.words[preposition].text for tail in tails):
+        raise Refused(Why.TAIL)  # "is pointed at at a picture"
     _check(tree, verb, thing)
     plural = is_plural(tree, thing)
     if plural is None:
@@ -123,7 +125,7 @@ def _told(tree: Sentence, before: int, told: int) -> int:
     finite = tree.words[before].tag != "VBG" or tree.child(before, "aux") is not None
     head = tree.words[before].head if tree.words[before].dep == "prep" else before
     finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
-    doing = opens.tag == "VBG" and start == told
+    doing = opens.tag == "VBG" and start == told and tree.child(told, "dobj") != told + 1  # not "dancing children"
     whole = start == before + 1 and tree.span(head)[1] == end
     if not whole or not finite or not (doing or opens.text in _QUESTION):
         raise Refused(Why.OBJECT)

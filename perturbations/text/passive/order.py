@@ -6,6 +6,7 @@ English puts the agent behind short phrases of the verb ("is stirred in a pot by
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.doer import Doer, alike_verbs, doer_of, may_be_person
 from video_contrast.perturbations.text.passive.number import is_plural
@@ -41,6 +42,8 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     shows = tree.words[verb].lemma in lists.REGARDING
     if head.lemma in ("song", "music", "end", "beginning", "start") or (head.lemma in lists.HOLDING and not shows):
         raise Refused(Why.NO_SUBJECT)  # "a video of an artist created an advertisement"
+    if head.tag == "NN" and "VBG" in verb_tags(head.text) and done.further is None and not shows:
+        raise Refused(Why.NO_SUBJECT)  # "by racing" reads as how
     if tree.words[verb].lemma == "wear" and not tree.is_person(doer.phrase.head) and head.tag == "NN":
         raise Refused(Why.NO_SUBJECT)
     holds = shows and (
@@ -50,7 +53,7 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     simple = doer.phrase.end == doer.phrase.head + 1 and doer.finite == verb
     early, late = _around_agent(tree, done.tails, simple=simple)
     loose = any(tree.words[tail.start].dep == "prep" for tail in done.tails if tree.text(tail.start, tail.end) in late)
-    if holds and (early or done.further is not None):
+    if holds and (early or late or done.further is not None):
         raise Refused(Why.TAIL)  # "people are shown in a music video in a clip"
     if late and (doer.finite != verb or (loose and doer.phrase.end > doer.phrase.head + 1)):
         raise Refused(Why.TAIL)  # "is held by a man in a kilt in his hand"
