@@ -7,6 +7,7 @@ from video_contrast.perturbations.language import Token
 FINITE = ("VBZ", "VBP", "VBD", "MD")
 _PARTICIPLES = ("VBG", "VBN")
 _BETWEEN = ("RB", "RBR", "RBS")
+_NEGATIONS = ("not", "n't", "n’t", "never")
 _PRONOUNS_PLURAL = frozenset(("they", "we", "you", "i", "these", "those"))
 # Uncountable nouns that end as plurals do.
 UNCOUNTED = frozenset(
@@ -40,6 +41,16 @@ def head_verb(tokens: list[Token]) -> Verb | None:
             if token.tag == tag and place > 0 and tokens[place - 1].tag not in ("TO", "DT", "JJ", "IN", "PRP$"):
                 return Verb(place, None)
     return None
+
+
+def finite_place(tokens: list[Token], verb: Verb) -> int:
+    """The place of the word that has the tense: an auxiliary, also of an order ("do not stir"), or the head."""
+    if verb.auxiliary is not None:
+        return verb.auxiliary
+    at = verb.head - 1
+    while at > 0 and tokens[at].text.lower() in _NEGATIONS:
+        at -= 1
+    return at if at >= 0 and tokens[at].text.lower() == "do" else verb.head
 
 
 def is_plural(tokens: list[Token], before: int) -> bool:

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.language.fitting import article, like_case
 from video_contrast.perturbations.registry import text_perturbation
-from video_contrast.perturbations.text.clauses import head_verb, is_plural, is_question
+from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural, is_question
 from video_contrast.perturbations.text.imperative import group_start, imperatives
 from video_contrast.perturbations.text.words import put
 
@@ -25,7 +25,7 @@ _MASS = frozenset(
 )
 
 
-@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="3", requirements=("tags",))
+@text_perturbation("reverse_neg", category="TextStyle", origin="natural", version="4", requirements=("tags",))
 def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "paper") -> str:
     """A negation is taken out; a caption without one gets "not" at its head verb. Not under 3 words, nor questions."""
     if len(caption.split()) < _FEWEST_WORDS or is_question(caption, tokens):
@@ -43,9 +43,9 @@ def reverse_neg(caption: str, rng: Generator, *, tokens: list[Token], profile: s
     if verb is None:
         return caption
     released = profile == "released"
-    place = verb.head if verb.auxiliary is None else verb.auxiliary
+    place = finite_place(tokens, verb)
     token = tokens[place]
-    carries_not = verb.auxiliary is not None or token.tag == "MD" or token.lemma == "be"
+    carries_not = verb.auxiliary is not None or place != verb.head or token.tag == "MD" or token.lemma == "be"
     if carries_not or (released and token.lemma in ("do", "have")):
         return put(caption, [(token.start, token.end, token.text + " not")])
     # Taggers read the present of some verbs as a participle: "two dogs run" has "run" as in "is run".

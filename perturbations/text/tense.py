@@ -11,13 +11,12 @@ from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.morphology import is_noun
 from video_contrast.perturbations.registry import text_perturbation
 from video_contrast.perturbations.text import tables
-from video_contrast.perturbations.text.clauses import Verb, head_verb, is_plural
+from video_contrast.perturbations.text.clauses import finite_place, head_verb, is_plural
 from video_contrast.perturbations.text.imperative import imperatives, past
 from video_contrast.perturbations.text.words import how_many, pick, put, sample
 
 _MODALS = {"can": "could", "could": "can", "will": "would", "would": "will", "may": "might", "shall": "should"}
 _MODALS |= {"ca": "could", "wo": "would", "sha": "should", "'ll": "would", "’ll": "would"}  # "can't", "won't", "he'll"
-_NEGATIONS = ("not", "n't", "n’t", "never")
 # Negated auxiliaries whose apostrophe is lost: "they don t know".
 _BROKEN = {"don": "didn", "doesn": "didn", "isn": "wasn", "aren": "weren", "hasn": "hadn", "haven": "hadn"}
 
@@ -36,7 +35,7 @@ def tense(caption: str, rng: Generator, *, tokens: list[Token], profile: str = "
     verb = head_verb(tokens)
     if verb is None:
         return caption
-    place = _tensed(tokens, verb)
+    place = finite_place(tokens, verb)
     if tokens[place].tag == "VBG":
         return caption  # "a man driving a car" has no tense
     changes = []
@@ -60,16 +59,6 @@ def _past_of_orders(caption: str, tokens: list[Token], orders: list[int]) -> str
     }
     changes = [(tokens[at].start, tokens[at].end, like_case(form, tokens[at].text)) for at, form in forms.items()]
     return put(caption, sorted(changes))
-
-
-def _tensed(tokens: list[Token], verb: Verb) -> int:
-    """The place of the word that has the tense: the auxiliary, also of an order ("don't stir"), or the verb."""
-    if verb.auxiliary is not None:
-        return verb.auxiliary
-    at = verb.head - 1
-    while at > 0 and tokens[at].text.lower() in _NEGATIONS:
-        at -= 1
-    return at if at >= 0 and tokens[at].text.lower() == "do" else verb.head
 
 
 def _of_the_same_time(tokens: list[Token], head: Token) -> list[int]:

@@ -383,6 +383,8 @@ def test_misspellings_are_spelled_wrong_and_hold_no_markup_and_nothing_offensive
         ("reverse_neg", "there is no water here", "there is water here"),
         ("reverse_neg", "he has no umbrella", "he has an umbrella"),
         ("reverse_neg", "they don t know", "they know"),
+        ("reverse_neg", "Do add the salt", "Do not add the salt"),
+        ("reverse_neg", "do be careful with the knife", "do not be careful with the knife"),
         ("reverse_neg", "a dog isn t barking", "a dog is barking"),
         ("tense", "we've eaten the cake", "we had eaten the cake"),
         ("tense", "he cannot swim", "he could not swim"),
