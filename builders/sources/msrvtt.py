@@ -129,7 +129,7 @@ class MsrVttFolder:
             if (folder / name).is_file():
                 self._read(folder / name)
         if not self.videos:
-            raise UsageError(f"--data-dir {folder} holds none of {', '.join(ANNOTATIONS)}")
+            raise UsageError(f"--folder {folder} holds none of {', '.join(ANNOTATIONS)}")
 
     def splits(self) -> dict[str, list[CaptionedClip]]:
         """Split -> clips, in the order of the video numbers; splits whose list is absent are left out."""

@@ -78,7 +78,7 @@ def read(folder: Path, pattern: str = "{video_id}.mp4") -> tuple[dict[str, list[
     known = (ANNOTATIONS, *CAPTIONING.values(), VALIDATION)
     sources = [name for name in known if (folder / name).is_file()]
     if not sources:
-        raise UsageError(f"--data-dir {folder} holds none of {', '.join(known)}")
+        raise UsageError(f"--folder {folder} holds none of {', '.join(known)}")
     if ANNOTATIONS in sources:
         sources = [name for name in sources if name not in CAPTIONING.values()]
         _read_annotations(folder / ANNOTATIONS, segments)

@@ -135,7 +135,7 @@ def test_the_released_sets_blind_accuracy_is_what_others_measured(msrvtt_set):
 def test_msrvtt_says_what_is_missing(msrvtt_folder, tmp_path):
     with pytest.raises(UsageError, match=r"no msrvtt_human_contrast_set\.tsv"):
         build("msrvtt", ["verb_human_mc"], output=tmp_path / "a", data_dir=msrvtt_folder)
-    with pytest.raises(UsageError, match=r"holds none of test_videodatainfo\.json"):
+    with pytest.raises(UsageError, match=r"--folder \S+ holds none of test_videodatainfo\.json"):
         build("msrvtt", ["retrieval"], output=tmp_path / "b", data_dir=tmp_path)
     with pytest.raises(UsageError, match="no split 'dev'; there are train"):
         build("msrvtt", ["random_mc"], output=tmp_path / "c", data_dir=msrvtt_folder, splits="dev")
