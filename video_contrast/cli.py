@@ -156,7 +156,7 @@ def _system_error(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"no space left on the device{where}: free some and run the same command again; nothing was half-written"
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        return f"no permission to write or read{where}: choose another --output or fix the permissions"
+        return f"no permission to write or read{where}: choose another place or fix the permissions"
     if error.errno == errno.ENOENT:
         return f"no such file or folder{where}"
     return f"{error.strerror or error}{where}"

@@ -1,5 +1,6 @@
 """Files: written whole or not at all, and never outside the folder they belong to."""
 
+import errno
 import hashlib
 import json
 import os
@@ -19,7 +20,8 @@ JsonObject = dict[str, object]  # an object of JSON that is only written, shown 
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary name beside `path`; it becomes `path` if the block ends well and is removed if not.
 
-    The temporary name keeps the suffix, since encoders choose their container by it.
+    The temporary name keeps the suffix, since encoders choose their container by it. An error of the system while the
+    file is written names `path`.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -27,6 +29,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(target)
+    except OSError as error:  # encoders name no file, and the temporary name is nobody's
+        if error.errno not in errno.errorcode or error.filename not in (None, str(temporary)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

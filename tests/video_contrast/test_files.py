@@ -1,5 +1,6 @@
 """Files appear whole or not at all, and paths from tables stay below their root."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -26,6 +27,19 @@ def test_the_temporary_name_keeps_the_suffix(tmp_path: Path) -> None:
         assert temporary.suffix == ".mp4"
         temporary.write_bytes(b"x")
     assert (tmp_path / "clip.mp4").read_bytes() == b"x"
+
+
+def test_an_error_of_the_system_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    target = tmp_path / "clip.mp4"
+    with pytest.raises(PermissionError) as caught, atomic_path(target):
+        raise PermissionError(errno.EACCES, "Permission denied")  # as encoders do: without a name
+    assert caught.value.filename == str(target)
+    with pytest.raises(FileNotFoundError) as caught, atomic_path(target) as temporary:
+        temporary.read_bytes()
+    assert caught.value.filename == str(target)
+    with pytest.raises(FileNotFoundError) as caught, atomic_path(target):
+        (tmp_path / "another").read_bytes()
+    assert caught.value.filename == str(tmp_path / "another")
 
 
 def test_json_refuses_nan(tmp_path: Path) -> None:
