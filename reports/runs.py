@@ -206,7 +206,7 @@ def read_rows(key: SetKey) -> list[Row]:
             return list(datasets.load_dataset(key.dataset, key.config, split=key.split))
     except Exception as error:  # the library raises many kinds; all mean that the set is not to be had
         raise VideoContrastError(
-            f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --set"
+            f"the set {key.dataset!r} of the run is neither a folder nor loadable; give its folder with --dataset"
         ) from error
 
 
