@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
+from video_contrast.console import note
 from video_contrast.errors import UsageError
 from video_contrast.runner import record
 from video_contrast.runner.device import device_of, load_model, perturbing_device
@@ -62,4 +62,4 @@ def say_estimate(job: Job, plan: Plan) -> None:
             f"{value:,g} {name.replace('_', ' ')}" for name, value in estimate.items() if name != "price"
         )
         price = f", price {estimate['price']:.2f}" if "price" in estimate else ""
-        print(f"about {amounts}{price} (stored answers cost nothing)", file=sys.stderr)
+        note(f"about {amounts}{price} (stored answers cost nothing)")

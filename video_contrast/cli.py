@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from video_contrast.console import calm, hush
+from video_contrast.console import calm, hush, unhush
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.version import __version__
 
@@ -90,6 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if {"--quiet", "-q"} & set(words):
         hush()
+    else:
+        unhush()
     calm()
     try:
         _run(words)

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -19,13 +20,26 @@ Item = TypeVar("Item")
 
 Quiet = Annotated[bool, "say nothing but errors", Flag(short="-q")]
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
+_QUIET = "VIDEO_CONTRAST_QUIET"  # in the environment, since workers are processes of their own
 WIDTH = 140  # of a table that goes to a file
 
 
 def hush() -> None:
-    """Turns off the progress bars of everything that is imported from now on."""
-    for name in ("TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
+    """Turns off notes, the warnings of libraries, and the progress bars of everything that is imported from now on."""
+    warnings.simplefilter("ignore")
+    for name in (_QUIET, "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         os.environ[name] = "1"
+
+
+def unhush() -> None:
+    """Lets notes be said again, for calls of the command line after a quiet one."""
+    os.environ.pop(_QUIET, None)
+
+
+def note(text: str) -> None:
+    """Says on standard error what is no error and no result; nothing under `--quiet`."""
+    if _QUIET not in os.environ:
+        print(text, file=sys.stderr)
 
 
 def calm() -> None:

@@ -3,7 +3,6 @@
 Every builder of real sets reads its source into clips and calls `build_configs`; so a config means the same everywhere.
 """
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +21,7 @@ from video_contrast.builders.assembly.multiple_choice import (
 )
 from video_contrast.builders.assembly.reasons import counts_in_words
 from video_contrast.builders.registry import BuiltSet
+from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.language.store import tag_cache
 from video_contrast.rows import Row
@@ -127,7 +127,7 @@ def add_config(
         if not optional:
             raise VideoContrastError(message)
         built.facts.setdefault("left_out", {})[config] = message
-        print(f"left out: {message}", file=sys.stderr)
+        note(f"left out: {message}")
         return
     if empty:
         facts["empty_splits"] = empty
@@ -152,7 +152,7 @@ def leave_out(built: BuiltSet, config: str, why: str, *, optional: bool = True) 
     if not optional:
         raise UsageError(f"{built.name} {config}: {why}")
     built.facts.setdefault("left_out", {})[config] = why
-    print(f"left out: {built.name} {config}: {why}", file=sys.stderr)
+    note(f"left out: {built.name} {config}: {why}")
 
 
 def _retrieval_config(splits: Mapping[str, Sequence[CaptionedClip]]) -> tuple[Tables, Facts]:

@@ -1,6 +1,5 @@
 """Verb and object contrasts by counted frames: all captions of all clips of a split are seen at once."""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Annotated, Literal
 from video_contrast.builders.assembly.captioned_clip import CaptionedClip
 from video_contrast.builders.assembly.clip_contrasts import CaptionChoice, ClipContrasts, TrainingVideos
 from video_contrast.builders.assembly.sharding import is_writer, spread
+from video_contrast.console import note
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.generators.frames import (
     ClipCaptions,
@@ -119,7 +119,7 @@ class FrameContrasts:
             whole.reasons.update(part.reasons)
             whole.captions += part.captions
             whole.orders += part.orders
-            whole.notes += [note for note in part.notes if note not in (*whole.notes, *part.advice())]
+            whole.notes += [text for text in part.notes if text not in (*whole.notes, *part.advice())]
             whole.record = part.record
         whole.notes += whole.advice()
         self.record = {**whole.record, "seed": self.seed}
@@ -128,13 +128,13 @@ class FrameContrasts:
     def _tell(self, proposed: ProposedContrasts) -> None:
         if not is_writer():
             return
-        for note in proposed.notes:
-            if note not in self.printed_notes:
-                print(f"note: {note}", file=sys.stderr)
-                self.printed_notes.add(note)
+        for text in proposed.notes:
+            if text not in self.printed_notes:
+                note(f"note: {text}")
+                self.printed_notes.add(text)
         if self.explain:
             for name, why in sorted(proposed.missing.items()):
-                print(f"no {self.target} contrast for {name}: {why}", file=sys.stderr)
+                note(f"no {self.target} contrast for {name}: {why}")
 
 
 def _propose(

@@ -4,12 +4,12 @@ Generators apply this as the constraint `lift`; negatives of people and of table
 scores and a count and a warning beside them.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from video_contrast.builders.assembly.sharding import is_writer
+from video_contrast.console import note
 from video_contrast.perturbations.contrast import Edit
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.lift import LIFT, SPEECH_LIFT, SiblingLift
@@ -52,11 +52,10 @@ def warn(config: str, count: int, total: int) -> None:
         total: how many there are.
     """
     if count and is_writer():
-        print(
+        note(
             f"warning: {config}: {count:,} of {total:,} negatives replace a word by one that captions of the same "
             f"video say beside it about as often as by chance, or more (lift from {LIFT} on, {SPEECH_LIFT} of speech): "
-            "they may be true of the clip; the lift stands in their scores",
-            file=sys.stderr,
+            "they may be true of the clip; the lift stands in their scores"
         )
 
 

@@ -10,7 +10,6 @@ rows point at them (the clean ones at references that went through the same enco
 """
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -20,6 +19,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.robustness.perturbation_options import TEXTS, TEXTS_WITHOUT_BIAS, PerturbationOptions
 from video_contrast.builders.robustness.perturbed_texts import PerturbedTexts, mostly_unchanged
 from video_contrast.builders.robustness.video_files import Paths, references, write_all
+from video_contrast.console import note
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.registry import TEXT, VIDEO
 from video_contrast.perturbations.text import how_to_get
@@ -145,7 +145,7 @@ class _Draft:
         if missing:
             facts["pairs left out"] = {text: how_to_get(TEXT[text]) for text in missing}
             names = ", ".join(missing)
-            print(f"left out: {self.built.name} pairs with {names} (the card says how to get them)", file=sys.stderr)
+            note(f"left out: {self.built.name} pairs with {names} (the card says how to get them)")
         if not rows_of:
             leave_out(self.built, "pairs", "none of its text perturbations can run")
             return

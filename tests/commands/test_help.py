@@ -11,6 +11,7 @@ import pytest
 from video_contrast import cli
 from video_contrast.commands.command import Command
 from video_contrast.console import WIDTH, bar
+from video_contrast.storage import SetFolder
 
 SCREEN = 52  # lines; versions of rich break them differently
 
@@ -127,6 +128,23 @@ def test_quiet_says_nothing(shapes: Path, tmp_path: Path, capfd: pytest.CaptureF
         capfd.readouterr()
         assert cli.main([*call, "--quiet"]) == 0, name
         assert capfd.readouterr() == ("", ""), name
+
+
+def test_quiet_keeps_notes_to_the_record(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What a build of everything leaves out stands in `set.json`; errors are said all the same."""
+    table = tmp_path / "msrvtt.csv"
+    rows = [
+        f"a man {verb} a ball,video{n}" for n in range(6) for verb in ("has", "rolls", "cuts", "eats", "wets", "sells")
+    ]
+    table.write_text("\n".join(["sentence,video_id", *rows]) + "\n")
+    call = ["build", "feint6k", "--msrvtt", str(table), "--output", str(tmp_path / "set")]
+    assert cli.main([*call, "--quiet"]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert "rcad_vatex" in SetFolder(tmp_path / "set").record["facts"]["left_out"]
+    assert cli.main(call) == 0
+    assert "left out: feint6k rcad_vatex" in capfd.readouterr().err
+    assert cli.main([*call, "--quiet", "--seed", "no"]) == 2
+    assert capfd.readouterr().err.startswith("error: ")
 
 
 def test_bars_of_our_own_heed_quiet_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, group, names_in
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, Quiet, note, print_json
 from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _command(builder: Builder) -> Command:
             lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
             print("\n".join(lines))
         for warning in warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+            note(f"warning: {warning}")
 
     brief = textwrap.shorten(builder.summary, SUMMARY, placeholder=" ...")
     return Command(f"build {builder.name}", build, example, help=text, brief=brief, more=lambda: options)

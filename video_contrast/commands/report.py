@@ -1,12 +1,11 @@
 """`video-contrast report RUN... --output report.html`: the page of some runs."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, Quiet
+from video_contrast.console import AsJson, Quiet, note
 from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
@@ -37,4 +36,4 @@ def report(
     elif not quiet:
         print(f"{page} ({size / 1e6:.1f} MB)")
     if size > 15e6 and output.suffix:
-        print(f"{page}: over 15 MB, slow to open; report fewer runs in one file", file=sys.stderr)
+        note(f"{page}: over 15 MB, slow to open; report fewer runs in one file")
