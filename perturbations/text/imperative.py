@@ -250,7 +250,11 @@ def _passive_clause(
         return None
     if last == at:  # "chop the onion and fry in a pan": what is fried was named before
         other = base(tokens[verb]) in _OF_WHOLE and before & _ADDING
+        other = other or ("remove" in before and base(tokens[verb]) not in _ADDING | {"set", "transfer", "discard"})
         return (shift, tokens[verb].end, participles) if before and not other else None
+    doing = [n for n in range(at, last - 1) if "VBG" in verb_tags(tokens[n].text.lower())]
+    if any(tokens[n + 1].tag in ("DT", "PRP$") or lemma(tokens[n].text.lower(), "VBG") == "drizzle" for n in doing):
+        return None  # "roll the dosa enclosing the potato", "serve drizzling oil on top"
     if tokens[last - 1].lemma in ("second", "minute", "hour"):
         return None  # "and cook 10 minutes"
     rest = [token.text.lower() for token in tokens[last:end]]
@@ -279,7 +283,7 @@ def _hides_order(tokens: Sequence[Token], at: int, last: int, end: int) -> bool:
             return True  # "and masage it", "and return to the water"
         if low not in INSTRUCTIONS - _THINGS or before.tag == "TO":
             continue
-        if place > last and tag in ("VB", "VBP"):
+        if low == "add" or (place > last and tag in ("VB", "VBP")):
             return True
         if tag == "NN" and before.tag in ("NN", "NNS", "PRP") and after is not None:
             behind = place > last and after.tag[:2] in ("NN", "DT", "PR")  # "place sausage in bun cover sausage"
@@ -336,6 +340,8 @@ def _is_plural(tokens: Sequence[Token], start: int, end: int) -> bool:
     whole = words[: words.index("of")] if "of" in words[1:] else words
     if any(word in ("and", ",", "&") for word in whole):
         return True
+    if sum(token.tag == "NN" for token in tokens[start : start + len(whole)]) > 4:
+        return True  # "wheat mint salt lemon juice olive oil"
     head = tokens[start + len(whole) - 1]
     low = head.text.lower()
     if (

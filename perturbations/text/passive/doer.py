@@ -100,6 +100,9 @@ def _described(tree: Sentence, verb: int) -> NounPhrase:
     start, end = tree.span(top)[0], tree.span(verb)[0]
     if tree.span(verb)[1] != tree.span(top)[1]:
         raise Refused(Why.NO_SUBJECT)
+    shows = tree.words[tree.words[tree.words[top].head].head]
+    if tree.words[verb].lemma == "show" and tree.words[top].dep == "pobj" and shows.lemma in lists.HOLDING:
+        raise Refused(Why.NO_SUBJECT)  # "clips of a game | showing skills": the clips do
     while end < verb and not tree.words[end].text.endswith("ly") and tree.words[end].dep == "advmod":
         end += 1  # "a girl outdoors | jumping"
     return _checked(tree, NounPhrase(start, end, head))
@@ -141,6 +144,13 @@ def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
     if any(word.text in ("whom", "whose", "which") for word in inside):
         raise Refused(Why.NO_SUBJECT)
     person = tree.is_person(phrase.head)
+    joined = [n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"]
+    if person and any(tree.words[n].tag in NOUNS and tree.words[n].lemma in lists.CLOTHES for n in joined):
+        raise Refused(Why.NO_SUBJECT)  # "a man in a green shirt and green hat"
+    if inside[0].tag == "PRP$" and "DT" in (word.tag for word in inside):
+        raise Refused(Why.NO_SUBJECT)  # "its a girl | showing"
+    if joined and any(word.dep == "acl" for word in inside):
+        raise Refused(Why.NO_SUBJECT)  # "a bear growling and bugs | making noises"
     acts = [(n, w) for n, w in enumerate(inside, phrase.start) if w.tag == "VBG" and w.dep == "acl"]
     if any(n < phrase.head or not person or w.lemma in lists.REGARDING - {"look", "speak", "talk"} for n, w in acts):
         raise Refused(Why.NO_SUBJECT)  # "a video with onions sizzling in a pan | mixing": who?

@@ -4,7 +4,7 @@
 NO_PASSIVE = frozenset(
     """be have become seem look resemble lack cost weigh go get let include contain involve stand sit lie pose smile
     laugh talk come fall live say like appear happen pan zoom interest amaze keep need want mean fit suit hate prefer
-    deserve equal cause begin continue s re m ve ll""".split()  # noqa: SIM905
+    deserve equal cause begin participate double continue s re m ve ll""".split()  # noqa: SIM905
 )
 # Verbs without an object: in "singing and playing a guitar" the guitar is played only.
 ALONE = frozenset(
@@ -75,6 +75,7 @@ MIXING = frozenset(
     garnish share top coat stuff spray rub prepare fry brush dip eat boil marinate mash grill spread dress connect
     compare replace attach tie provide wipe dry treat""".split()  # noqa: SIM905
 )
+REMOVING = frozenset("remove take pull get extract pick lift".split())  # noqa: SIM905
 # What they do has a goal: "is added to a pot by a man".
 GIVING = frozenset(
     """add give show apply attach bring carry connect deliver direct explain feed hand introduce lead move offer pass
@@ -93,7 +94,7 @@ STAGES = frozenset(
 SITES = STAGES | frozenset("couch bed chair table car beach road sofa floor gym ground water pool".split())  # noqa: SIM905
 SHOWING = frozenset(
     """video clip footage scene image picture photo montage commercial advertisement ad trailer movie film documentary
-    view recording episode demonstration tutorial vine show shot screenshot example""".split()  # noqa: SIM905
+    view recording compilation episode demonstration tutorial vine show shot screenshot example""".split()  # noqa: SIM905
 )
 # What shows or tells by what is in it: "a man is shown in a video".
 HOLDING = SHOWING | frozenset(
@@ -103,9 +104,11 @@ HOLDING = SHOWING | frozenset(
 CROWDS = frozenset("variety group bunch couple lot number pair crowd team band class family gang series".split())  # noqa: SIM905
 CLOTHES = frozenset(
     """shirt dress suit hat jacket coat uniform costume glasses sunglass jean pant skirt cap helmet tie hoodie sweater
-    outfit clothes clothing bikini wig hair mask robe gown scarf apron shoe t-shirt vest tshirt attire jersey gear
-    white black red blue green yellow pink purple orange brown grey gray""".split()  # noqa: SIM905
+    outfit clothes clothing bikini wig hair mask robe gown scarf apron shoe t-shirt vest tshirt attire jersey
+    gear""".split()  # noqa: SIM905
 )
+COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
+CLOTHES |= COLOURS
 MALE = frozenset("man boy guy gentleman father dad son brother husband boyfriend male king policeman actor".split())  # noqa: SIM905
 FEMALE = frozenset("woman girl lady mother mom daughter sister wife girlfriend female actress queen".split())  # noqa: SIM905
 PEOPLE = frozenset(

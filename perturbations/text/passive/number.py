@@ -23,11 +23,17 @@ def is_plural(tree: Sentence, phrase: NounPhrase) -> bool | None:
         return False
     if any(child.dep == "conj" for child in below):
         return None if any(child.text == "or" for child in below) else True
-    looks = word.tag in ("NNS", "NNPS") or low in _PLURAL
+    looks = word.tag in ("NNS", "NNPS") or low in _PLURAL or low.endswith("people")
     looks = looks or (low.endswith("s") and not low.endswith(("ss", "us")) and lemma(low, "NNS") != low)
     if low in UNCOUNTED:
         return False
-    if looks and low not in _PLURAL and not low.endswith("s") and lemma(low, "NNS") == low:
+    if (
+        looks
+        and low not in _PLURAL
+        and not low.endswith("people")
+        and not low.endswith("s")
+        and lemma(low, "NNS") == low
+    ):
         return None
     first = {child.text for child in below if child.dep in ("det", "nummod", "amod", "predet")}
     if (first & _ONE and not first & {"few"} and looks and low != "people") or (first & _MANY and not looks):

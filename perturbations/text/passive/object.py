@@ -49,6 +49,8 @@ def done_by(tree: Sentence, verb: int) -> Done:
                 raise Refused(Why.NO_VERB)  # "are taking about a woman"
             particles.append(child)
         elif dep == "prt" and child == thing.end:
+            if child + 1 < len(tree.words) and tree.words[child + 1].text == "of":
+                raise Refused(Why.OBJECT)  # "describes the make up of a ring"
             particles.append(child)  # "takes his hat off": "is taken off"
         elif dep == "conj" and further is None:
             further = child
@@ -63,8 +65,14 @@ def done_by(tree: Sentence, verb: int) -> Done:
     if particles and preposition is None and word.lemma in lists.ROUTES | lists.ALONE:
         raise Refused(Why.NO_PASSIVE)  # "drives down a road"
     about = preposition is not None and tree.words[preposition].text not in ("to", "with", "at")
-    if about and (any(tail.place is Place.VERB for tail in tails) or _holds_place(tree, thing)):
+    about = about or (preposition is not None and not tree.is_person(thing.head))
+    aside = [tail for tail in tails if tail.place is Place.VERB and tree.words[tail.start].text != "about"]
+    if about and (aside or _holds_place(tree, thing)):
         raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
+    if len([tail for tail in aside if tree.words[tail.start].dep == "prep"]) > 1 and (
+        hung or tree.words[thing.head].text in ("something", "things")
+    ):
+        raise Refused(Why.TAIL)  # "puts something on a plate into a freezer"
     if preposition is not None and any(tree.words[tail.start].text == tree.words[preposition].text for tail in tails):
         raise Refused(Why.TAIL)  # "is pointed at at a picture"
     _check(tree, verb, thing)
@@ -96,7 +104,7 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
             or {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
         ):
             raise Refused(Why.NO_PASSIVE)
-        given = any(tree.words[n].dep == "dative" and tree.words[n].tag in NOUNS for n in right)
+        given = any(tree.words[n].dep == "dative" and tree.words[n].tag in (*NOUNS, "PRP") for n in right)
         if given:
             raise Refused(Why.OBJECT)  # "gives a girl a ring"
         return things[0], None
@@ -127,6 +135,11 @@ def _told(tree: Sentence, before: int, told: int) -> int:
     finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
     doing = opens.tag == "VBG" and start == told and tree.child(told, "dobj") != told + 1  # not "dancing children"
     whole = start == before + 1 and tree.span(head)[1] == end
+    finite_tags = ("VBZ", "VBD", "VBP")
+    joined = [n for n in range(start, end) if tree.words[n].dep == "conj"]
+    helped = [tree.child(n, "aux") for n in joined]
+    if any(tree.words[n].tag in finite_tags for n in (*joined, *helped) if n is not None):
+        raise Refused(Why.TWO_CLAUSES)  # "talks about how to play and is playing"
     if not whole or not finite or not (doing or opens.text in _QUESTION):
         raise Refused(Why.OBJECT)
     return told
@@ -149,7 +162,22 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         w.tag for w in inside if w.text not in ("you", "your")
     }:
         raise Refused(Why.BOUND)
-    where = texts[-1] in {"outdoors", "indoors", "outside", "inside", "together", "online"} | lists.ADVERB_NOUNS
+    where = (
+        texts[-1]
+        in {
+            "outdoors",
+            "indoors",
+            "outside",
+            "inside",
+            "together",
+            "online",
+            "onstage",
+            "backstage",
+            "upstairs",
+            "underwater",
+        }
+        | lists.ADVERB_NOUNS
+    )
     if where or head.text.endswith(("self", "selves")):
         raise Refused(Why.NO_PASSIVE)
     if not told and (
@@ -160,6 +188,15 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         raise Refused(Why.OBJECT)
     if does.tag == "VBD" and inside[0].tag == "NN":
         raise Refused(Why.NO_VERB)  # "a plant covered hillside"
+    if does.lemma == "wear" and thing.end == thing.start + 1 and head.lemma in lists.COLOURS:
+        raise Refused(Why.OBJECT)  # "soldiers wearing red"
+    if inside[0].text == "being" and len(inside) > 1:
+        raise Refused(Why.OBJECT)
+    two = does.lemma in ("feed", "serve", "hand", "offer", "send", "ask", "tell")
+    if two and inside[0].dep == "det" and "compound" in {word.dep for word in inside}:
+        raise Refused(Why.OBJECT)  # "feeding an animal grass"
+    if does.lemma in lists.REMOVING and any(word.dep == "prep" and word.text in ("from", "out") for word in inside):
+        raise Refused(Why.TAIL)  # "removes a mug full of apples from a microwave"
     if does.lemma == "help" and "VB" in verb_tags(inside[0].text):
         raise Refused(Why.OBJECT)  # "are helping rescue dogs"
     person = any(tree.is_person(n) for n in range(thing.start, thing.head) if tree.words[n].dep == "compound")

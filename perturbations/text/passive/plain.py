@@ -42,13 +42,18 @@ def read(tokens: Sequence[Token]) -> Parse | None:
     heads = {n: (n, "punct") for n in range(len(tokens))}
     subject = _phrase(codes, *match.span("subject"), heads=heads)
     bare = match["verb"] in ("G", "RG")
-    person = bool({tokens[subject].text.lower(), tokens[subject].lemma} & (lists.PERSONS | lists.CROWDS))
+    person = _is_person(tokens[subject])
     if match["next"] and tokens[match.start("next")].text.lower() in ("where", "then"):
         return None
     if not bare and match["before"] and tokens[match.end("before") - 1].lemma == "of":
         return None  # "an animation of a character makes movements": which of the two makes them?
     if bare and (match["next"] or "").startswith("C"):
         return None  # "a man wearing a shirt and a coat speaks"
+    if bare and "C" in match["where"]:
+        return None  # "a man in a chair and another man | wearing a hat"
+    lone = subject == 0 or not _is_person(tokens[subject - 1]) or person
+    if bare and not lone:
+        return None  # "a person bottle | feeding kittens"
     if bare and not person and (match["where"] or "O" in match["subject"]):
         return None  # "a drawing of a person | rolling": who rolls?
     heads[verb] = (subject, "acl") if bare else (verb, "ROOT")
@@ -96,6 +101,10 @@ def _code(tokens: Sequence[Token], place: int) -> str:
     if token.text.lower() == "of" and place and tokens[place - 1].lemma in lists.HOLDING | {"cartoon", "animation"}:
         return "W"  # "a video of | a man playing"
     return _WORDS.get(token.text.lower()) or _CODES.get(token.tag, "?")
+
+
+def _is_person(token: Token) -> bool:
+    return not {token.text.lower(), token.lemma}.isdisjoint(lists.PERSONS | lists.CROWDS)
 
 
 def _phrase(codes: str, start: int, end: int, *, heads: dict[int, tuple[int, str]]) -> int:

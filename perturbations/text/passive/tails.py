@@ -144,8 +144,16 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         and not where & lists.STAGES
     ):
         return Place.OBJECT  # "a lesson on cooking"
+    said = tree.words[noun].lemma in lists.SPEECHES | {"question", "call", "letter", "message"}
+    if low in ("for", "from") and adjacent and (low == "for" or said or tree.is_person(noun)):
+        return Place.OBJECT  # "a dish for guests", "a guy from the news"
     if low == "about":
-        to_whom = does in _TELLING or tree.is_person(noun) or tree.words[noun].tag == "NNP"
+        to_whom = (
+            tree.words[verb + 1].text in ("to", "with")
+            or does in _TELLING
+            or tree.is_person(noun)
+            or tree.words[noun].tag == "NNP"
+        )
         return Place.VERB if to_whom else Place.OBJECT if adjacent else None
     if low == "with":
         company = where & lists.MEANS or tree.is_person(place) or does in lists.MIXING
