@@ -249,7 +249,7 @@ def _passive_clause(
     if _hides_order(tokens, at, last=last, end=end):
         return None
     if last == at:  # "chop the onion and fry in a pan": what is fried was named before
-        other = base(tokens[verb]) in _OF_WHOLE and before & _ADDING
+        other = base(tokens[verb]) in _OF_WHOLE and not before.isdisjoint(_ADDING)
         other = other or ("remove" in before and base(tokens[verb]) not in _ADDING | {"set", "transfer", "discard"})
         return (shift, tokens[verb].end, participles) if before and not other else None
     doing = [n for n in range(at, last - 1) if "VBG" in verb_tags(tokens[n].text.lower())]
