@@ -20,7 +20,9 @@ from video_contrast.storage import open_run, open_set
 
 def smaller(monkeypatch: pytest.MonkeyPatch, name: str, **changes: Any) -> None:
     """Lets a paper's clips be as many as a small set has."""
-    parts = tuple(replace(part, configs=dict.fromkeys(part.configs, 0), **changes) for part in RECIPES[name].parts)
+    parts = tuple(
+        replace(part, configs=dict.fromkeys(part.configs, 0), together=0, **changes) for part in RECIPES[name].parts
+    )
     monkeypatch.setitem(module.RECIPES, name, replace(RECIPES[name], parts=parts))
 
 
@@ -81,7 +83,10 @@ def feint(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder, shapes
 
 
-def test_rcad_gives_its_own_ranks_and_the_released_convention(feint: tuple[Path, Path], tmp_path: Path) -> None:
+def test_rcad_gives_its_own_ranks_and_the_released_convention(
+    feint: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    smaller(monkeypatch, "rcad")
     text, table = reproduce(
         "rcad", "bag-of-frames", feint[0], video_root=feint[1], output=tmp_path, frames=6, progress=False,
         store=tmp_path / "store",
@@ -119,6 +124,21 @@ def test_rcad_gives_its_own_ranks_and_the_released_convention(feint: tuple[Path,
     assert table["released"]["rcad_msrvtt"]["R@1"] == pytest.approx(100 * np.mean(hits))
     (tmp_path / "store").rename(tmp_path / "gone")
     assert released_rcad(tmp_path / "rcad_msrvtt", rows, "rcad_msrvtt") is None
+
+
+def test_a_cut_csv_of_feint6k_is_not_compared(
+    feint: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where: dict[str, Any] = {"output": tmp_path, "progress": False, "parts": ["rcad"]}
+    text, table = reproduce("rcad", "constant", feint[0], **where)
+    assert table["ours"]["rcad_msrvtt"] and not table["compared"]
+    few = table["too_few"]["rcad_msrvtt"]
+    assert few == "12 of at least 243 items; below 90% figures cannot be compared" and any(few in line for line in text)
+
+    part = replace(RECIPES["rcad"].parts[0], configs={"rcad_msrvtt": 0, "random6_msrvtt": 0}, together=40)
+    monkeypatch.setitem(module.RECIPES, "rcad", replace(RECIPES["rcad"], parts=(part,)))
+    _, table = reproduce("rcad", "constant", feint[0], **where)
+    assert table["too_few"]["rcad_msrvtt"].startswith("rcad_msrvtt and random6_msrvtt have 24 of 40 items together;")
 
 
 def test_rcad_of_a_model_that_opens_no_video(feint: tuple[Path, Path], tmp_path: Path) -> None:
