@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from video_contrast.builders.assembly.clip_contrasts import Attempt, ContrastGenerator
     from video_contrast.perturbations.contrast import Edit
 
-OUTCOMES = ("candidates:proposed", "candidates:accepted", "edited", "all_rejected")  # no reasons of their own
+OUTCOMES = ("candidates:proposed", "candidates:accepted")  # no reasons of their own
+INVALID = "answers:invalid"  # answers of a chat model that hold no replacements
 PASSES = 3  # a pass draws one phrase of a caption; where it gave too few, another pass may draw another phrase
 
 
@@ -174,21 +175,30 @@ def why_none(texts: Sequence[str], reasons: Mapping[str, int], generator: str) -
         reasons: why captions and candidates fell out, with their numbers.
         generator: which one made none.
     """
+    from video_contrast.builders.assembly.reasons import REASONS, counts_in_words
     from video_contrast.perturbations.contrast.generators.frames.english import LEAST, function_share
 
     if generator == "set":
         return "the set of --generator-model knows none of these videos with these captions"
-    counts = Counter({name.removeprefix("candidates:rejected:"): n for name, n in reasons.items()})
-    most = ", ".join(f"{name} {n}" for name, n in counts.most_common() if n and name not in OUTCOMES)
+    counts = Counter({name.removeprefix("candidates:rejected:"): n for name, n in reasons.items() if n})
+    invalid = counts.pop(INVALID, 0)
+    told = {name: counts.pop(name) for name in REASONS if name in counts}
+    parts = [counts_in_words({"captions_tried": told})] if told else []
+    if invalid:
+        parts.append(f"{counted(invalid, 'answer')} of the chat model without a list of replacements")
+    if most := ", ".join(f"{name} {n}" for name, n in counts.most_common() if name not in OUTCOMES):
+        parts.append(f"left out by {most}")
     if function_share(texts) < LEAST:
         advice = (
             "the captions do not look English, and negatives are made of English ones only; --generator set takes yours"
         )
     elif generator == "lexical":
         advice = "few captions hold few words: --generator frames knows those of other corpora too"
+    elif invalid and not counts["candidates:proposed"]:
+        advice = "the chat model does not answer as asked: another --generator-model may"
     else:
         advice = "more clips or other --constraints may help"
-    return f"{f'left out by {most}' if most else 'none holds an action that can be swapped'}; {advice}"
+    return f"{'; '.join(parts) or 'none holds an action that can be swapped'}; {advice}"
 
 
 def _of_captions(

@@ -14,7 +14,7 @@ from video_contrast.rows import retrieval_row
 from video_contrast.storage import SetDraft
 from video_contrast.teacher.generation import GenerateOptions, generate
 from video_contrast.teacher.negative_recipe import NegativeRecipe
-from video_contrast.teacher.negatives import corpus_of, negatives
+from video_contrast.teacher.negatives import corpus_of, negatives, why_none
 
 RULES = "has_verb,lemma,inflection"
 CLIPS = 12
@@ -96,6 +96,16 @@ def test_captions_that_get_no_negative_say_why(tmp_path, captions, message):
     recipe = NegativeRecipe(2, 0, tagger="hanta")
     with pytest.raises(VideoContrastError, match=message):
         negatives(rows, recipe, tmp_path / "store", corpus=corpus_of(rows), say=lambda _: None)
+
+
+def test_what_a_chat_model_leaves_out_is_said_in_words():
+    why = why_none(
+        ["a man rides a horse"], {"answers:invalid": 126, "no_proposal": 126, "candidates:proposed": 0}, "llm"
+    )
+    assert why == (
+        "of 126 captions tried 126 got no proposal from the generator; 126 answers of the chat model without a list of "
+        "replacements; the chat model does not answer as asked: another --generator-model may"
+    )
 
 
 def test_an_interrupted_run_asks_nothing_twice_even_of_another_endpoint(corpus, tmp_path, online, monkeypatch):
