@@ -100,6 +100,10 @@ def _described(tree: Sentence, verb: int) -> NounPhrase:
     start, end = tree.span(top)[0], tree.span(verb)[0]
     if tree.span(verb)[1] != tree.span(top)[1]:
         raise Refused(Why.NO_SUBJECT)
+    if tree.words[top].lemma in ("animation", "cartoon", "drawing") and any(
+        n < verb for n in tree.children[top] if n > top
+    ):
+        raise Refused(Why.NO_SUBJECT)  # "an animation of a monster | looking at a cave"
     shows = tree.words[tree.words[tree.words[top].head].head]
     if tree.words[verb].lemma == "show" and tree.words[top].dep == "pobj" and shows.lemma in lists.HOLDING:
         raise Refused(Why.NO_SUBJECT)  # "clips of a game | showing skills": the clips do
@@ -184,6 +188,8 @@ def _of_first_verb(tree: Sentence, verb: int) -> Doer:
         if tree.words[joint].text not in ("and", "then") or tree.child(first, "cc") not in (joint, joint - 1):
             raise Refused(Why.SECOND_VERB)
         alike = alike_verbs(tree.words[first], word)
+        if tree.words[first].dep == "conj":
+            raise Refused(Why.SECOND_VERB)  # "wear clothes ride horses and sing a song": a list of verbs
         if joint == first + 1 and tree.words[first].lemma not in lists.ALONE:
             raise Refused(Why.SECOND_VERB)  # "mixes and pours a liquid": both have the object
         if alike and word.tag != "VBG" and tree.child(first, "aux") is None:

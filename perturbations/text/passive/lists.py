@@ -53,8 +53,8 @@ LIGHT = {
         "step stroll run swim bow breath sip bite way",
         "make": "way fun love sure move sense contact eye entrance appearance living money use face sound",
         "give": "birth thumb way", "do": "run", "pay": "attention", "play": "role part", "say": "hello hi",
-        "lose": "balance", "catch": "fire breath", "hit": "road", "drive": "way", "score": "touch", "hold": "hand",
-        "shake": "hand head", "clap": "hand", "run": "way", "work": "way", "wave": "hand", "cross": "arm leg",
+        "lose": "balance", "put": "smile", "catch": "fire breath", "hit": "road", "drive": "way", "score": "touch",
+        "hold": "hand", "shake": "hand head", "clap": "hand", "run": "way", "work": "way", "wave": "hand", "cross": "arm leg",
     }.items()
 }  # fmt: skip
 # What people have that can be had by them: "an argument is being had".
@@ -105,7 +105,7 @@ CROWDS = frozenset("variety group bunch couple lot number pair crowd team band c
 CLOTHES = frozenset(
     """shirt dress suit hat jacket coat uniform costume glasses sunglass jean pant skirt cap helmet tie hoodie sweater
     outfit clothes clothing bikini wig hair mask robe gown scarf apron shoe t-shirt vest tshirt attire jersey
-    gear""".split()  # noqa: SIM905
+    gear garb""".split()  # noqa: SIM905
 )
 COLOURS = frozenset("white black red blue green yellow pink purple orange brown grey gray".split())  # noqa: SIM905
 CLOTHES |= COLOURS

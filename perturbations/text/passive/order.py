@@ -6,6 +6,7 @@ English puts the agent behind short phrases of the verb ("is stirred in a pot by
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from video_contrast.perturbations.contrast.generators.frames.tree import NOUNS
 from video_contrast.perturbations.language import verb_tags
 from video_contrast.perturbations.text.passive import lists
 from video_contrast.perturbations.text.passive.doer import Doer, alike_verbs, doer_of, may_be_person
@@ -55,6 +56,8 @@ def turned(tree: Sentence, verb: int) -> NewClause:
     loose = any(tree.words[tail.start].dep == "prep" for tail in done.tails if tree.text(tail.start, tail.end) in late)
     if holds and (early or late or done.further is not None):
         raise Refused(Why.TAIL)  # "people are shown in a music video in a clip"
+    if late and head.tag == "PRP":
+        raise Refused(Why.TAIL)  # "is reviewed by them discussing it"
     if late and (doer.finite != verb or (loose and doer.phrase.end > doer.phrase.head + 1)):
         raise Refused(Why.TAIL)  # "is held by a man in a kilt in his hand"
     thing = [tree.text(done.thing.start, done.thing.end), words]
@@ -102,6 +105,8 @@ def _without_agent(tree: Sentence, verb: int) -> NewClause:
     if verb == 0 and tree.words[0].tag != "VBG":
         raise Refused(Why.NO_SUBJECT)
     done = done_by(tree, verb)
+    if verb == 0 and done.thing.head == 1 and tree.words[1].tag == "NNS":
+        raise Refused(Why.NO_VERB)  # "shooting scenes": the verb may describe them
     rest = done.further is not None or any(tail.place is not Place.VERB for tail in done.tails)
     if rest or done.end < len(tree.words) - (tree.words[-1].tag == "."):
         raise Refused(Why.TAIL)
@@ -151,13 +156,15 @@ def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:
     """ ", who sits down": the second verb as what else is said of the doer."""
     head = tree.words[doer.phrase.head]
     end = tree.span(second)[1]
-    if head.tag == "PRP" or any(tree.words[n].dep == "punct" for n in range(second, end)):
+    if head.tag not in NOUNS or any(tree.words[n].dep == "punct" for n in range(second, end)):
         raise Refused(Why.SECOND_VERB)
     people = tree.is_person(doer.phrase.head) or tree.words[doer.phrase.start].tag == "NNP"
     if not people and may_be_person(head):
         raise Refused(Why.SECOND_VERB)
     group = group_of(tree, verb, doer.phrase.end)
     helps = [tree.words[n].text for n in group.auxiliaries]
+    if tree.words[second].tag in ("VBD", "VBN") and tree.words[verb].tag != tree.words[second].tag:
+        raise Refused(Why.SECOND_VERB)  # "uses brown and burnt orange paint"
     if not alike_verbs(tree.words[verb], tree.words[second]):
         if tree.words[second].tag not in ("VBZ", "VBP", "VBD"):
             raise Refused(Why.SECOND_VERB)

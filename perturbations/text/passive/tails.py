@@ -146,7 +146,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         return Place.OBJECT  # "a lesson on cooking"
     said = tree.words[noun].lemma in lists.SPEECHES | {"question", "call", "letter", "message"}
     if low in ("for", "from") and adjacent and (low == "for" or said or tree.is_person(noun)):
-        return Place.OBJECT  # "a dish for guests", "a guy from the news"
+        beside = tree.words[verb + 1].dep == "prep" and not tree.is_person(noun)
+        return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
         to_whom = (
             tree.words[verb + 1].text in ("to", "with")
