@@ -9,14 +9,18 @@ from video_contrast.files import JsonObject
 from video_contrast.perturbations.language.taggers import edition
 from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
-from video_contrast.row_parts import Columns
+from video_contrast.row_parts import Columns, TextRecipe
 
 
 @dataclass(frozen=True)
 class TextPerturbation:
     """Perturbs the captions of a table: `ds.map(TextPerturbation("keyboard", seed=0))`, batched or not.
 
-    The result does not depend on batch size or number of processes, and an `IterableDataset` is changed as it is read.
+    Beside the changed columns every row gets `text_perturbation` (name, profile, seed), the column by which the sets of
+    `build perturbed` say the same, with the `version` below: who reads the table later, or pushes it, finds what was
+    done. The result does not depend on batch size or number of processes, and an `IterableDataset` is changed as it is
+    read.
+
     `version` is the version of the rule, with the tagger's where it reads tags, and with "rules" or the checkpoints and
     their revisions where models make the text; since `Dataset.map` names its cache by the transform's fields, a text
     made by something else never meets an old cache.
@@ -36,8 +40,11 @@ class TextPerturbation:
         VideoContrastError: on a call, a column is missing or holds no text, or two candidates become the same.
 
     >>> swap = TextPerturbation("gender_male", columns=("captions",))
-    >>> swap({"id": "a", "captions": ["a girl sings", "she sings"]})
-    {'captions': ['a boy sings', 'he sings']}
+    >>> changed = swap({"id": "a", "captions": ["a girl sings", "she sings"]})
+    >>> changed["captions"]
+    ['a boy sings', 'he sings']
+    >>> changed["text_perturbation"]
+    {'name': 'gender_male', 'profile': 'paper', 'seed': 0, 'version': '3'}
     """
 
     name: str
@@ -107,6 +114,10 @@ class TextPerturbation:
                 done[name].append(next(changed) if isinstance(value, str) else [next(changed) for _ in value])
         if "candidates" in self.columns:
             self._settle_candidates(rows, done)
+        recipe: TextRecipe = {
+            "name": self.name, "profile": self.profile, "seed": self.seed, "version": self.version,
+        }  # fmt: skip
+        done["text_perturbation"] = [dict(recipe) for _ in rows[self.id_column]]
         return done
 
     def _settle_candidates(self, rows: Columns, done: dict[str, list[Any]]) -> None:

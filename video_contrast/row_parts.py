@@ -1,7 +1,7 @@
 """What rows hold inside a column: edits of candidates, recipes of perturbations, segments of edited clips."""
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 AnyRow = Mapping[str, Any]  # of a table of the user: a column may hold anything until it is checked
 Columns = Mapping[str, Any]  # what `datasets` hands to a transform: column -> its value, or those of a batch
@@ -25,6 +25,9 @@ class TextRecipe(TypedDict):
     name: str
     profile: str
     seed: int
+    version: NotRequired[
+        str
+    ]  # of the rule, with what made the text; of the rows of a built set it stands in `set.json`
 
 
 class VideoRecipe(TypedDict):

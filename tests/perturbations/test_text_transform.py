@@ -13,6 +13,7 @@ from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.registry import TEXT
 from video_contrast.perturbations.text import perturb_captions
+from video_contrast.runner.conditions import from_recipe
 
 SUBJECTS = ("a man", "two girls", "the old dog", "a woman in red")
 DOINGS = ("is singing a song", "run through a field", "opens the wooden door")
@@ -61,7 +62,7 @@ def test_a_streamed_table_is_changed_as_it_is_read(table, batched):
     change = TextPerturbation("random_noun", seed=5)
     stream = table.to_iterable_dataset(num_shards=3).map(change, batched=batched, batch_size=4)
     assert [row["captions"] for row in stream] == table.map(change)["captions"][:]
-    assert next(iter(stream)).keys() == table[0].keys()
+    assert next(iter(stream)).keys() == table[0].keys() | {"text_perturbation"}
 
 
 def test_a_second_map_reads_the_cache_and_another_seed_does_not(table, tmp_path, monkeypatch):
@@ -91,9 +92,20 @@ def test_captions_of_several_columns_are_counted_through(table):
 
 def test_all_options_of_a_multiple_choice_row_change():
     row = {"id": "q", "candidates": ["a boy sings", "a boy sleeps"], "label": 0}
-    assert TextPerturbation("drop_first", columns=("candidates",))(row) == {
-        "candidates": ["[UNK] boy sings", "[UNK] boy sleeps"]
-    }
+    done = TextPerturbation("drop_first", columns=("candidates",))(row)
+    assert done["candidates"] == ["[UNK] boy sings", "[UNK] boy sleeps"]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_every_row_says_what_was_done_to_it(table, batched):
+    first = table.map(TextPerturbation("tense", seed=5), batched=batched)
+    version = TextPerturbation("tense").version
+    recipe = {"name": "tense", "profile": "paper", "seed": 5, "version": version}
+    assert first["text_perturbation"][:] == [recipe] * len(table) and "+" in version
+    assert from_recipe(None, first[0]["text_perturbation"]).name == "text:tense"
+    as_built = table.map(lambda row: {"text_perturbation": {"name": "ocr", "profile": "paper", "seed": 0}})
+    again = as_built.map(TextPerturbation("tense", seed=5), batched=batched)
+    assert again["text_perturbation"][:] == [recipe] * len(table)
 
 
 def test_a_changed_version_or_setting_changes_the_cache_name(monkeypatch):
