@@ -28,9 +28,12 @@ def perplexity(texts: Sequence[str], model: str, batch_size: int = 64) -> NDArra
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    from video_contrast.hub import asked_once
+
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-        network = AutoModelForCausalLM.from_pretrained(model).eval()
+        with asked_once(model):
+            tokenizer = AutoTokenizer.from_pretrained(model)
+            network = AutoModelForCausalLM.from_pretrained(model).eval()
     except (OSError, ValueError) as error:
         raise ValueError(
             f"the language model {model!r} cannot be loaded ({error}); get it: hf download {model}"

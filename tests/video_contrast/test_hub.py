@@ -8,6 +8,7 @@ from fake_hub import point_at
 
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.errors import VideoContrastError
+from video_contrast.metrics.perplexity import perplexity
 from video_contrast.perturbations.pretrained import MissingCheckpoint, load
 from video_contrast.reports.xray_sources import open_sources
 
@@ -24,4 +25,6 @@ def test_without_a_network_what_is_missing_is_said_at_once(monkeypatch: pytest.M
         next(read_table("someone/absent"))
     with pytest.raises(VideoContrastError, match="someone/absent cannot be loaded from the Hub"):
         open_sources("someone/absent")
+    with pytest.raises(ValueError, match="hf download someone/absent"):
+        perplexity(["a man runs"], "someone/absent")
     assert waits == []

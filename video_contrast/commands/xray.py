@@ -98,9 +98,11 @@ def _tokens(tokenizer: str | None, limit: int) -> "TokenCount":
     from transformers import AutoTokenizer
 
     from video_contrast.errors import VideoContrastError
+    from video_contrast.hub import asked_once
 
     try:
-        loaded = AutoTokenizer.from_pretrained(tokenizer)
+        with asked_once(tokenizer):
+            loaded = AutoTokenizer.from_pretrained(tokenizer)
     except (OSError, ValueError) as error:
         raise VideoContrastError(f"--tokenizer {tokenizer} cannot be loaded: {error}") from error
     return TokenCount(lambda text: len(loaded(text)["input_ids"]), f"those of {tokenizer}", limit)
