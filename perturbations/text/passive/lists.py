@@ -54,7 +54,8 @@ LIGHT = {
         "make": "way fun love sure move sense contact eye entrance appearance living money use face sound",
         "give": "birth thumb way", "do": "run", "pay": "attention", "play": "role part", "say": "hello hi",
         "lose": "balance", "put": "smile", "catch": "fire breath", "hit": "road", "drive": "way", "score": "touch",
-        "hold": "hand", "shake": "hand head", "clap": "hand", "run": "way", "work": "way", "wave": "hand", "cross": "arm leg",
+        "hold": "hand", "shake": "hand head", "clap": "hand", "run": "way", "work": "way", "wave": "hand",
+        "cross": "arm leg",
     }.items()
 }  # fmt: skip
 # What people have that can be had by them: "an argument is being had".
