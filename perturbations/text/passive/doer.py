@@ -153,7 +153,8 @@ def _checked(tree: Sentence, phrase: NounPhrase) -> NounPhrase:
         raise Refused(Why.NO_SUBJECT)  # "a man in a green shirt and green hat"
     if inside[0].tag == "PRP$" and "DT" in (word.tag for word in inside):
         raise Refused(Why.NO_SUBJECT)  # "its a girl | showing"
-    if joined and any(word.dep == "acl" for word in inside):
+    cc = any(word.dep == "cc" for word in inside)
+    if (joined or (cc and tree.words[phrase.end - 1].tag in NOUNS)) and any(word.dep == "acl" for word in inside):
         raise Refused(Why.NO_SUBJECT)  # "a bear growling and bugs | making noises"
     acts = [(n, w) for n, w in enumerate(inside, phrase.start) if w.tag == "VBG" and w.dep == "acl"]
     if any(n < phrase.head or not person or w.lemma in lists.REGARDING - {"look", "speak", "talk"} for n, w in acts):

@@ -188,6 +188,9 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         raise Refused(Why.OBJECT)
     if does.tag == "VBD" and inside[0].tag == "NN":
         raise Refused(Why.NO_VERB)  # "a plant covered hillside"
+    last = tree.words[thing.end - 1]
+    if does.lemma == "wear" and last.lemma not in lists.CLOTHES and "VB" in verb_tags(last.text):
+        raise Refused(Why.SECOND_VERB)  # "wearing a blue shirt walk"
     if does.lemma == "wear" and thing.end == thing.start + 1 and head.lemma in lists.COLOURS:
         raise Refused(Why.OBJECT)  # "soldiers wearing red"
     if inside[0].text == "being" and len(inside) > 1:

@@ -51,7 +51,10 @@ def turned(tree: Sentence, verb: int) -> NewClause:
         head.lemma in lists.HOLDING or (tree.words[verb].lemma == "feature" and not tree.is_person(doer.phrase.head))
     )
     by = f"{'in' if holds else 'by'} {doer.agent}"
-    simple = doer.phrase.end == doer.phrase.head + 1 and doer.finite == verb
+    person = tree.is_person(doer.phrase.head)
+    if not person and any(tail.place is Place.AGENT for tail in done.tails):
+        raise Refused(Why.TAIL)  # "is held by two hands while driving"
+    simple = person and doer.finite == verb
     early, late = _around_agent(tree, done.tails, simple=simple)
     loose = any(tree.words[tail.start].dep == "prep" for tail in done.tails if tree.text(tail.start, tail.end) in late)
     if holds and (early or late or done.further is not None):
@@ -86,7 +89,7 @@ def _words(tree: Sentence, verb: int, doer: Doer, *, done: Done) -> str:
 def _around_agent(tree: Sentence, tails: Sequence[Tail], *, simple: bool) -> tuple[list[str], list[str]]:
     """The texts in front of the agent and behind it; what the agent does stands right behind it.
 
-    Behind a `simple` agent "while" falls: "by a man singing", but "by a man in a hat while singing".
+    Behind a `simple` agent "while" falls: "by a man singing".
     """
     count = next((n for n, tail in enumerate(tails) if tail.place is not Place.VERB), len(tails))
     early, late = list(tails[:count]), list(tails[count:])

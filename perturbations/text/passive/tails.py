@@ -150,7 +150,7 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
         to_whom = (
-            tree.words[verb + 1].text in ("to", "with")
+            tree.words[verb + 1].dep == "prep"
             or does in _TELLING
             or tree.is_person(noun)
             or tree.words[noun].tag == "NNP"
@@ -180,7 +180,11 @@ def _of_clause(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
     if word.dep == "acl" and word.tag == "VBN":
         return None if word.lemma in ("follow", "accompany") else Place.OBJECT
     if tree.words[start].text == "to":
-        return None if does in lists.REGARDING or tree.is_person(noun) else Place.LAST
+        return (
+            None
+            if tree.child(child, "auxpass") is not None or does in lists.REGARDING or tree.is_person(noun)
+            else Place.LAST
+        )
     if word.tag == "VBG" and word.dep == "acl" and _tells_of_object(tree, verb, noun, child=child):
         return Place.OBJECT
     if word.tag == "VBG" and not marks - _MARKS:
