@@ -19,7 +19,7 @@ _QUESTION = ("how", "what", "why", "where")
 class Done(NamedTuple):
     """What is done: the object, the particles of its verb, what follows, and a verb joined to its own by "and"."""
 
-    thing: NounPhrase
+    phrase: NounPhrase
     plural: bool
     particles: tuple[int, ...]
     tails: tuple[Tail, ...]
@@ -37,80 +37,79 @@ def done_by(tree: Sentence, verb: int) -> Done:
     if word.tag not in verb_tags(word.text) and word.lemma != "preform":
         raise Refused(Why.NO_VERB)
     head, preposition = _object(tree, verb)
-    thing, hung = object_and_tails(tree, verb, head)
+    phrase, hung = object_and_tails(tree, verb, head)
     particles: list[int] = [] if preposition is None else [preposition]
     tails, further = list(hung), None
     for child in (n for n in tree.children[verb] if n > verb):
         dep = tree.words[child].dep
         if child in (head, preposition) or dep in ("dobj", "cc") or tree.words[child].text in (".", "!"):
             continue
-        if child < thing.start and (dep == "prt" or child == verb + 1 == thing.start - 1):
+        if child < phrase.start and (dep == "prt" or child == verb + 1 == phrase.start - 1):
             if tree.words[child].text == "about":
                 raise Refused(Why.NO_VERB)  # "are taking about a woman"
             particles.append(child)
-        elif dep == "prt" and child == thing.end:
+        elif dep == "prt" and child == phrase.end:
             if child + 1 < len(tree.words) and tree.words[child + 1].text == "of":
                 raise Refused(Why.OBJECT)  # "describes the make up of a ring"
             particles.append(child)  # "takes his hat off": "is taken off"
         elif dep == "conj" and further is None:
             further = child
-        elif child < thing.start or further is not None:
+        elif child < phrase.start or further is not None:
             raise Refused(Why.TAIL)
         else:
-            tail = tail_of(tree, verb, thing.head if tails else thing.end - 1, child=child)
+            tail = tail_of(tree, verb, phrase.head if tails else phrase.end - 1, child=child)
             if tail.place is Place.OBJECT:
-                thing = thing._replace(end=tail.end)
+                phrase = phrase._replace(end=tail.end)
             else:
                 tails.append(tail)
     if particles and preposition is None and word.lemma in lists.ROUTES | lists.ALONE:
         raise Refused(Why.NO_PASSIVE)  # "drives down a road"
     about = preposition is not None and tree.words[preposition].text not in ("to", "with", "at")
-    about = about or (preposition is not None and not tree.is_person(thing.head))
+    about = about or (preposition is not None and not tree.is_person(phrase.head))
     aside = [tail for tail in tails if tail.place is Place.VERB and tree.words[tail.start].text != "about"]
-    if about and (aside or _holds_place(tree, thing)):
+    if about and (aside or _holds_place(tree, phrase)):
         raise Refused(Why.TAIL)  # "talks about a story in a cartoon"
     if len([tail for tail in aside if tree.words[tail.start].dep == "prep"]) > 1 and (
-        hung or tree.words[thing.head].text in ("something", "things")
+        hung or tree.words[phrase.head].text in ("something", "things")
     ):
         raise Refused(Why.TAIL)  # "puts something on a plate into a freezer"
     if preposition is not None and any(tree.words[tail.start].text == tree.words[preposition].text for tail in tails):
         raise Refused(Why.TAIL)  # "is pointed at at a picture"
-    _check(tree, verb, thing)
-    plural = is_plural(tree, thing)
+    _check(tree, verb, phrase)
+    plural = is_plural(tree, phrase)
     if plural is None:
         raise Refused(Why.NUMBER)
-    end = max([thing.end, *(n + 1 for n in particles), *(tail.end for tail in tails)])
-    known = {*particles, *range(thing.start, thing.end)}
+    end = max([phrase.end, *(n + 1 for n in particles), *(tail.end for tail in tails)])
+    known = {*particles, *range(phrase.start, phrase.end)}
     known |= {n for tail in tails for n in range(tail.start, tail.end)}
     last = tree.span(verb)[1] if further is None else tree.span(further)[0] - 1
     if any(n not in known and tree.words[n].text not in (".", "!") for n in range(verb + 1, max(last, end))):
         raise Refused(Why.TAIL)
-    return Done(thing, plural, tuple(sorted(particles)), tuple(tails), further=further, end=end)
+    return Done(phrase, plural, tuple(sorted(particles)), tuple(tails), further=further, end=end)
 
 
 def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
     """The chief word of the object, and the preposition in front of it."""
     base = tree.words[verb].lemma
     right = [n for n in tree.children[verb] if n > verb]
-    things = [n for n in right if tree.words[n].dep == "dobj"]
-    if things:
-        noun = tree.words[things[0]]
+    objects = [n for n in right if tree.words[n].dep == "dobj"]
+    if objects:
+        noun = tree.words[objects[0]]
         had = base == "have" and noun.lemma in lists.HAD
         if noun.tag[:2] == "VB":
             raise Refused(Why.OBJECT)
         if (
-            len(things) > 1
+            len(objects) > 1
             or (base in lists.NO_PASSIVE and not had)
             or {noun.lemma, noun.text} & lists.LIGHT.get(base, frozenset())
         ):
             raise Refused(Why.NO_PASSIVE)
-        given = any(tree.words[n].dep == "dative" and tree.words[n].tag in (*NOUNS, "PRP") for n in right)
-        if given:
+        if any(tree.words[n].dep == "dative" and tree.words[n].tag in (*NOUNS, "PRP") for n in right):
             raise Refused(Why.OBJECT)  # "gives a girl a ring"
-        return things[0], None
-    told = next((n for n in right if tree.words[n].dep in ("xcomp", "ccomp")), None)
-    if told is not None and base in lists.EXPLAINING:
-        return _told(tree, verb, told), None
+        return objects[0], None
+    clause = next((n for n in right if tree.words[n].dep in ("xcomp", "ccomp")), None)
+    if clause is not None and base in lists.EXPLAINING:
+        return _told(tree, verb, clause), None
     first = right[0] if right else verb
     if (
         tree.words[first].dep != "prep"
@@ -118,47 +117,47 @@ def _object(tree: Sentence, verb: int) -> tuple[int, int | None]:
         or tree.words[first].text not in lists.SAID_OF.get(base, ())
     ):
         raise Refused(Why.NO_OBJECT)
-    thing = tree.child(first, "pobj", "pcomp")
-    if thing is None or len(tree.children[first]) > 1 or tree.text(first, thing + 1).lower() == "to camera":
+    place = tree.child(first, "pobj", "pcomp")
+    if place is None or len(tree.children[first]) > 1 or tree.text(first, place + 1).lower() == "to camera":
         raise Refused(Why.NO_OBJECT)
-    if tree.words[thing].dep == "pcomp":
-        return _told(tree, first, thing), first
-    return thing, first
+    if tree.words[place].dep == "pcomp":
+        return _told(tree, first, place), first
+    return place, first
 
 
-def _told(tree: Sentence, before: int, told: int) -> int:
+def _told(tree: Sentence, before: int, clause: int) -> int:
     """A clause as what is told: "shows | how to fold a plane"; of "X being shown" the X is a thing, no clause."""
-    start, end = tree.span(told)
+    start, end = tree.span(clause)
     opens = tree.words[start]
     finite = tree.words[before].tag != "VBG" or tree.child(before, "aux") is not None
     head = tree.words[before].head if tree.words[before].dep == "prep" else before
     finite = finite and (tree.words[head].tag != "VBG" or tree.child(head, "aux") is not None)
-    doing = opens.tag == "VBG" and start == told and tree.child(told, "dobj") != told + 1  # not "dancing children"
+    dancers = tree.child(clause, "dobj") == clause + 1  # "dancing children"
+    doing = opens.tag == "VBG" and start == clause and not dancers
     whole = start == before + 1 and tree.span(head)[1] == end
-    finite_tags = ("VBZ", "VBD", "VBP")
     joined = [n for n in range(start, end) if tree.words[n].dep == "conj"]
     helped = [tree.child(n, "aux") for n in joined]
-    if any(tree.words[n].tag in finite_tags for n in (*joined, *helped) if n is not None):
+    if any(tree.words[n].tag in ("VBZ", "VBD", "VBP") for n in (*joined, *helped) if n is not None):
         raise Refused(Why.TWO_CLAUSES)  # "talks about how to play and is playing"
     if not whole or not finite or not (doing or opens.text in _QUESTION):
         raise Refused(Why.OBJECT)
-    return told
+    return clause
 
 
-def _holds_place(tree: Sentence, thing: NounPhrase) -> bool:
-    return any(word.dep == "prep" and word.text in ("in", "on", "at") for word in tree.words[thing.start : thing.end])
+def _holds_place(tree: Sentence, phrase: NounPhrase) -> bool:
+    return any(word.dep == "prep" and word.text in ("in", "on", "at") for word in tree.words[phrase.start : phrase.end])
 
 
-def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
+def _check(tree: Sentence, verb: int, phrase: NounPhrase) -> None:
     """Refuses objects that cannot open a clause, and those that the parser is known to misread."""
-    head, does = tree.words[thing.head], tree.words[verb]
-    inside = tree.words[thing.start : thing.end]
-    told = head.tag[:2] == "VB"
-    joined = next((n for n in tree.children[thing.head] if tree.words[n].dep == "conj"), thing.end)
+    head, does = tree.words[phrase.head], tree.words[verb]
+    inside = tree.words[phrase.start : phrase.end]
+    is_clause = head.tag[:2] == "VB"
+    joined = next((n for n in tree.children[phrase.head] if tree.words[n].dep == "conj"), phrase.end)
     texts = [word.text for word in inside]
-    if lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - thing.start]):
+    if lists.BOUND.intersection(texts) or lists.OTHERS.intersection(texts[: joined - phrase.start]):
         raise Refused(Why.BOUND)
-    if (head.tag not in NOUNS and not told) or {"PRP", "PRP$"} & {
+    if (head.tag not in NOUNS and not is_clause) or {"PRP", "PRP$"} & {
         w.tag for w in inside if w.text not in ("you", "your")
     }:
         raise Refused(Why.BOUND)
@@ -180,7 +179,7 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
     )
     if where or head.text.endswith(("self", "selves")):
         raise Refused(Why.NO_PASSIVE)
-    if not told and (
+    if not is_clause and (
         {"dep", "nsubj"} & {word.dep for word in inside if word.text not in ("who", "that", "which")}
         or inside[0].tag in ("IN", "TO", "WRB")
         or any(word.text == "with" and word.dep == "prep" for word in inside)
@@ -188,10 +187,10 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         raise Refused(Why.OBJECT)
     if does.tag == "VBD" and inside[0].tag == "NN":
         raise Refused(Why.NO_VERB)  # "a plant covered hillside"
-    last = tree.words[thing.end - 1]
+    last = tree.words[phrase.end - 1]
     if does.lemma == "wear" and last.lemma not in lists.CLOTHES and "VB" in verb_tags(last.text):
         raise Refused(Why.SECOND_VERB)  # "wearing a blue shirt walk"
-    if does.lemma == "wear" and thing.end == thing.start + 1 and head.lemma in lists.COLOURS:
+    if does.lemma == "wear" and phrase.end == phrase.start + 1 and head.lemma in lists.COLOURS:
         raise Refused(Why.OBJECT)  # "soldiers wearing red"
     if inside[0].text == "being" and len(inside) > 1:
         raise Refused(Why.OBJECT)
@@ -202,23 +201,23 @@ def _check(tree: Sentence, verb: int, thing: NounPhrase) -> None:
         raise Refused(Why.TAIL)  # "removes a mug full of apples from a microwave"
     if does.lemma == "help" and "VB" in verb_tags(inside[0].text):
         raise Refused(Why.OBJECT)  # "are helping rescue dogs"
-    person = any(tree.is_person(n) for n in range(thing.start, thing.head) if tree.words[n].dep == "compound")
+    person = any(tree.is_person(n) for n in range(phrase.start, phrase.head) if tree.words[n].dep == "compound")
     act = does.lemma in lists.PERCEIVING | {"listen", "look"} and "VB" in verb_tags(head.text)
     if person and (act or does.lemma in lists.TWO_OBJECTS or head.text.endswith("ing")):
         raise Refused(Why.OBJECT)  # "offers a girl alcohol", "listens to a man talk"
     if tree.words[verb + 1].text == "with":
         sole = does.lemma in ("play", "experiment", "interact", "fight")  # "a doll is played with"
-        if head.lemma in lists.CROWDS | {"sound", "friend"} if sole else not tree.is_person(thing.head):
+        if head.lemma in lists.CROWDS | {"sound", "friend"} if sole else not tree.is_person(phrase.head):
             raise Refused(Why.NO_PASSIVE)  # "plays with a band", "talks with gestures"
     mixed = {
-        tree.is_person(n) for n in (thing.head, *tree.children[thing.head]) if tree.words[n].dep in ("conj", head.dep)
+        tree.is_person(n) for n in (phrase.head, *tree.children[phrase.head]) if tree.words[n].dep in ("conj", head.dep)
     }
     if len(mixed) > 1 and does.lemma not in lists.REGARDING:
         raise Refused(Why.TWO_CLAUSES)  # "plays a guitar and a woman sitting there"
-    joined_person = any(tree.is_person(n) for n in range(joined, thing.end) if tree.words[n].dep == "compound")
-    if joined_person and "VB" in verb_tags(tree.words[thing.end - 1].text):
+    joined_person = any(tree.is_person(n) for n in range(joined, phrase.end) if tree.words[n].dep == "compound")
+    if joined_person and "VB" in verb_tags(tree.words[phrase.end - 1].text):
         raise Refused(Why.SECOND_VERB)  # "sings a song and youngsters dance"
-    for n in range(thing.start + 1, thing.end):
+    for n in range(phrase.start + 1, phrase.end):
         word, before = tree.words[n], tree.words[n - 1]
         act = "VBG" in verb_tags(word.text) or (
             word.tag == "NNS" and lemma(word.text, "VBZ") in lists.ALONE | lists.REGARDING

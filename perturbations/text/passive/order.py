@@ -63,12 +63,12 @@ def turned(tree: Sentence, verb: int) -> NewClause:
         raise Refused(Why.TAIL)  # "is reviewed by them discussing it"
     if late and (doer.finite != verb or (loose and doer.phrase.end > doer.phrase.head + 1)):
         raise Refused(Why.TAIL)  # "is held by a man in a kilt in his hand"
-    thing = [tree.text(done.thing.start, done.thing.end), words]
+    subject = [tree.text(done.phrase.start, done.phrase.end), words]
     if done.further is None:
-        return NewClause(doer.start, done.end, " ".join([*thing, *early, by, *late]), done.plural)
+        return NewClause(doer.start, done.end, " ".join([*subject, *early, by, *late]), done.plural)
     if doer.start != doer.phrase.start:
         raise Refused(Why.SECOND_VERB)
-    text, end = _with_second(tree, verb, doer, done=done, parts=(" ".join([*thing, *early]), " ".join([by, *late])))
+    text, end = _with_second(tree, verb, doer, done=done, parts=(" ".join([*subject, *early]), " ".join([by, *late])))
     return NewClause(doer.start, end, text, done.plural)
 
 
@@ -108,14 +108,14 @@ def _without_agent(tree: Sentence, verb: int) -> NewClause:
     if verb == 0 and tree.words[0].tag != "VBG":
         raise Refused(Why.NO_SUBJECT)
     done = done_by(tree, verb)
-    if verb == 0 and done.thing.head == 1 and tree.words[1].tag == "NNS":
+    if verb == 0 and done.phrase.head == 1 and tree.words[1].tag == "NNS":
         raise Refused(Why.NO_VERB)  # "shooting scenes": the verb may describe them
     rest = done.further is not None or any(tail.place is not Place.VERB for tail in done.tails)
     if rest or done.end < len(tree.words) - (tree.words[-1].tag == "."):
         raise Refused(Why.TAIL)
     words = passive_words(tree, VerbGroup((), (), verb), done.particles, plural=done.plural)
     early, late = _around_agent(tree, done.tails, simple=False)
-    parts = [tree.text(done.thing.start, done.thing.end), words, *early, *late]
+    parts = [tree.text(done.phrase.start, done.phrase.end), words, *early, *late]
     return NewClause(max(verb - 1, 0), done.end, " ".join(parts), done.plural)
 
 
@@ -146,8 +146,8 @@ def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tu
         if other.further is None and alike_verbs(tree.words[verb], tree.words[second]) and not moved:
             group = VerbGroup(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
             words = passive_words(tree, group, other.particles, plural=other.plural)
-            thing = tree.text(other.thing.start, other.thing.end)
-            return " ".join([before, between, thing, words, *early, behind, *late]), end
+            subject = tree.text(other.phrase.start, other.phrase.end)
+            return " ".join([before, between, subject, words, *early, behind, *late]), end
     except Refused:
         pass
     if done.tails and behind != f"by {doer.agent}":

@@ -30,9 +30,9 @@ def parses(captions: Sequence[str]) -> list[Parse] | None:
 
     unique = list(dict.fromkeys(captions))
     fresh = [caption for caption in unique if (name, caption) not in _parses]
-    found = {caption: _parses[name, caption] for caption in unique if (name, caption) in _parses}
-    found |= parse(fresh, cache=os.environ.get("VIDEO_CONTRAST_TAGS") or None)
-    _parses.update({(name, caption): found[caption] for caption in fresh})
+    parsed = {caption: _parses[name, caption] for caption in unique if (name, caption) in _parses}
+    parsed |= parse(fresh, cache=os.environ.get("VIDEO_CONTRAST_TAGS") or None)
+    _parses.update({(name, caption): parsed[caption] for caption in fresh})
     while len(_parses) > _KEPT:
         _parses.popitem(last=False)
-    return [found[caption] for caption in captions]
+    return [parsed[caption] for caption in captions]

@@ -74,9 +74,9 @@ def read(tokens: Sequence[Token]) -> Parse | None:
         over = match.start("about")
         heads[over] = (verb, "prep")
     if match["told"]:
-        told = next((n for n in range(match.start("told"), len(tokens)) if codes[n] in "BVG"), verb)
-        heads |= {n: (told, "obj") for n in range(match.start("told"), len(tokens))}
-        heads[told] = (over, "ccomp" if over == verb else "pcomp")
+        clause = next((n for n in range(match.start("told"), len(tokens)) if codes[n] in "BVG"), verb)
+        heads |= {n: (clause, "obj") for n in range(match.start("told"), len(tokens))}
+        heads[clause] = (over, "ccomp" if over == verb else "pcomp")
     else:
         heads[_phrase(codes, *match.span("object"), heads=heads)] = (over, "dobj" if over == verb else "pobj")
         _hang(codes, *match.span("site"), over=verb, heads=heads)

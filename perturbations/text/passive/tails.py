@@ -65,11 +65,11 @@ def object_and_tails(tree: Sentence, verb: int, head: int) -> tuple[NounPhrase, 
         elif inner is not None:
             node = inner
         else:
-            found = tail_of(tree, verb, node, child=right[-1])
-            if found.place is Place.OBJECT:
+            tail = tail_of(tree, verb, node, child=right[-1])
+            if tail.place is Place.OBJECT:
                 return NounPhrase(start, end, head), tails
-            tails.insert(0, found)
-            end = found.start
+            tails.insert(0, tail)
+            end = tail.start
 
 
 def tail_of(tree: Sentence, verb: int, noun: int, *, child: int) -> Tail:
@@ -144,8 +144,8 @@ def _of_phrase(tree: Sentence, verb: int, noun: int, *, child: int) -> Place | N
         and not where & lists.STAGES
     ):
         return Place.OBJECT  # "a lesson on cooking"
-    said = tree.words[noun].lemma in lists.SPEECHES | {"question", "call", "letter", "message"}
-    if low in ("for", "from") and adjacent and (low == "for" or said or tree.is_person(noun)):
+    speech = tree.words[noun].lemma in lists.SPEECHES | {"question", "call", "letter", "message"}
+    if low in ("for", "from") and adjacent and (low == "for" or speech or tree.is_person(noun)):
         beside = tree.words[verb + 1].dep == "prep" and not tree.is_person(noun)
         return None if beside else Place.OBJECT  # "a dish for guests", "a guy from the news"; "looks at a camera for"
     if low == "about":
