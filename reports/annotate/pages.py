@@ -265,7 +265,7 @@ def _review(gr: ModuleType, desk: Desk, reviewer: str) -> None:
     refresh = gr.Button("Show answers", elem_id="refresh")
     answers = gr.Dataframe(
         headers=["item", "by", "true sentence", "answer", "seconds", "status"],
-        column_widths=["14%", "10%", "31%", "27%", "9%", "9%"],
+        column_widths=["14%", "10%", "29%", "26%", "11%", "10%"],
         interactive=False,
         wrap=True,
         elem_id="review",
