@@ -90,8 +90,6 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if {"--quiet", "-q"} & set(words):
         hush()
-    else:
-        unhush()
     calm()
     try:
         _run(words)
@@ -107,6 +105,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _failed(_system_error(error), 1, debug)
     except Exception as error:  # the last resort: still one line, and it says how to see the rest
         return _failed(f"unexpected {type(error).__name__}: {error} (run again with --debug to see where)", 1, debug)
+    finally:
+        unhush()
     return 0
 
 

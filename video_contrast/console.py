@@ -32,7 +32,7 @@ def hush() -> None:
 
 
 def unhush() -> None:
-    """Lets notes be said again, for calls of the command line after a quiet one."""
+    """Lets notes be said again: what follows a quiet call in one process is not quiet."""
     os.environ.pop(_QUIET, None)
 
 

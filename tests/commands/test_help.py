@@ -1,6 +1,7 @@
 """Each help fits a screen and ends with an example that the command takes; --json and --quiet do as they say."""
 
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,7 @@ def test_quiet_keeps_notes_to_the_record(tmp_path: Path, capfd: pytest.CaptureFi
     call = ["build", "feint6k", "--msrvtt", str(table), "--output", str(tmp_path / "set")]
     assert cli.main([*call, "--quiet"]) == 0
     assert capfd.readouterr() == ("", "")
+    assert "VIDEO_CONTRAST_QUIET" not in os.environ  # a later call in this process is not quiet
     assert "rcad_vatex" in SetFolder(tmp_path / "set").record["facts"]["left_out"]
     assert cli.main(call) == 0
     assert "left out: feint6k rcad_vatex" in capfd.readouterr().err
