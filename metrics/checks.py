@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = Any  # lists (ragged, or with None), arrays, tensors and table columns of any library: checked here, not typed
+Argument = Any  # of a metric, each of its own type
 Array = NDArray[Any]  # of any dtype
 
 Figures = dict[str, Any]  # name -> number, list of numbers or None: which of them goes by the name
@@ -32,7 +33,7 @@ def as_array(values: Values) -> Array:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def listed(values: Values) -> list[Any]:
+def listed(values: Values) -> list[Any]:  # each of its own type
     """Plain Python values of a list, an array, a column of a data frame or a tensor; what is missing becomes None.
 
     Values of tensors are not equal to each other, and NaN not to itself, so neither can be a name as it is.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Literal
 
 from video_contrast.errors import unknown_name
 from video_contrast.metrics.bundle import space_files
@@ -93,7 +93,7 @@ def write_space(name: str, output: str | os.PathLike[str]) -> Path:
 class Registration:
     """What `register()` gives back: use it in a `with` block, or call `undo()`, to take the names away again."""
 
-    def __init__(self, original: Callable[..., Any]) -> None:
+    def __init__(self, original: Callable[..., object]) -> None:
         self._original = original
 
     def undo(self) -> None:
@@ -124,7 +124,7 @@ def register() -> Registration:
     if original is not factory:
         return Registration(original)
 
-    def with_ours(path: str, *arguments: Any, **options: Any) -> Any:
+    def with_ours(path: str, *arguments: object, **options: object) -> object:
         return original(metric_path(path) if path in MODULES else path, *arguments, **options)
 
     with_ours.without_video_contrast = original  # type: ignore[attr-defined]
@@ -177,7 +177,7 @@ from video_contrast.metrics.modules import main_class
 '''
 
 
-def main_class(name: str) -> Any:
+def main_class(name: str) -> type[object]:
     """The class of a module's script, as part of this package."""
     import evaluate
 

@@ -1,9 +1,9 @@
 """What our `evaluate` modules share: their info, optional input columns, and errors that name column and item."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsFloat
 
-from video_contrast.metrics.checks import listed
+from video_contrast.metrics.checks import Argument, Values, listed
 
 ROBUSTNESS_PAPER = """
 @inproceedings{schiappa2022robustness,
@@ -17,7 +17,7 @@ ROBUSTNESS_PAPER = """
 Column = str | Sequence["Column"]  # "float64"; ["float64"]: a list of them
 
 
-def module_info(kind: str, description: str, *, citation: str, usage: str, columns: Mapping[str, Column]) -> Any:
+def module_info(kind: str, description: str, *, citation: str, usage: str, columns: Mapping[str, Column]) -> object:
     """Returns the info of an `evaluate` module.
 
     Args:
@@ -45,7 +45,7 @@ def module_info(kind: str, description: str, *, citation: str, usage: str, colum
     )
 
 
-def where_clusters(options: Mapping[str, object]) -> dict[str, Any]:  # arguments of a metric, each of its own type
+def where_clusters(options: Mapping[str, object]) -> dict[str, Argument]:
     """The options of a metric with intervals where there are clusters, unless `interval` is given."""
     interval = options.get("interval")
     return {**options, "interval": options.get("clusters") is not None if interval is None else interval}
@@ -62,21 +62,21 @@ class OptionalColumns:
     _present: tuple[str, ...] | None = None
 
     @property
-    def features(self) -> Any:
+    def features(self) -> Any:  # of `evaluate`, whose classes have no types
         """The declared columns without the optional ones that are not given."""
         declared = super().features  # type: ignore[misc]
         present = self._present or ()
         return type(declared)({k: v for k, v in declared.items() if k not in self.optional or k in present})
 
-    def add(self, **inputs: Any) -> None:
+    def add(self, **inputs: object) -> None:
         """Adds one example."""
         super().add(**self._inputs(inputs, single=True))  # type: ignore[misc]
 
-    def add_batch(self, **inputs: Any) -> None:
+    def add_batch(self, **inputs: object) -> None:
         """Adds examples."""
         super().add_batch(**self._inputs(inputs))  # type: ignore[misc]
 
-    def compute(self, **inputs: Any) -> Any:
+    def compute(self, **inputs: object) -> object:
         """Computes over all examples that were added, and those given here.
 
         Raises:
@@ -111,7 +111,7 @@ class OptionalColumns:
                 columns[name] = self._checked(name, feature, columns[name])
         return columns
 
-    def _checked(self, name: str, feature: Any, values: Any) -> Any:
+    def _checked(self, name: str, feature: object, values: Values) -> Values:
         """A column as it is stored: NaN is missing in an optional one, and whole numbers are not made of fractions."""
         if isinstance(values, str):
             raise ValueError(f"{name} must be a list, not one text")
@@ -134,7 +134,7 @@ class OptionalColumns:
         return column
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: SupportsFloat | str | None) -> bool:
     try:
         return value is None or float(value).is_integer()
     except ValueError:

@@ -5,7 +5,7 @@ exactly chance. The pessimistic and the optimistic bound say how much hangs on t
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,17 +27,17 @@ class Ranks(NamedTuple):
     same: NDArray[np.int64]
 
     @property
-    def best(self) -> NDArray[np.floating[Any]]:
+    def best(self) -> Array:
         """The rank of the first true answer if every tie is decided for it."""
         return 1.0 + self.greater
 
     @property
-    def worst(self) -> NDArray[np.floating[Any]]:
+    def worst(self) -> Array:
         """The rank of the first true answer if every tie is decided against it."""
         return 1.0 + self.greater + self.equal
 
     @property
-    def expected(self) -> NDArray[np.floating[Any]]:
+    def expected(self) -> Array:
         """Its expected rank under random tie-breaking: 1 + greater + equal / (same + 1)."""
         return 1.0 + self.greater + self.equal / (self.same + 1.0)
 

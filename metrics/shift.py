@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +60,7 @@ def caption_shift(
     pairs = _pairs(perturbed, originals)
     # Every figure is a statistic of the means of some columns over the captions.
     mean = OfMeans(lambda means: means[:, 0])
-    figures: dict[str, tuple[Any, OfMeans]] = {
+    figures: dict[str, tuple[Values, OfMeans]] = {
         "changed": ([float(a != b) for a, b in zip(perturbed, originals, strict=True)], mean),
         "bleu": ([_matches(a, b) for a, b in pairs], OfMeans(_bleu)),
         "rouge_1": ([_rouge_1(a, b) for a, b in pairs], mean),

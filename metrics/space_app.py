@@ -3,7 +3,6 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import evaluate
 import gradio as gr
@@ -24,7 +23,7 @@ def page(folder: Path) -> gr.Blocks:
     return demo
 
 
-def measure(module: Any, inputs: str) -> dict[str, object]:
+def measure(module: evaluate.EvaluationModule, inputs: str) -> dict[str, object]:
     """The module's figures for inputs given as a JSON object.
 
     Raises:

@@ -1,6 +1,6 @@
 """How far a perturbation moves captions, as an `evaluate` measurement."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
@@ -47,5 +47,5 @@ class CaptionShift(OptionalColumns, evaluate.Measurement):
             "measurement", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
         )
 
-    def _compute(self, data: Values, references: Values, **options: Any) -> Figures:
+    def _compute(self, data: Values, references: Values, **options: object) -> Figures:
         return caption_shift(data, references, **where_clusters(options))

@@ -1,10 +1,10 @@
 """Two models on the same contrast set, as an `evaluate` comparison."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.compare import compare_choices
 from video_contrast.metrics.optional_columns import OptionalColumns, module_info
 
@@ -61,5 +61,5 @@ class PairedContrast(OptionalColumns, evaluate.Comparison):
         }
         return module_info("comparison", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions1: Values, predictions2: Values, references: Values, **options: Any) -> Figures:
+    def _compute(self, predictions1: Values, predictions2: Values, references: Values, **options: Argument) -> Figures:
         return compare_choices(predictions1, predictions2, references, **options)

@@ -1,6 +1,6 @@
 """Multiple-choice accuracy of a video-text model on contrast sets, as an `evaluate` metric."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
@@ -57,5 +57,5 @@ class VideoContrastMC(OptionalColumns, evaluate.Metric):
         columns = {"predictions": ["float64"], "references": "int64", "kinds": ["string"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
+    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
         return multiple_choice(predictions, references, **where_clusters(options))

@@ -1,6 +1,6 @@
 """Text, video and group score of pairs of videos and captions, as an `evaluate` metric."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
@@ -52,5 +52,5 @@ class VideoContrastPairs(OptionalColumns, evaluate.Metric):
         columns = {"predictions": [["float64"]], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Values, **options: Any) -> Figures:
+    def _compute(self, predictions: Values, **options: object) -> Figures:
         return group_score(predictions, **where_clusters(options))

@@ -1,6 +1,6 @@
 """Retrieval from counterfactually augmented data, as an `evaluate` metric."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
@@ -60,5 +60,5 @@ class VideoRCAD(OptionalColumns, evaluate.Metric):
         columns = {"predictions": ["float64"], "references": "int64", "columns": ["int64"], "clusters": "string"}
         return module_info("metric", _DESCRIPTION, citation=_CITATION, usage=_KWARGS_DESCRIPTION, columns=columns)
 
-    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
+    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
         return rcad(predictions, references, **where_clusters(options))

@@ -1,6 +1,6 @@
 """Text-to-video and video-to-text retrieval, as an `evaluate` metric."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
@@ -48,6 +48,6 @@ class VideoTextRetrieval(OptionalColumns, evaluate.Metric):
             "metric", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
         )
 
-    def _compute(self, predictions: Values, references: Values, **options: Any) -> Figures:
+    def _compute(self, predictions: Values, references: Values, **options: object) -> Figures:
         videos = videos_of_captions(references, len(predictions[0]) if len(predictions) else 0)
         return retrieval(predictions, videos, **where_clusters(options))

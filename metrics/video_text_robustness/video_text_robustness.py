@@ -1,10 +1,10 @@
 """Robustness (gamma) of a video-text model to perturbations, as an `evaluate` metric."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import evaluate
 
-from video_contrast.metrics.checks import Figures, Values
+from video_contrast.metrics.checks import Argument, Figures, Values
 from video_contrast.metrics.optional_columns import ROBUSTNESS_PAPER, OptionalColumns, module_info
 from video_contrast.metrics.robustness import robustness
 
@@ -64,5 +64,5 @@ class VideoTextRobustness(OptionalColumns, evaluate.Metric):
             "metric", _DESCRIPTION, citation=ROBUSTNESS_PAPER, usage=_KWARGS_DESCRIPTION, columns=columns
         )
 
-    def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Any) -> Figures:
+    def _compute(self, predictions: Values, references: Values, perturbations: Values, **options: Argument) -> Figures:
         return robustness(references, predictions, perturbations, **options)
