@@ -46,7 +46,7 @@ from video_contrast.runner.kinds import TextScorer
 from video_contrast.runner.kinds.base import kind
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.sets import load_set
-from video_contrast.storage import SetFolder, open_run
+from video_contrast.storage import RunFolder, SetFolder, open_run
 from video_contrast.video import write_video
 
 CODECS = ("codec1", "codec2")
@@ -73,7 +73,7 @@ def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
 
 def run(model: str, folder: Path, names: list[str], root: Path, frames: int | None = None) -> tuple[Any, float]:
     """The runner's result and its CPU seconds, captions already changed: from loading the model to the record."""
-    make_plan(load_set(folder, ["retrieval"], "test"), parse(names), root / "run/texts")
+    make_plan(load_set(folder, ["retrieval"], "test"), parse(names), RunFolder(root / "run"))
     began = time.process_time()
     result = score(
         model, folder, "retrieval", conditions=names, output=root / "run", store=root / "store", frames=frames,
@@ -145,7 +145,7 @@ def recognised(
 
 def runnable(folder: Path, conditions: str, scratch: Path) -> tuple[list[Condition], dict[str, str]]:
     """The conditions that can run here, and why the others cannot."""
-    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(conditions), scratch)
+    plan = make_plan(load_set(folder, ["retrieval"], "test"), parse(conditions), RunFolder(scratch))
     return list(dict.fromkeys(table.condition for table in plan.tables)), plan.skipped
 
 
