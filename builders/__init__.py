@@ -12,14 +12,13 @@ dataset_builder.py    every builder as a class of `datasets`
 """
 
 from pathlib import Path
-from typing import Any
 
 from video_contrast.builders.registry import BuiltSet, all_builders, builder, get_builder
 
 __all__ = ["BuiltSet", "all_builders", "build", "builder", "dataset_dir", "get_builder"]
 
 
-def build(name: str, configs: list[str] | None = None, *, output: str | Path, **options: Any) -> Path:
+def build(name: str, configs: list[str] | None = None, *, output: str | Path, **options: object) -> Path:
     """Builds configs of a set into the folder `output`, which `datasets.load_dataset` then loads without our code.
 
     Args:
@@ -43,7 +42,7 @@ def build(name: str, configs: list[str] | None = None, *, output: str | Path, **
     return Path(output)
 
 
-def dataset_dir(name: str, **options: Any) -> Path:
+def dataset_dir(name: str, **options: object) -> Path:
     """Where `video_contrast.load_dataset(name, ..., **options)` keeps the set."""
     from video_contrast.files import cache_dir
     from video_contrast.seeds import digest

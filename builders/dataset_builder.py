@@ -12,7 +12,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import datasets
 import pyarrow as pa
@@ -46,7 +46,7 @@ class ContrastSet(datasets.ArrowBasedBuilder):
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(description=get_builder(self.SET).summary)
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:
         folder = SetFolder.open(self._built())
         config = self.config.name
         files = {split: [str(path) for path in folder.files(config, split)] for split in folder.splits(config)}

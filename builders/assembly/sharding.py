@@ -59,9 +59,7 @@ def spread(
 
     state = PartialState()
     mine = list(range(state.process_index, len(chunks), state.num_processes))
-    done: list[tuple[int, Any]] = list(
-        zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True)
-    )
+    done = list(zip(mine, _run(function, [chunks[number] for number in mine], num_proc), strict=True))
     # Indices may differ in number between ranks: gather_object takes lists of any length.
     return [result for _, result in sorted(gather_object(done), key=lambda pair: pair[0])]
 
@@ -88,14 +86,15 @@ def _results(
         yield from pool.map(_run_task, chunks)
 
 
-_task: Callable[[Any], Any] | None = None
+Task = Callable[[Any], Any]  # `function` of `spread`: a global cannot be generic
+_task: Task | None = None
 
 
-def _set_task(function: Callable[[Any], Any]) -> None:
+def _set_task(function: Task) -> None:
     global _task  # one function a worker process
     _task = function
 
 
-def _run_task(chunk: Any) -> Any:
+def _run_task(chunk: object) -> Any:  # as `Task`
     assert _task is not None  # set by the initialiser of the worker
     return _task(chunk)

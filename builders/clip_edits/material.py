@@ -86,7 +86,7 @@ class SourceClip:
         """How it moves."""
         return motion_of(self.root, Clip(self.id, self.source.video_path, self.start, self.end))
 
-    def part(self, seconds: float, at: float | None = None, **how: Any) -> Segment:
+    def part(self, seconds: float, at: float | None = None, **how: Any) -> Segment:  # fields of `Segment`
         """A span of the clip as a segment, from `at` seconds after its beginning or around its middle.
 
         `how` holds `speed`, `reversed` or `mirrored` of the segment.

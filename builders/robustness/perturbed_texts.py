@@ -66,8 +66,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
         VideoContrastError: what the perturbation needs is not there; the message says how to get it.
     """
     column = "candidates" if "candidates" in rows[0] else "captions"
-    # Typed rows have fixed columns; here a column is chosen by name.
-    plain: list[dict[str, Any]] = [dict(row) for row in rows]
+    plain: list[dict[str, Any]] = [dict(row) for row in rows]  # a typed row has no column that is chosen by name
     of_row = [[*row[column], *([row["replaced"]] if row.get("replaced") else [])] for row in plain]
     before = [text for texts in of_row for text in texts]
     after = perturb_captions(
@@ -81,7 +80,7 @@ def perturbed_rows(rows: Sequence[Row], name: str, options: PerturbationOptions)
     )
     recipe = {"name": name, "profile": options.text_profile, "seed": options.seed}
     texts = iter(after)
-    perturbed: list[Any] = []
+    perturbed: list[Any] = []  # rows, changed as `plain` ones
     for row in plain:
         changed = {**row, column: [next(texts) for _ in row[column]], "text_perturbation": recipe}
         if row.get("replaced"):
