@@ -69,7 +69,7 @@ def _plain(value: object) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> Any:  # jinja2's `Environment`: jinja2 is imported at first use
     import jinja2
 
     environment = jinja2.Environment(

@@ -132,7 +132,7 @@ def upload(
     private: bool = False,
     revision: str | None = None,
     step: Step | None = None,
-    **create: Any,
+    **create: Any,  # each of its own type
 ) -> str:
     """Creates the repository if needed and commits the files, stage after stage; returns its address.
 
