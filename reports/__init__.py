@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["write_report"]
 
 
-def write_report(*args: Any, **options: Any) -> Any:
+def write_report(*args: Any, **options: Any) -> Any:  # the types are those of the function it calls
     """See `video_contrast.reports.write.write_report`; imported at first use, since it needs numpy and pyarrow."""
     from video_contrast.reports.write import write_report as write
 

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from video_contrast.reports.figures import FAINT, MUTED, colour, drawing, finish, legend, shape, tidy
 from video_contrast.reports.hits import hit
@@ -135,7 +135,7 @@ def position_figures(runs: Sequence[ConfigRun]) -> list[Plot]:
         return [finish(canvas, f"positions-{runs[0].key.stem}", "Position bias (dashed: none)", lines)]
 
 
-def changes_of(run: ConfigRun) -> Any:
+def changes_of(run: ConfigRun) -> npt.NDArray[np.float64]:
     """True minus contrast score of every item that has exactly one contrast, as float64[n]."""
     changes = []
     for line in run.choices.get(run.main, {}).values():

@@ -1,8 +1,9 @@
 """Controls: what is left when the video, or its order, is taken away, and what time is worth."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
+from video_contrast.metrics.checks import Values
 from video_contrast.reports.hits import caption_hits, hit
 from video_contrast.reports.layout import Cell, Column, Section, Table, signed
 from video_contrast.reports.runs import ConfigRun, by_set
@@ -60,12 +61,12 @@ def _worth_of_time(run: ConfigRun) -> Cell:
     paired = paired_difference(*pairs)
     low, high = paired["low"], paired["high"]
     spread = "" if low is None or high is None else f"{signed(100 * low)} to {signed(100 * high)}"
-    tone: Any = "good" if low is not None and low > 0 else ""
+    tone: Literal["", "good"] = "good" if low is not None and low > 0 else ""
     difference = 100 * float(paired["difference"] or 0)
     return Cell(signed(difference), difference, note=spread, tone=tone)
 
 
-def _paired_hits(run: ConfigRun) -> tuple[Any, Any, list[str]] | None:
+def _paired_hits(run: ConfigRun) -> tuple[Values, Values, list[str]] | None:
     """Hits with shuffled frames, hits with the full video, and the video of each; None where one was not scored."""
     if run.layout != "retrieval":
         full, shuffled = run.choices.get("clean", {}), run.choices.get(_SHUFFLED, {})

@@ -38,8 +38,10 @@ _VARIABLES = {
     **{colour: f"--s{number}" for number, colour in enumerate(SERIES)},
 }
 _SHADE = (31, 126, 158)
+Setting = Any  # of matplotlib, each of its own type
+Drawing = tuple["Canvas", Any]  # and its axes: one, or an array of them
 WIDTH = 5.4  # inches of a plot that fills half of the page: its letters can still be read on a phone
-_STYLE: dict[str, Any] = {  # matplotlib's rcParams, each of its own type
+_STYLE: dict[str, Setting] = {  # matplotlib's rcParams
     "svg.fonttype": "none",
     "text.parse_math": False,  # a name may hold dollar signs
     "svg.hashsalt": "video-contrast",
@@ -84,7 +86,7 @@ def hatch(number: int) -> str | None:
     return "////" if number >= len(SERIES) else None
 
 
-def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:
+def legend(canvas: "Canvas", handles: Sequence[Any] | None = None) -> None:  # lines, bars: no common class
     """Puts the legend above the plot, in as many columns as the longest name leaves; the canvas grows by its lines.
 
     Args:
@@ -121,7 +123,7 @@ def shaded(values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
 
 
 @contextmanager
-def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Any) -> Iterator[tuple[Any, Any]]:
+def drawing(width: float = WIDTH, height: float = 3.2, columns: int = 1, **options: Setting) -> Iterator[Drawing]:
     """Yields (canvas, axes) in the style of the report.
 
     Args:

@@ -8,15 +8,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from video_contrast.console import bar
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import Json
 from video_contrast.reports.runs import ConfigRun, SetKey
-from video_contrast.reports.strips import StripSize, clip_frames, data_uri, strip_jpeg
+from video_contrast.reports.strips import Pictures, StripSize, clip_frames, data_uri, strip_jpeg
 from video_contrast.rows import EditRecord, Row
 from video_contrast.video import Clip
 
@@ -230,7 +231,7 @@ def _strips(
     room: int,
 ) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str]]:
     """(data set, clip) -> what shows its frames; and why there are none. Embedded ones take at most `room` bytes."""
-    frames: dict[tuple[str, str], Any] = {}
+    frames: dict[tuple[str, str], Pictures] = {}
     missing: dict[tuple[str, str], str] = {}
     for key, item in bar(failures, desc="frame strips", unit="clip", disable=not progress):
         root = roots[key.dataset]
@@ -292,7 +293,7 @@ def truth_in_words(truth: Mapping[str, Json]) -> str:
     return f"Edit: {truth.get('shown', '')}" + (f". False of it: {false}" if false else "")
 
 
-def _rounded(scores: Any) -> list[float] | None:
+def _rounded(scores: Sequence[float] | npt.NDArray[np.float64] | None) -> list[float] | None:
     if scores is None or not np.isfinite(scores).all():
         return None
     return [float(f"{value:.6g}") for value in scores]

@@ -195,7 +195,7 @@ def reproduce(
     splits: dict[str, str] | None = None,
     conditions: Annotated[str | None, "other conditions than the paper's"] = None,
     log: Callable[[str], None] = print,
-    **options: Any,
+    **options: Any,  # each of its own type
 ) -> tuple[list[str], Reproduction]:
     """Scores what a paper's tables need and puts our figures beside the published ones.
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from video_contrast.video import Clip
 
+Pictures = list["Image.Image"]  # of one clip
 FRAMES = 6  # enough to see a direction of movement
 MOST_FRAMES = 12  # of an edited clip
 _GAP = 3  # pixels between frames
@@ -31,7 +32,7 @@ class StripSize:
     quality: int
 
 
-def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> list["Image.Image"]:
+def clip_frames(root: Path, clip: "Clip", *, frames: int = FRAMES) -> Pictures:
     """Evenly spaced frames of a clip, from its first to its last, no higher than a strip needs.
 
     Args:

@@ -107,7 +107,7 @@ def valid_items(rows: Iterable[MultipleChoiceRow], votes: Mapping[str, Sequence[
     return [row for row, choice in zip(shown, majority, strict=True) if choice == row["label"]]
 
 
-def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:
+def _is_false_negative(row: MultipleChoiceRow, choice: Any) -> bool:  # a candidate's number or `UNCLEAR`; None on a tie
     """Whether people could not tell the contrast from the truth. A random option that they chose is a plain error."""
     if choice is None or choice == UNCLEAR:
         return True

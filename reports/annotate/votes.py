@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import BinaryIO, Literal
 
 from video_contrast.errors import VideoContrastError
 
@@ -133,7 +133,7 @@ def _is_torn(line: bytes) -> bool:
     return line.startswith(b"{") and not line.rstrip().endswith(b"}")
 
 
-def _hold(handle: Any) -> None:
+def _hold(handle: BinaryIO) -> None:
     """Locks the file against other servers until it is closed, where the system can."""
     try:
         import fcntl
