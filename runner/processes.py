@@ -40,7 +40,7 @@ class Processes:
         from accelerate import PartialState
         from accelerate.utils import parse_flag_from_env
 
-        self._group: Any = None
+        self._group: Any = None  # a group of torch.distributed
         if int(os.environ.get("WORLD_SIZE", 1)) <= 1:
             self._state = PartialState()
         else:
@@ -69,7 +69,7 @@ class Processes:
 
     def from_first(self, make: Callable[[], T]) -> T:
         """`make()` of the first process, for all; its error is everyone's, so that none waits for ever."""
-        box: list[Any] = [None, None]
+        box: list[Any] = [None, None]  # the value, and the error
         if self.first:
             try:
                 box[0] = make()
@@ -90,7 +90,7 @@ class Processes:
             return [value]
         import torch.distributed
 
-        values: list[Any] = [None] * self.count
+        values: list[Any] = [None] * self.count  # which torch.distributed, untyped, fills
         with _one_sentence(ENDED):
             torch.distributed.all_gather_object(values, value, group=self._group)
         return values

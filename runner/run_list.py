@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -48,12 +48,12 @@ def read_run_list(path: Path) -> list[GivenOptions]:
     return content
 
 
-def _loader(path: Path) -> Any:
+def _loader(path: Path) -> Any:  # a class of yaml, which is imported at first use
     """YAML's safe loader, which takes the last of two equal keys unless it is told not to."""
     import yaml
 
     class Once(yaml.SafeLoader):
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Json]:
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             twice = next((key for n, key in enumerate(keys) if key in keys[:n]), None)
             if twice is not None:
@@ -122,7 +122,7 @@ def _own_options(values: GivenOptions, usual: ScoreOptions, place: str) -> Score
     return replace(own, options={**usual.options, **more}) if more else own
 
 
-def _checked(option: Option, value: Any, place: str) -> Any:
+def _checked(option: Option, value: Json, place: str) -> Json:
     """A value of YAML, which knows numbers and truths, and gives whatever was written."""
     members = get_args(option.type) or (option.type,)
     expected = next((kind for kind in (bool, int, float) if kind in members), None)

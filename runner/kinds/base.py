@@ -131,7 +131,7 @@ class Model(ABC):  # noqa: B024  its families have the abstract methods
     """
 
     frames: int | None = None
-    tokens: Any = None
+    tokens: Any = None  # `Tokens` of loading.py, which imports this file, or another class with its methods
     reads_times: bool | None = None
 
     @property

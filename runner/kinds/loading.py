@@ -225,7 +225,7 @@ class Tokens:
     def __init__(
         self,
         tokenizer: Tokenizer,
-        config: Any,
+        config: Any,  # of transformers, or of a model's own code
         *,
         padded_to: int | None = None,
         clean: Callable[[str], str] | None = None,

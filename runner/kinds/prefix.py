@@ -114,7 +114,7 @@ class Prefix:
         return [results[i] for i in range(len(endings))]
 
 
-def forward(model: TorchModel, positions: int | torch.Tensor, **arguments: Any) -> Any:
+def forward(model: TorchModel, positions: int | torch.Tensor, **arguments: object) -> Any:  # a class of the model's own
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     Args:
@@ -196,7 +196,7 @@ def _repeated(cache: Cache, rows: int) -> Cache:
     return copied
 
 
-def _forked(layer: Any, rows: int) -> Any:
+def _forked(layer: Any, rows: int) -> Any:  # of transformers: a layer of `Cache`, in as many classes
     """One layer for `rows` endings: what it appends to is expanded, the states that it overwrites are copied."""
     import torch
 

@@ -20,7 +20,7 @@ class KindOption:
 
     name: str  # with underscores; the flag has hyphens
     type: type
-    default: Any
+    default: Any  # of that type
     help: str
     choices: tuple[str, ...] = ()
     numeric: bool = True  # whether a run's numbers depend on it
@@ -115,7 +115,7 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
-def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:
+def kind(name: str, *, family: Family, summary: str, **facts: Any) -> Callable[[Loader], Loader]:  # fields of `Kind`
     """Registers a loader as the kind `name`; `facts` are the other fields of `Kind`.
 
     Args:

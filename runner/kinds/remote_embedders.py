@@ -161,7 +161,7 @@ class RemoteEncoder(DualEncoder):
             )
             return encode(**{name: tokens[name].to(self.model.device) for name in ("input_ids", "attention_mask")})
         # One by one, with a memory of their own: the release keeps texts in a default argument for good.
-        more: tuple[Any, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
+        more: tuple[object, ...] = (self.model.tokenizer, {}) if self.interface.family == "ViCLIP" else ()
         return torch.cat([encode(text, *more) for text in texts])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from video_contrast.files import Json, JsonObject
 
@@ -19,7 +18,7 @@ class Line:
         config: the place in `config.json` ("text_config.max_position_embeddings") that must hold the same value; "".
     """
 
-    value: Any
+    value: str | int
     source: str
     config: str = ""
 
@@ -62,7 +61,7 @@ class Recipe:
         """The lines that the checkpoint's config contradicts, in words; what it does not name it cannot contradict."""
         differences = []
         for name, line in self.lines.items():
-            named: Any = config
+            named: Json = config
             for part in line.config.split(".") if line.config else ():
                 named = named.get(part) if isinstance(named, Mapping) else None
             if line.config and named is not None and named != line.value:
