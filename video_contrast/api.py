@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from video_contrast.builders import all_builders, build, dataset_dir
 from video_contrast.builders.registry import get_builder
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["build", "dataset_dir", "doctor", "load_dataset", "score", "score_many"]
 
 
-def load_dataset(name: str, config: str, split: str | None = None, **options: Any) -> datasets.Dataset:
+def load_dataset(name: str, config: str, split: str | None = None, **options: object) -> datasets.Dataset:
     """A config of a set as a `datasets` object, built into the cache on first use.
 
     The folder in the cache is named by builder, options and version, so changed options build anew.
@@ -163,7 +163,7 @@ def named_set(name: str, configs: Sequence[str] | None = None) -> Path | None:
     return built(name, configs)
 
 
-def built(name: str, configs: Sequence[str] | None, **options: Any) -> Path:
+def built(name: str, configs: Sequence[str] | None, **options: object) -> Path:
     """The cached folder of a builder's set with these options; its configs that are not there yet are built."""
     folder = dataset_dir(name, **options)
     missing = [config for config in get_builder(name).select(configs) if not (folder / config).is_dir()]

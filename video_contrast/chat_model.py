@@ -152,7 +152,7 @@ class ChatModel:
     parameters: dict[str, Any] = field(default_factory=dict)  # of the client's `chat_completion`, each of its own type
     cost: Cost = field(default_factory=Cost)
     sleep: Callable[[float], None] = time.sleep
-    read: Callable[[Any], Answer] = field(default=lambda output: _answer(output))
+    read: Callable[[object], Answer] = field(default=lambda output: _answer(output))
     pace: Pace | None = None
 
     def __post_init__(self) -> None:
@@ -206,7 +206,7 @@ class ChatModel:
     def ask_anew(self, messages: Conversation, cost: Cost | None = None) -> Answer:
         """Sends a request with retries and keeps nothing."""
 
-        def send() -> tuple[Any, Answer]:
+        def send() -> tuple[object, Answer]:
             turns = [dict(message) for message in messages]
             output = self._client.chat_completion(turns, model=self.model, **self.parameters)
             return output, self.read(output)
@@ -286,7 +286,7 @@ def _retry_after(error: Exception) -> float:
     return min(max(wait, 0.0), LONGEST_WAIT)
 
 
-def _answer(output: Any) -> Answer:
+def _answer(output: object) -> Answer:
     """The text and the first token's alternatives of a chat completion; half an answer is an error, and retried."""
     choices = getattr(output, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:

@@ -49,7 +49,7 @@ def calm() -> None:
             os.environ.setdefault(name, "10")
 
 
-def bar(items: Iterable[Item], **options: Any) -> tqdm[Item]:
+def bar(items: Iterable[Item], **options: Any) -> tqdm[Item]:  # each of its own type
     """A progress bar (options of `tqdm`) after a second of work, which goes when it is done; none under `--quiet`."""
     from tqdm import tqdm
 

@@ -109,12 +109,12 @@ class Option:
         return (long, self.flag.short) if self.flag.short else (long,)
 
     @property
-    def choices(self) -> tuple[Any, ...]:
+    def choices(self) -> tuple[str, ...]:
         """The values that a `Literal` type allows; () for any other type."""
         return next((get_args(part) for part in _members(self.type) if get_origin(part) is Literal), ())
 
 
-def options_of(function: Callable[..., Any]) -> dict[str, Option]:
+def options_of(function: Callable[..., object]) -> dict[str, Option]:
     """The options of a function or dataclass by name: its parameters, with dataclasses replaced by their fields."""
     function = inspect.unwrap(function)
     if dataclasses.is_dataclass(function):
@@ -125,7 +125,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, Option]:
         if dataclasses.is_dataclass(hints.get(name)):
             options += _fields(hints[name], name, parameter.default)
         elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            option = _option(name, hints.get(name, Any), parameter.default)
+            option = _option(name, hints.get(name, Any), parameter.default)  # a bare name takes anything
             positional = parameter.kind is not inspect.Parameter.KEYWORD_ONLY
             options.append(dataclasses.replace(option, positional=positional))
     by_name = {option.name: option for option in options}
@@ -134,7 +134,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, Option]:
     return by_name
 
 
-def bind(function: Callable[..., Any], given: GivenOptions, where: str = "") -> OptionValues:
+def bind(function: Callable[..., object], given: GivenOptions, where: str = "") -> OptionValues:
     """The keyword arguments of `function` from options by name: groups are made, texts become paths, values checked.
 
     Args:
@@ -187,7 +187,7 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
     groups = {option.group for option in options_of(function).values()} - {None}
 
     @functools.wraps(function)
-    def call(*args: Any, **given: Any) -> Result:
+    def call(*args: object, **given: object) -> Result:
         parameters = [name for name in inspect.signature(function).parameters if name not in groups]
         if len(args) > len(parameters):
             raise TypeError(f"{function.__name__} takes {len(parameters)} positional arguments, not {len(args)}")
@@ -198,7 +198,7 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
     return call
 
 
-def signature(function: Callable[..., Any]) -> inspect.Signature:
+def signature(function: Callable[..., object]) -> inspect.Signature:
     """The signature of a function with its dataclass parameters replaced by their fields."""
     parameters = [
         inspect.Parameter(
@@ -225,7 +225,7 @@ def describe(option: Option) -> str:
     return f"{option.help}{choices}{default}"
 
 
-def _fields(group: Any, parameter: str | None = None, start: Any = REQUIRED) -> list[Option]:
+def _fields(group: type[DataclassInstance], parameter: str | None = None, start: object = REQUIRED) -> list[Option]:
     hints = get_type_hints(group, include_extras=True)
     options = []
     for field in dataclasses.fields(group):
@@ -237,7 +237,7 @@ def _fields(group: Any, parameter: str | None = None, start: Any = REQUIRED) -> 
     return options
 
 
-def _panel(group: Any, field: str) -> str:
+def _panel(group: type, field: str) -> str:
     """The heading of a field: `PANEL` of the class that declares it, or of the first that inherits it and has one."""
     owner = next(base for base in group.__mro__ if field in inspect.get_annotations(base))
     return next(
@@ -245,18 +245,18 @@ def _panel(group: Any, field: str) -> str:
     )
 
 
-def _option(name: str, hint: Any, default: Any) -> Option:
+def _option(name: str, hint: object, default: object) -> Option:
     kind, notes = (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
     text = next((note for note in reversed(notes) if isinstance(note, str)), "")
     flag = next((note for note in reversed(notes) if isinstance(note, Flag)), Flag())
     return Option(name=name, type=kind, default=default, help=text, flag=flag, panel=flag.panel)
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def _members(hint: object) -> tuple[object, ...]:
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
 
 
-def _converted(option: Option, value: Any) -> Any:
+def _converted(option: Option, value: object) -> object:
     if isinstance(value, str):
         value = option.flag.former_values.get(value, value)
     if isinstance(value, str) and Path in _members(option.type) and str not in _members(option.type):
@@ -266,7 +266,7 @@ def _converted(option: Option, value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, tuple | list):

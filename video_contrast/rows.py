@@ -337,7 +337,7 @@ def _problem(row: AnyRow, layout: Layout, seen: dict[str, int], n: int) -> tuple
     return _texts_problem(row["captions"], "captions", 1) if layout == "retrieval" else _choice_problem(row)
 
 
-def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | None:
+def _texts_problem(texts: Any, column: str, at_least: int) -> tuple[str, str] | None:  # what a table held
     if texts is None or isinstance(texts, str) or len(texts) < at_least:
         return column, f"needs at least {at_least} texts, not {texts!r}"
     for position, text in enumerate(texts):

@@ -4,22 +4,22 @@ from typing import Any
 
 Tensor = Any  # of torch, in files that import it only where it is used
 Cache = Any  # of transformers: keys and values of what was read, in one of many classes
-AvContainer = Any  # of PyAV, as the rest: its own types are of all that a container may hold
-AvStream = Any
-AvPacket = Any
-AvFrame = Any
-SpacyPipeline = Any
+AvContainer = Any  # of PyAV: its own types are of all that a container may hold
+AvStream = Any  # of PyAV
+AvPacket = Any  # of PyAV
+AvFrame = Any  # of PyAV
+SpacyPipeline = Any  # of spaCy, its types not followed
 Sense = Any  # a synset of NLTK's WordNet
 
 
 # To the checker these have any attribute, but a tokenizer is no model.
-class TorchModel(Any):
+class TorchModel(Any):  # types not followed
     """A torch module of transformers, peft or sentence-transformers."""
 
 
-class Processor(Any):
+class Processor(Any):  # types not followed
     """What turns videos, images and texts into a model's inputs, of transformers; also one of its parts."""
 
 
-class Tokenizer(Any):
+class Tokenizer(Any):  # types not followed
     """A tokenizer of transformers."""

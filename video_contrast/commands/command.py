@@ -163,7 +163,7 @@ def _call(command: Command) -> Callable[..., None]:
     options = sorted([*options, *former], key=lambda option: not option.positional)
     panels = list(dict.fromkeys(option.panel for option in options if option.panel))
 
-    def call(*arguments: Any, **given: Any) -> None:
+    def call(*arguments: object, **given: object) -> None:
         positional = [option.name for option in options if option.positional]
         command.run({**dict(zip(positional, arguments, strict=False)), **given})
 
@@ -182,7 +182,7 @@ def _former(option: Option, name: str) -> Option:
     return replace(option, name=name, type=kind, default=default, flag=Flag(hidden=True), positional=False)
 
 
-def _given_type(kind: Any) -> Any:
+def _given_type(kind: Any) -> Any:  # annotations, as `Option.type`
     """What the command line gives: a text where a list of them will do as well, a path where a text will do as well."""
     members = get_args(kind)
     if str in members and Sequence[str] in members:
@@ -198,7 +198,7 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
     required = option.default is REQUIRED
     # An option that may be given under a former name is looked for by `bind`, which knows that name.
     elsewhere = required and not option.positional and bool(option.flag.former)
-    panel: dict[str, Any] = (
+    panel: dict[str, Any] = (  # arguments of cyclopts, each of its own type
         {"group": cyclopts.Group(option.panel, sort_key=panels.index(option.panel))} if option.panel else {}
     )
     flag = cyclopts.Parameter(

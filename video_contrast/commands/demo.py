@@ -10,12 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command
 from video_contrast.console import Quiet
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
+from video_contrast.options import GivenOptions
 
 if TYPE_CHECKING:
     from video_contrast.reports.terminal import TableLine
@@ -87,7 +88,7 @@ def score(output: Path, say: Callable[[str], None] = print, progress: bool = Tru
     frames = config["vision_config"]["num_frames"]
     contrasts = [name for name in get_builder("shapes").configs if name not in ("retrieval", "reversal_pairs")]
     results: dict[str, dict[str, ConfigMetrics]] = {}
-    runs: list[dict[str, Any]] = []
+    runs: list[GivenOptions] = []
     for model in MODELS:
         source = model if model in ("random", "blind") else video_contrast.checkpoint_path(model)
         settings = {"model": source, "dataset": dataset, "frames": frames}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 from video_contrast.console import counted
 from video_contrast.errors import UsageError, VideoContrastError
@@ -271,7 +271,7 @@ class _Reader:
     def candidates(self, row: TableRow, place: str) -> list[str]:
         """The candidates of a row: a list, its text form, or several columns of which the last may be empty."""
         if len(self.texts) > 1:
-            values: list[Any] = []
+            values: list[object] = []
             for name in self.texts:
                 value = row.get(name)
                 values += value if isinstance(value, list | tuple) else [value]

@@ -15,12 +15,11 @@ from video_contrast.rows import Layout
 from video_contrast.video import Policy
 
 # Name of a metric -> value, shares from 0 to 1; None where an interval is undefined, which only some names may be.
-# Any, since which of them are None, and which are whole numbers, is known by name only.
-Numbers = dict[str, Any]
+Numbers = dict[str, Any]  # which of them are None, and which are whole numbers, is known by name only
 Gammas = dict[str, float | None]  # gamma_absolute, gamma_relative, gamma_corrected; of means also *_sd, n, n_undefined
 # score -> {"clean": float, "at_chance": bool, "conditions": name -> Gammas, group -> Gammas}; groups have names of
 # their own ("visual:Noise"), so a type by key is not possible
-Robustness = dict[str, dict[str, Any]]
+Robustness = dict[str, dict[str, Any]]  # as described above
 
 
 class ScoreRow(TypedDict):
@@ -53,7 +52,7 @@ class SimilarityMatrix:
         frames: numbers of the frames that were seen, a list a clip; empty where none were decoded.
     """
 
-    values: npt.NDArray[np.floating[Any]]
+    values: npt.NDArray[np.floating]
     rows: Sequence[str]
     videos: Sequence[str]
     columns: Sequence[str]

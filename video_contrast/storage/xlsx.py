@@ -16,6 +16,7 @@ from video_contrast.errors import VideoContrastError
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LARGEST = 1 << 29  # bytes of a sheet
+CellValue = str | bool | int | float | None
 TableRow = dict[str, Any]  # of a table of any format: column -> value as the format has it (text, number, list, None)
 
 
@@ -58,8 +59,8 @@ def _shared(root: ElementTree.Element) -> list[str]:
     return ["".join(part.text or "" for part in entry.iter(f"{_MAIN}t")) for entry in root.iter(f"{_MAIN}si")]
 
 
-def _line(row: ElementTree.Element, shared: list[str]) -> dict[int, Any]:
-    values: dict[int, Any] = {}
+def _line(row: ElementTree.Element, shared: list[str]) -> dict[int, CellValue]:
+    values: dict[int, CellValue] = {}
     column = -1
     for cell in row.iter(f"{_MAIN}c"):
         reference = re.match(r"[A-Z]+", cell.get("r", ""))
@@ -68,7 +69,7 @@ def _line(row: ElementTree.Element, shared: list[str]) -> dict[int, Any]:
     return values
 
 
-def _value(cell: ElementTree.Element, shared: list[str]) -> Any:
+def _value(cell: ElementTree.Element, shared: list[str]) -> CellValue:
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(part.text or "" for part in cell.iter(f"{_MAIN}t"))

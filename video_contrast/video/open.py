@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +62,7 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
             raise DamagedVideo(f"{path}: damaged ({reason(error)})") from error
 
 
-def regular(path: str | os.PathLike[str]) -> Any:
+def regular(path: str | os.PathLike[str]) -> os.stat_result:
     """Returns the `os.stat_result` of a regular file. Devices and pipes are refused: opening one may never return.
 
     Raises:
