@@ -14,7 +14,7 @@ _LAZY = {
 __all__ = ["TextPerturbation", "VideoPerturbation"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # a class, loaded when it is first used
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

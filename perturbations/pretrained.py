@@ -19,7 +19,7 @@ def device_of(device: str = "auto") -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def load(model: str, automatic: Any, option: str, **arguments: Any) -> Any:
+def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  # transformers has no types here
     """A model or tokenizer from a folder, the cache or the Hub.
 
     Args:

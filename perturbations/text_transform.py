@@ -11,6 +11,8 @@ from video_contrast.perturbations.text import text_spec
 from video_contrast.perturbations.text.checkpoints import produced_by
 from video_contrast.row_parts import Columns, TextRecipe
 
+Cell = Any  # of a table of the user: text or texts, in lists or arrays, until it is checked
+
 
 @dataclass(frozen=True)
 class TextPerturbation:
@@ -107,7 +109,7 @@ class TextPerturbation:
                 models=self.models,
             )
         )
-        done: dict[str, list[Any]] = {name: [] for name in self.columns}
+        done: dict[str, list[Cell]] = {name: [] for name in self.columns}
         for row in range(len(rows[self.id_column])):
             for name in self.columns:
                 value = rows[name][row]
@@ -120,7 +122,7 @@ class TextPerturbation:
         done["text_perturbation"] = [dict(recipe) for _ in rows[self.id_column]]
         return done
 
-    def _settle_candidates(self, rows: Columns, done: dict[str, list[Any]]) -> None:
+    def _settle_candidates(self, rows: Columns, done: dict[str, list[Cell]]) -> None:
         """Refuses items whose candidates became the same text, and brings the spans of `edits` up to date."""
         for item, before, after in zip(rows[self.id_column], rows["candidates"], done["candidates"], strict=True):
             if not self.allow_equal and isinstance(after, list) and len(set(after)) < len(set(before)):
@@ -171,13 +173,13 @@ def _difference(true: str, text: str) -> JsonObject:
     return {"old": " ".join(before[first : len(before) - last]), "new": new, "start": start, "end": start + len(new)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Cell) -> Cell:
     """A column as lists, also where the table is formatted as numpy arrays."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _texts(value: Any, column: str, item: Any) -> list[str]:
+def _texts(value: object, column: str, item: object) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
         raise VideoContrastError(f"column {column!r} of item {item!r} must hold text or a list of texts, not {value!r}")

@@ -287,7 +287,7 @@ def run_pipeline(
     siblings: Sequence[Sequence[str]] | None = None,
     train_captions: Sequence[str] | None = None,
     counts: WordCounts | None = None,
-    **options: Any,
+    **options: Any,  # each of its own type
 ) -> Outcome:
     """Makes a `Pipeline` and runs it once.
 

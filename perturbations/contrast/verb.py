@@ -33,7 +33,7 @@ def count(captions: Iterable[str], *, tagger: str = "auto", num_proc: int = 1) -
     return count_words(captions, VERB, tagger=tagger, num_proc=num_proc)
 
 
-def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> Outcome:
+def contrasts(captions: Sequence[str], ids: Sequence[str], **arguments: Any) -> Outcome:  # each of its own type
     """Verb contrasts in one call: arguments as of `pipeline.run_pipeline`, results as of `Pipeline.run`.
 
     >>> train = ["a man is singing", "a man is dancing", "a man is eating"] * 3

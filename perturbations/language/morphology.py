@@ -3,7 +3,7 @@
 import sys
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 _UNIVERSAL = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV"}
 _BE = {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBG": "being", "VBN": "been"}
@@ -23,7 +23,7 @@ class _WithoutSpacy:
 
 
 @cache
-def _lemminflect() -> Any:
+def _lemminflect() -> ModuleType:
     """lemminflect, without loading spaCy where nobody has loaded it."""
     if "lemminflect" in sys.modules or "spacy" in sys.modules:
         return import_module("lemminflect")

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.language import Token, tag
@@ -104,7 +104,7 @@ def load(source: str) -> SynonymVectors:
         raise checkpoints.missing([source], "swap_syn_word_embedding") from error
 
 
-def _vectors(words: Sequence[str], table: Any) -> SynonymVectors:
+def _vectors(words: Sequence[str], table: ArrayLike) -> SynonymVectors:
     """The first vector of every lower-case word, scaled to length 1."""
     rows: dict[str, int] = {}
     keep: list[int] = []

@@ -122,7 +122,7 @@ class _Draw:
     def __init__(self, rngs: list[Generator]) -> None:
         self._rngs = rngs
 
-    def __call__(self, input_ids: Tensor, scores: Any) -> Any:
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         import torch
 
         best, places = scores.float().topk(min(TOP_K, scores.shape[-1]), dim=-1)
@@ -165,7 +165,7 @@ def choose(captions: list[str], rewritten: list[list[str]], tokenizer: Tokenizer
     return [best[row][1] if row in best else caption for row, caption in enumerate(captions)]
 
 
-def _entailment(config: Any) -> int:
+def _entailment(config: Any) -> int:  # of transformers, which has no types here
     """The label that means "follows": by its name, else the last (natural-language-inference heads put it there)."""
     for number, label in config.id2label.items():
         if str(label).lower().startswith("entail"):

@@ -2,10 +2,10 @@
 
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 from numpy.random import Generator
 
+from video_contrast.files import Json
 from video_contrast.perturbations.language import Token, inflect, verb_tags
 from video_contrast.perturbations.language.fitting import like_case
 from video_contrast.perturbations.language.morphology import is_noun
@@ -109,6 +109,6 @@ def _any_form(caption: str, tokens: list[Token], rng: Generator) -> str:
 
 
 @cache
-def _forms() -> Any:
+def _forms() -> Json:
     """Verb form -> the verb's other forms."""
     return tables.parsed("verb_tenses.json")

@@ -72,7 +72,7 @@ def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
     tall, wide = max(_MIN_SIDE, height + height % 2), max(_MIN_SIDE, width + width % 2)
     if codec == "mpeg2video":  # its header cannot say a multiple of 4096
         tall, wide = tall + 2 * (tall % 4096 == 0), wide + 2 * (wide % 4096 == 0)
-    encoder: Any = av.CodecContext.create(codec, "w")
+    encoder: Any = av.CodecContext.create(codec, "w")  # of PyAV: by its types a codec of any medium
     encoder.width, encoder.height, encoder.pix_fmt = wide, tall, "yuv420p"
     encoder.time_base = Fraction(1, 25)
     encoder.framerate = Fraction(25)
@@ -81,7 +81,7 @@ def _code_group(frames: Frames, codec: str, quantiser: int) -> Frames:
     encoder.options = {
         "qmin": str(quantiser), "qmax": str(quantiser), "bf": "0", "sc_threshold": "1000000000", "flags": "+bitexact",
     }  # fmt: skip
-    decoder: Any = av.CodecContext.create(codec, "r")
+    decoder: Any = av.CodecContext.create(codec, "r")  # as the encoder
     decoder.thread_count = 1
     decoded = []
     for position, picture in enumerate(frames):

@@ -7,7 +7,7 @@ noise 24 to 37 times faster than imagecorruptions (docs/robustness.md, 224x224).
 
 import math
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from video_contrast.perturbations.registry import video_perturbation
 
 Frame = npt.NDArray[np.uint8]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 SIGMA = (0.08, 0.12, 0.18, 0.26, 0.38)  # robustness paper, appendix A.1; shares of full scale
 AMOUNT = (0.03, 0.06, 0.09, 0.17, 0.27)  # appendix A.1
@@ -69,10 +70,10 @@ def random_bits(rng: np.random.Generator, frame: Frame) -> npt.NDArray[np.uint16
     return raw.view("<u2")[: frame.size].reshape(frame.shape)
 
 
-def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _lookup(index: npt.NDArray[np.uint16], table: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """`table[index]` for a table of 65,536 entries: OpenCV's where it takes 16-bit tables, else numpy's."""
     if _has_wide_tables():
-        values: npt.NDArray[Any] = cv2.LUT(index, table)
+        values: npt.NDArray[Scalar] = cv2.LUT(index, table)
         return values
     return np.take(table, index)
 

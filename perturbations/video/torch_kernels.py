@@ -11,7 +11,7 @@ frames of the same shape, type and device.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -226,10 +226,10 @@ def _shifted(padded: Tensor, axis: int, by: int) -> Tensor:
     return padded.index_select(axis, at)
 
 
-_tables: dict[tuple[int, torch.device], tuple[npt.NDArray[Any], Tensor]] = {}
+_tables: dict[tuple[int, torch.device], tuple[npt.NDArray[np.generic], Tensor]] = {}
 
 
-def _table(table: npt.NDArray[Any], device: torch.device) -> Tensor:
+def _table(table: npt.NDArray[np.generic], device: torch.device) -> Tensor:
     """A table of numpy on a device, moved there once."""
     key = id(table), device
     if key not in _tables:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject, read_json, write_json
@@ -21,7 +21,7 @@ from video_contrast.perturbations.contrast.phrases import choose, phrases
 from video_contrast.perturbations.language import tag, tagger_name
 from video_contrast.perturbations.pretrained import load
 from video_contrast.seeds import digest, stream
-from video_contrast.untyped import Tokenizer
+from video_contrast.untyped import Tensor, Tokenizer
 
 RECORD = "tuning.json"
 _CHECKPOINT = "checkpoint"
@@ -175,7 +175,7 @@ class _Run:
         self._optimizer.zero_grad()
         return float(self._accelerator.reduce(loss.detach(), reduction="mean"))
 
-    def _encode(self, examples: list[tuple[str, str]]) -> tuple[Any, Any]:
+    def _encode(self, examples: list[tuple[str, str]]) -> tuple[dict[str, Tensor], Tensor]:
         sources, targets = [source for source, _ in examples], [target for _, target in examples]
         device = self._accelerator.device
         inputs = self._tokenizer(sources, padding=True, truncation=True, return_tensors="pt").to(device)
