@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["contrast_loss", "label_loss", "logit_loss", "teach"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # a function, loaded when it is first used
     if name == "teach":
         from video_contrast.teacher.run import teach
 

@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from video_contrast.files import write_text
 from video_contrast.storage import SetFolder
@@ -50,7 +50,7 @@ def run(
     clips: int = CLIPS,
     items: int = 200,
     progress: bool = True,
-    **changed: Any,
+    **changed: object,
 ) -> ModelMetrics:
     """Builds training and test clips, trains with both objectives, scores all three; returns the metrics of each.
 

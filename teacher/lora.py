@@ -2,7 +2,6 @@
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 from video_contrast.errors import UsageError
 from video_contrast.runner.adapters import check_peft
@@ -29,9 +28,9 @@ def adapted(net: TorchModel, base: str, options: LoraOptions, freeze: str) -> To
     check_peft("--lora-rank")
     from peft import LoraConfig, get_peft_model
 
-    targets: Any = options.lora_targets
-    if targets != "all-linear":
-        targets = [name.strip() for name in targets.split(",")]
+    targets: str | list[str] = options.lora_targets
+    if options.lora_targets != "all-linear":
+        targets = [name.strip() for name in options.lora_targets.split(",")]
     name = str(Path(base).resolve()) if Path(base).is_dir() else base
     towers = [f"{side}_model" for side in FREEZE[freeze]]
     config = LoraConfig(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 from video_contrast.builders.assembly.verb_contrasts import named_values
 from video_contrast.errors import VideoContrastError
@@ -94,5 +93,5 @@ def _constraint_models(recipe: NegativeRecipe) -> Iterator[tuple[str, str]]:
 
 def _default(generator: str) -> str | None:
     parameter = signature(GENERATORS[generator]).parameters.get("model")
-    value: Any = None if parameter is None else parameter.default
+    value: object = None if parameter is None else parameter.default
     return value if isinstance(value, str) else None

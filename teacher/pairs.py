@@ -5,7 +5,6 @@ over frames. A frozen tower's outputs are computed once and stored (`frozen`), a
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import distributed, nn
@@ -218,7 +217,7 @@ class _Gathered(torch.autograd.Function):
     """The rows of all processes, one process after the other; gradients flow back to each."""
 
     @staticmethod
-    def forward(ctx: Any, rows: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: torch.autograd.function.FunctionCtx, rows: torch.Tensor) -> torch.Tensor:
         """The same number of rows in every process."""
         ctx.count = len(rows)
         gathered = [torch.empty_like(rows) for _ in range(distributed.get_world_size())]
@@ -226,7 +225,7 @@ class _Gathered(torch.autograd.Function):
         return torch.cat(gathered)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+    def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: torch.Tensor) -> torch.Tensor:
         """What the losses of all processes say of these rows."""
         total = gradients[0].contiguous()
         distributed.all_reduce(total)

@@ -1,8 +1,6 @@
 """The parameters that learn, in groups by learning rate and weight decay."""
 
-from typing import Any
-
-from video_contrast.untyped import TorchModel
+from video_contrast.untyped import Tensor, TorchModel
 
 
 def parameter_groups(
@@ -16,7 +14,7 @@ def parameter_groups(
         rates: the learning rates of the "vision" tower, of the "text" tower and of the "head": what is neither a tower
             nor a projection behind it (X-CLIP's layers over frames and its prompts). None: no rate of their own.
     """
-    members: dict[tuple[str, bool], list[Any]] = {}
+    members: dict[tuple[str, bool], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             side = _side(name) if rates else ""

@@ -161,7 +161,7 @@ def export_preferences(dataset: str | Path, *, request: PreferenceOptions) -> di
     return dict(counts)
 
 
-def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: Any) -> list[float]:
+def answer_reward(completions: Sequence[Any], solution: Sequence[str], **_: object) -> list[float]:  # as TRL has them
     """TRL's reward for checkable answers: 1 where the first word of the answer is the solution, else 0.
 
     Args:

@@ -17,7 +17,6 @@ trained here are CLIP's and X-CLIP's classes with losses of the papers, so of it
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +35,7 @@ from video_contrast.teacher.terms import losses
 from video_contrast.untyped import TorchModel
 
 WEIGHTS = "model.safetensors"
+Inputs = dict[str, Batch]  # "batch": a process's share
 
 
 class TeachTrainer(Trainer):
@@ -68,7 +68,7 @@ class TeachTrainer(Trainer):
         """The same batches for every process, of which `collate` takes the process's share."""
         options, here, part = self.options, self.accelerator, self.splits.train
 
-        def share(picked: list[int]) -> dict[str, Batch]:
+        def share(picked: list[int]) -> Inputs:
             device, count = here.device, here.num_processes
             return {
                 "batch": collate(part, picked, self.splits.tokens, device, process=here.process_index, processes=count)
@@ -80,8 +80,8 @@ class TeachTrainer(Trainer):
         return DataLoader(range(len(part.clips)), batch_sampler=batches, collate_fn=share, generator=own)
 
     def compute_loss(
-        self, model: TorchModel, inputs: dict[str, Batch], return_outputs: bool = False, num_items_in_batch: Any = None
-    ) -> Any:
+        self, model: TorchModel, inputs: Inputs, return_outputs: bool = False, num_items_in_batch: object = None
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """The sum of the losses of a batch, checked.
 
         Args:
@@ -100,9 +100,7 @@ class TeachTrainer(Trainer):
             self.sums[name] = self.sums.get(name, 0.0) + value.detach() / self.current_gradient_accumulation_steps
         return (loss, cosines) if return_outputs else loss
 
-    def training_step(
-        self, model: TorchModel, inputs: dict[str, Batch], num_items_in_batch: Any = None
-    ) -> torch.Tensor:
+    def training_step(self, model: TorchModel, inputs: Inputs, num_items_in_batch: object = None) -> torch.Tensor:
         """The library's, and a check of the gradients before they are used.
 
         Args:
@@ -125,7 +123,7 @@ class TeachTrainer(Trainer):
             self.sums, self._logged = {}, self.state.global_step
         super().log(logs, start_time)
 
-    def train(self, resume_from_checkpoint: Any = None, **others: Any) -> Any:
+    def train(self, resume_from_checkpoint: str | None = None, **others: object) -> object:
         """The library's."""
         self._logged = saving.step_of(Path(resume_from_checkpoint)) if resume_from_checkpoint else 0
         return super().train(resume_from_checkpoint=resume_from_checkpoint, **others)
@@ -137,7 +135,7 @@ class TeachTrainer(Trainer):
         return measured
 
     def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+        self, eval_dataset: object = None, ignore_keys: object = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
         """The figures of `measure`, logged under the library's names.
 
@@ -166,7 +164,7 @@ class TeachTrainer(Trainer):
                 "--output"
             )
 
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+    def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
         from safetensors.torch import save_file
 
         if self.args.should_save:
@@ -175,7 +173,7 @@ class TeachTrainer(Trainer):
             tensors = {name: value.detach().contiguous() for name, value in _saved_tensors(self.model)}
             save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
 
-    def _save_checkpoint(self, model: TorchModel, trial: Any) -> None:
+    def _save_checkpoint(self, model: TorchModel, trial: object) -> None:
         super()._save_checkpoint(model, trial)
         self.accelerator.wait_for_everyone()
         if self.args.should_save:

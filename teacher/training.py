@@ -156,7 +156,7 @@ def _stale(state: TrainerState, trainer: Trainer | None = None) -> int:
         for callback in trainer.callback_handler.callbacks:
             if isinstance(callback, EarlyStoppingCallback) and trainer.state is state:
                 return int(callback.early_stopping_patience_counter)
-    callback_state: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})
+    callback_state: Any = (state.stateful_callbacks or {}).get("EarlyStoppingCallback", {})  # of transformers
     callback_state = callback_state[-1] if isinstance(callback_state, list) else callback_state
     return int(callback_state.get("attributes", {}).get("early_stopping_patience_counter", 0))
 
