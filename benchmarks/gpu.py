@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -228,7 +227,7 @@ def kernels(device: str, *, rounds: int, size: int) -> None:
     streams = NoiseStreams()
     for name, kernel in KERNELS.items():
 
-        def on_device(kernel: Callable[..., Any] = kernel) -> None:
+        def on_device(kernel: Callable[..., torch.Tensor] = kernel) -> None:
             for clip in range(10):
                 kernel(pixels, 3, (streams.at(clip, frame) for frame in range(FRAMES)))
 

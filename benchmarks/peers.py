@@ -169,7 +169,7 @@ def checkpoint_of(peer: str, work: Path) -> Path:
     return qwen2_5_vl(work / "qwen2_5_vl")
 
 
-def job_of(rows: Rows, files: Files, checkpoint: Path, *, names: Sequence[str]) -> dict[str, Any]:
+def job_of(rows: Rows, files: Files, checkpoint: Path, *, names: Sequence[str]) -> dict[str, object]:
     """What a peer's script is told: the checkpoint, and the videos and texts of every condition."""
     conditions = {}
     for name in ("clean", *names):
@@ -193,7 +193,7 @@ def job_of(rows: Rows, files: Files, checkpoint: Path, *, names: Sequence[str]) 
     return {"checkpoint": str(checkpoint), "frames": FRAMES, "conditions": conditions}
 
 
-def run_peer(cost: Cost, peer: str, python: Path, work: Path, job: Mapping[str, Any]) -> None:
+def run_peer(cost: Cost, peer: str, python: Path, work: Path, job: Mapping[str, object]) -> None:
     """Runs a peer's script in its environment, once."""
     job_file, answer_file = work / "job.json", work / "answer.json"
     job_file.write_text(json.dumps(job), encoding="utf-8")

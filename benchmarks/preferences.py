@@ -24,15 +24,16 @@ TEST = (
     "object_mc", "role_mc",
 )  # fmt: skip
 GALLERY = 40  # clips of the retrieval
-ARMS: dict[str, dict[str, Any]] = {
+ARMS: dict[str, dict[str, object]] = {
     "preferred": {"learning_rate": 1e-3},
     "kept": {"learning_rate": 3e-4, "loss_type": ["sigmoid", "sft"], "loss_weights": [1.0, 4.0]},
 }
-SHARED: dict[str, Any] = {
+SHARED: dict[str, object] = {
     "max_length": None, "report_to": "none", "save_strategy": "no", "use_cpu": True, "bf16": False,
     "gradient_checkpointing": False, "lr_scheduler_type": "cosine", "weight_decay": 0.02, "adam_beta2": 0.98,
     "disable_tqdm": True,
 }  # fmt: skip
+Comparisons = list[Any]  # what `compare_runs` returns, which is imported only to run
 
 
 def negatives(world: Path, output: Path, count: int) -> Path:
@@ -59,7 +60,7 @@ def negatives(world: Path, output: Path, count: int) -> Path:
     return output
 
 
-def described(pairs: Any) -> Any:
+def described(pairs: Any) -> Any:  # of `datasets`, which is imported only to train
     """The pairs as examples of descriptions: every caption once."""
     first: dict[tuple[str, str], int] = {}
     for number, (preferred, videos) in enumerate(zip(pairs["chosen"], pairs["videos"], strict=True)):
@@ -68,7 +69,7 @@ def described(pairs: Any) -> Any:
     return distinct.remove_columns(["rejected", "videos", "kind", "id"])
 
 
-def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings: Any) -> None:
+def train(base: Path, output: Path, rows: Any, *, seed: int, how: Any, settings: Any) -> None:  # of TRL and datasets
     """Trains with one of TRL's trainers, and says how long it took."""
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
@@ -106,7 +107,7 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequ
         export_preferences(contrasts, output=pairs, format_="dpo", frames=frames, video_root=world)
     rows = datasets.load_dataset(str(pairs), split="train")
     texts = [f"{prompts.DESCRIBE} {prompts.DESCRIBE}", *(preferred[0]["content"] for preferred in rows["chosen"])]
-    compared: dict[str, list[Any]] = {arm: [] for arm in ARMS}
+    compared: dict[str, list[Comparisons]] = {arm: [] for arm in ARMS}
     for seed in seeds:
         folders = {name: output / f"{name}-{seed}" for name in ("random", "described", *ARMS)}
         check_trainable(tiny_llava(folders["random"], texts, seed=seed), pairs)
@@ -136,7 +137,7 @@ def run(output: Path, *, clips: int, items: int, sft: int, dpo: int, seeds: Sequ
     return "\n\n".join([f"{len(rows)} pairs, seeds {', '.join(map(str, seeds))}", *tables])
 
 
-def table(compared: Sequence[Sequence[Any]]) -> Iterator[str]:
+def table(compared: Sequence[Comparisons]) -> Iterator[str]:
     """Markdown: a line a figure, as means over the seeds, and the difference of each seed."""
     yield "| | questions | descriptions | with pairs | by seed | difference |"
     yield "|---|---|---|---|---|---|"

@@ -23,9 +23,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -40,7 +40,7 @@ from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.perturbations.pretrained import device_of
 from video_contrast.rows import multiple_choice_row
-from video_contrast.runner import score
+from video_contrast.runner import RunResult, score
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import TextScorer
 from video_contrast.runner.kinds.base import kind
@@ -71,7 +71,7 @@ def make_set(folder: Path, clips: int, seconds: int, size: int) -> Path:
     return retrieval_set(folder, captions)
 
 
-def run(model: str, folder: Path, names: list[str], root: Path, frames: int | None = None) -> tuple[Any, float]:
+def run(model: str, folder: Path, names: list[str], root: Path, frames: int | None = None) -> tuple[RunResult, float]:
     """The runner's result and its CPU seconds, captions already changed: from loading the model to the record."""
     make_plan(load_set(folder, ["retrieval"], "test"), parse(names), RunFolder(root / "run"))
     began = time.process_time()
@@ -85,12 +85,12 @@ def run(model: str, folder: Path, names: list[str], root: Path, frames: int | No
 class Null(TextScorer):
     """Costs nothing: what is left is the runner."""
 
-    def similarity(self, video_ids: Any, text_ids: Any, texts: Any) -> np.ndarray:
+    def similarity(self, video_ids: Sequence[str], text_ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
         return np.zeros((len(video_ids), len(text_ids)))
 
 
 @kind("benchmark_null", family="text", summary="nothing", names=("benchmark-null",))
-def load_null(source: Any, settings: Any) -> Null:
+def load_null(source: object, settings: object) -> Null:
     return Null()
 
 

@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
@@ -72,7 +71,7 @@ def families() -> Iterator[tuple[str, Callable[[Path], Path]]]:
     yield from ((name, make) for name, make in tiny_vlm.MAKERS.items() if name != "embedding_gemma2")
 
 
-def shown(folder: Path) -> dict[str, Any]:
+def shown(folder: Path) -> dict[str, object]:
     """The record of `--show-input`, without what differs from machine to machine."""
     result = video_contrast.score(
         folder, "shapes", "random_mc", frames=4, show_input=True, trust_remote_code=True, device="cpu", progress=False

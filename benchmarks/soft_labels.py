@@ -39,7 +39,7 @@ from video_contrast.seeds import digest, stream
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.pairs import Pairs
-from video_contrast.teacher.similarity import LatentSemantics, cosines, load_encoder
+from video_contrast.teacher.similarity import LatentSemantics, TeacherEncoder, cosines, load_encoder
 from video_contrast.untyped import Tokenizer
 from video_contrast.video import frame_indices
 
@@ -50,6 +50,7 @@ SMALL = {"train": 40, "validation": 20, "test": 40, "gallery": 20}  # without --
 # corpus -> whether captions use both wordings of an action, and how many of the five negatives are true
 CORPORA = {"verified": (True, 0), "paraphrases": (True, 1), "unfamiliar paraphrases": (False, 1)}
 TEACHER_TEMPERATURES, TEMPERATURES, WEIGHTS = (0.02, 0.06, 0.2), (0.05, 0.1), (1.0, 0.3)
+Row = dict[str, Any]  # "clip", "caption", "negatives", which are "true", "teacher": each of its own type
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def with_questions(split: str, count: int) -> tuple[list[Scene], list[list[str]]
     return shown, candidates
 
 
-def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> list[dict[str, Any]]:
+def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> list[Row]:
     """Two captions a clip with five negatives: other actions in either wording, or the caption in other words."""
     rows = []
     for number, scene in enumerate(train):
@@ -114,7 +115,7 @@ def features(pairs: Pairs, clips: Sequence[Scene]) -> torch.Tensor:
     return torch.cat(parts)
 
 
-def teacher_cosines(name: str, rows: Sequence[dict[str, Any]], encoders: dict[str, Any]) -> list[list[float]]:
+def teacher_cosines(name: str, rows: Sequence[Row], encoders: dict[str, TeacherEncoder]) -> list[list[float]]:
     """Each row's teacher: 1 for the caption, then its negatives; "truth" knows which of them are true."""
     if name == "truth":
         return [[1.0, *map(float, row["true"])] for row in rows]
@@ -155,9 +156,7 @@ class Words:
         return dict(self._tokenizer(list(texts), padding=True, return_tensors="pt"))
 
 
-def fitted(
-    arm: Arm, rows: Sequence[dict[str, Any]], videos: torch.Tensor, *, words: Words, freeze: str, seed: int
-) -> Pairs:
+def fitted(arm: Arm, rows: Sequence[Row], videos: torch.Tensor, *, words: Words, freeze: str, seed: int) -> Pairs:
     """The checkpoint trained on the rows; `row["teacher"]` holds the teacher's cosines."""
     torch.manual_seed(seed)
     pairs = Pairs(load_checkpoint("temporal-plain")[0], freeze).train()
@@ -238,7 +237,7 @@ def answers(pairs: Pairs, clips: Clips, words: Words, gallery: int) -> dict[str,
 class Experiment:
     """Trains arms, keeps their answers, and never trains the same twice."""
 
-    def __init__(self, output: Path, size: dict[str, int], freeze: str, encoders: dict[str, Any]) -> None:
+    def __init__(self, output: Path, size: dict[str, int], freeze: str, encoders: dict[str, TeacherEncoder]) -> None:
         net, processor, _ = load_checkpoint("temporal-plain")
         tower = Pairs(net, freeze).eval()
         self.words = Words(processor.tokenizer, tower if freeze == "both" else None)
@@ -250,7 +249,7 @@ class Experiment:
             shown, candidates = with_questions(split, size[split])
             self.parts[split] = Clips(shown, self._features(split, tower, shown), candidates)
         self.size = size
-        self.last: tuple[str, list[dict[str, Any]], dict[str, list[list[float]]]] = ("", [], {})  # corpus, teachers
+        self.last: tuple[str, list[Row], dict[str, list[list[float]]]] = ("", [], {})  # corpus, teachers
 
     def _features(self, split: str, tower: Pairs, clips: Sequence[Scene]) -> torch.Tensor:
         path = self.output / f"frames-{split}-{len(clips)}.npy"
@@ -354,11 +353,11 @@ def run(
     experiment = Experiment(output, size, arguments.freeze, encoders)
     teachers: dict[str, str | None] = {"lbl": None, "lgt, lsa": "lsa"}
     teachers |= {"lgt, encoder": "encoder"} if encoders else {}
-    results: dict[str, Any] = {}
+    results: dict[str, dict[str, tuple[Arm, list[dict[str, list[float]]]]]] = {}
     for name in corpora:
         arms = {title: experiment.best_arm(name, teacher) for title, teacher in teachers.items()}
         arms["lgt, truth"] = replace(arms["lbl"], teacher="truth")
-        runs: dict[str, list[Any]] = {title: [] for title in arms}
+        runs: dict[str, list[dict[str, list[float]]]] = {title: [] for title in arms}
         for seed, title in product(seeds, arms):
             runs[title].append(experiment.answers(name, arms[title], "test", seed))
         results[name] = {title: (arms[title], runs[title]) for title in arms}

@@ -20,7 +20,6 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -94,7 +93,7 @@ def load_peer(site_packages: Path | None) -> Callable[[np.ndarray, str], np.ndar
     return corrupt
 
 
-def seconds(call: Callable[[], Any], at_least: float = 0.02) -> float:
+def seconds(call: Callable[[], object], at_least: float = 0.02) -> float:
     """CPU seconds of one call, over as many as fill `at_least`."""
     calls, start = 0, time.process_time()
     while True:

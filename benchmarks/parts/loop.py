@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class Clock:
         self.seconds[part] += time.process_time() - began
 
 
-def load(model: str, frames: int | None = None, device: str = "cpu", dtype: str = "float32") -> tuple[Any, int]:
+def load(model: str, frames: int | None = None, device: str = "cpu", dtype: str = "float32") -> tuple[TorchModel, int]:
     """The model as the runner loads it, warm, and its number of frames."""
     source = locate(model)
     kind = choose(source)

@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from parts.clock import in_turn
 from video_contrast.runner.conditions import parse
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.encode import Encoding
 from video_contrast.runner.keys import Keys
+from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.reading import ClipReader
 from video_contrast.runner.sets import load_set
@@ -51,7 +51,7 @@ def throughput(
     def reader() -> ClipReader:
         return ClipReader(folder, sampling, workers, RunCounts())
 
-    def prepared() -> Iterator[Any]:
+    def prepared() -> Iterator[Prepared]:
         views = {clip: plan.seen(clip) for clip in clips}
         for _, results in reader().read(views, model.prepare, ahead=2 * batch, depth=2):
             yield from (prepared_clip for _, prepared_clip in results)

@@ -58,7 +58,7 @@ def results(doc, answers):
 """
 
 
-def score(job: dict[str, Any], folder: Path) -> dict[str, dict[str, float]]:
+def score(job: dict[str, Any], folder: Path) -> dict[str, dict[str, float]]:  # JSON
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "functions.py").write_text(FUNCTIONS)
     for name, rows in job["conditions"].items():
@@ -76,18 +76,18 @@ def score(job: dict[str, Any], folder: Path) -> dict[str, dict[str, float]]:
 # user: end
 
 
-def counted(model: Any) -> None:
+def counted(model: Qwen2_5_VL) -> None:
     """Counts what goes through the vision tower and the frames that decord is asked for."""
     import decord
 
-    def encoded(*_: Any) -> None:
+    def encoded(*_: object) -> None:
         COUNTS["visual_encodings"] += 1
         COUNTS["text_encodings"] += 1
 
     model._model.model.visual.register_forward_hook(encoded)
     plain = decord.VideoReader.get_batch
 
-    def get_batch(self: Any, indices: list[int]) -> Any:
+    def get_batch(self: decord.VideoReader, indices: list[int]) -> object:
         COUNTS["frames_decoded"] += max(indices) + 1  # one group of pictures a clip: all up to the last one
         return plain(self, indices)
 

@@ -36,24 +36,24 @@ class ClipOfFrames(AbsEncoder):
         self.mteb_model_meta = ModelMeta.create_empty(name)
 
     @torch.inference_mode()
-    def encode(self, inputs: Any, *, task_metadata: Any, **kwargs: Any) -> np.ndarray:
+    def encode(self, inputs: torch.utils.data.DataLoader, *, task_metadata: object, **kwargs: object) -> np.ndarray:
         if "video" in inputs.dataset.features:
             inputs.collate_fn = self.sampled
             rows = [self.video(video) for batch in inputs for video in batch["video"]]
             return torch.stack(rows).numpy()
         return torch.cat([self.texts(batch["text"]) for batch in inputs]).numpy()
 
-    def sampled(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    def sampled(self, rows: list[dict[str, str]]) -> dict[str, list[torch.Tensor]]:
         return {"video": [FramesCollator.resample_video(open_video(r["video"]), num_frames=self.frames) for r in rows]}
 
-    def video(self, frames: Any) -> Any:
+    def video(self, frames: torch.Tensor) -> torch.Tensor:
         pixels = self.processor.image_processor(images=list(frames.numpy()), return_tensors="pt")
         rows = self.model.get_image_features(**pixels).pooler_output
         mean = torch.nn.functional.normalize(rows, dim=-1).mean(0)
         COUNTS["visual_encodings"] += 1
         return torch.nn.functional.normalize(mean, dim=-1)
 
-    def texts(self, texts: list[str]) -> Any:
+    def texts(self, texts: list[str]) -> torch.Tensor:
         tokens = self.processor.tokenizer(texts, padding=True, truncation=True, max_length=32, return_tensors="pt")
         COUNTS["text_encodings"] += len(texts)
         return torch.nn.functional.normalize(self.model.get_text_features(**tokens).pooler_output, dim=-1)
@@ -72,9 +72,9 @@ class Search(AbsTaskRetrieval):
     """Texts to videos, or videos to texts."""
 
     metadata = metadata("LocalSearch", "Any2AnyRetrieval", "t2v", "precision_at_1")
-    rows: dict[str, list[Any]]
+    rows: dict[str, list[Any]]  # JSON: column -> its values
 
-    def load_data(self, **kwargs: Any) -> None:
+    def load_data(self, **kwargs: object) -> None:
         captions = [(f"{n}-{k}", text) for n, own in enumerate(self.rows["text"]) for k, text in enumerate(own)]
         texts = Dataset.from_dict({"id": [name for name, _ in captions], "text": [text for _, text in captions]})
         names = [str(n) for n in range(len(self.rows["video"]))]
@@ -101,14 +101,14 @@ class Pairs(AbsTaskPairClassification):
     input1_column_name = {"video": "video"}  # noqa: RUF012  as the class declares it
     input2_column_name = {"text": "text"}  # noqa: RUF012
     label_column_name = "label"
-    rows: dict[str, list[Any]]
+    rows: dict[str, list[Any]]  # JSON: column -> its values
 
-    def load_data(self, **kwargs: Any) -> None:
+    def load_data(self, **kwargs: object) -> None:
         self.dataset = {"default": {"test": Dataset.from_dict(self.rows)}}
         self.data_loaded = True
 
 
-def score(job: dict[str, Any]) -> dict[str, dict[str, float]]:
+def score(job: dict[str, Any]) -> dict[str, dict[str, float]]:  # JSON
     model = ClipOfFrames(job["checkpoint"], job["frames"])
     scores = {}
     for name, rows in job["conditions"].items():
@@ -138,7 +138,7 @@ class FileOfFrames:
             count = container.streams.video[0].frames
         self.metadata = type("Metadata", (), {"num_frames": count, "end_stream_seconds": None})
 
-    def get_frames_at(self, indices: list[int]) -> Any:
+    def get_frames_at(self, indices: list[int]) -> type[object]:
         import av
 
         missing, pictures = set(indices), {}
