@@ -390,7 +390,7 @@ def test_a_set_that_has_moved_is_named(world: Path, tmp_path: Path) -> None:
     fabricate.make_set(tmp_path / "set", 10)
     fabricate.make_run(tmp_path / "run", tmp_path / "set", ["verb_mc"])
     (tmp_path / "set").rename(tmp_path / "moved")
-    with pytest.raises(VideoContrastError, match="--set"):
+    with pytest.raises(VideoContrastError, match="--dataset"):
         write_report([tmp_path / "run"], tmp_path / "r.html")
     assert write_report([tmp_path / "run"], tmp_path / "r.html", dataset=tmp_path / "moved").exists()
 
