@@ -73,7 +73,7 @@ def test_a_second_run_changes_nothing_and_says_nothing_if_quiet(
 ) -> None:
     before = (output / "table.md").read_bytes()
     reports: list[Path] = []  # the report is drawn again from these very runs: that takes as long as the first time
-    monkeypatch.setattr("video_contrast.reports.write_report", lambda runs, report, **_: reports.append(report))
+    monkeypatch.setattr("video_contrast.reports.write.write_report", lambda runs, report, **_: reports.append(report))
     assert cli.main(["demo", "--output", str(output), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
     assert (output / "table.md").read_bytes() == before

@@ -295,7 +295,7 @@ def test_a_checkpoint_of_another_kind_and_too_many_are_refused(t5):
 
 def test_absent_checkpoints_cost_one_question_and_are_all_named(monkeypatch, tmp_path):
     questions = []
-    monkeypatch.setattr("video_contrast.hub.commit", lambda name: questions.append(name))  # no network
+    monkeypatch.setattr("video_contrast.hub.commit", lambda name, **_: questions.append(name))  # no network
     monkeypatch.setattr("video_contrast.perturbations.text.checkpoints.stored_revision", lambda checkpoint: None)
     with pytest.raises(VideoContrastError) as caught:
         perturb_captions(["a man runs"], "casual_to_formal", ids=["x"])
