@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from video_contrast import seeds
+from video_contrast.console import is_quiet
 from video_contrast.runner import record
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.doctor.result import SelfTest
@@ -168,7 +169,7 @@ class Run:
 
         from tqdm import tqdm
 
-        hidden = not self.job.options.progress or not self.processes.first or total == 0
+        hidden = is_quiet() or not self.job.options.progress or not self.processes.first or total == 0
         pace = 0.1 if sys.stderr.isatty() else 10
         with tqdm(
             total=total, desc=what, unit=unit, disable=hidden, leave=False, delay=1, mininterval=pace, maxinterval=pace

@@ -31,6 +31,10 @@ COMMANDS = {
 }
 SUMMARY = "Does a video-text model understand who did what, or does it match objects to words?"
 EXAMPLE = "video-contrast demo --output demo"
+EVERYWHERE = (
+    "--version prints the version. Every command takes --debug (a traceback of what fails) and --quiet, -q (errors and "
+    "what is asked for; no bars, notes or summaries)."
+)
 INTERRUPTED = 130
 READER_LEFT = 141  # as the shell counts SIGPIPE
 
@@ -55,7 +59,7 @@ def make_app(words: Sequence[str] = ()) -> cyclopts.App:
 
     app = cyclopts.App(
         name="video-contrast",
-        help=f"{SUMMARY}\n\n--version prints the version; --debug shows a traceback when something fails.",
+        help=f"{SUMMARY}\n\n{EVERYWHERE}",
         help_epilogue=f"Example: {EXAMPLE}",
         help_format="plaintext",
         default_parameter=cyclopts.Parameter(negative=()),

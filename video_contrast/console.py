@@ -1,4 +1,8 @@
-"""What a command says: its table for people, JSON for programs, or nothing."""
+"""What a command says: its table for people, JSON for programs, or nothing.
+
+Under `--quiet`, which every command takes, what it was asked to print is printed, and errors are; progress bars, notes
+(`note`) and what is said of files that were written (`say`) are not.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-Quiet = Annotated[bool, "say nothing but errors", Flag(short="-q")]
 AsJson = Annotated[bool, "print the result as JSON, and nothing else", Flag(name="--json")]
 _QUIET = "VIDEO_CONTRAST_QUIET"  # in the environment, since workers are processes of their own
 WIDTH = 140  # of a table that goes to a file
@@ -36,10 +39,21 @@ def unhush() -> None:
     os.environ.pop(_QUIET, None)
 
 
+def is_quiet() -> bool:
+    """Whether the command was given `--quiet`."""
+    return _QUIET in os.environ
+
+
 def note(text: str) -> None:
     """Says on standard error what is no error and no result; nothing under `--quiet`."""
-    if _QUIET not in os.environ:
-        print(text, file=sys.stderr)
+    if not is_quiet():
+        print(text, file=sys.stderr, flush=True)
+
+
+def say(text: object) -> None:
+    """Says on standard output what was done, of a command whose result is files; nothing under `--quiet`."""
+    if not is_quiet():
+        print(text, flush=True)
 
 
 def calm() -> None:

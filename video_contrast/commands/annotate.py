@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from video_contrast.commands.command import command, group
-from video_contrast.console import AsJson, counted, print_json, print_table
+from video_contrast.console import AsJson, counted, print_json, print_table, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Config, Seed, SetPath, Split
 from video_contrast.reports.annotate import PageItems
@@ -76,7 +76,7 @@ def result(
     if record:
         record_in_card(dataset, config, cast("JudgedFigures", figures))
     if output is not None:
-        print(export_set(dataset, votes, output, config=config, split=split, task=task))
+        say(export_set(dataset, votes, output, config=config, split=split, task=task))
 
 
 @command("annotate space", "video-contrast annotate space sets/shapes --output judge-space")
@@ -91,7 +91,7 @@ def space(
     """Write a page as a folder that is a Gradio Space. Pushing it publishes the clips: may you?"""
     from video_contrast.reports.annotate.space import write_space
 
-    print(write_space(dataset, output, task=task, people=people, items=items))
+    say(write_space(dataset, output, task=task, people=people, items=items))
 
 
 @command("annotate siblings", "video-contrast annotate siblings sets/shapes/verb_mc:50 --output reading")
@@ -109,9 +109,9 @@ def siblings(
     facts = write_reading(
         [PairSource.of(text) for text in sources], output, split=split, seed=seed, again=max(0, again)
     )
-    print(f"{output / PAGE}: {counted(facts['pairs'], 'pair')}, for readers to open from disk")
+    say(f"{output / PAGE}: {counted(facts['pairs'], 'pair')}, for readers to open from disk")
     for name, n in facts["sources"].items():
-        print(f"  {n} of {name}")
+        say(f"  {n} of {name}")
 
 
 @command(
@@ -186,5 +186,5 @@ def _serve(task: Literal["judge", "write"], dataset: Path, *, items: PageItems, 
     except OSError as error:
         raise UsageError(f"--port {server.port} is in use on {server.host}; give another") from error
     address = f"http://{server.host}:{server.port}"
-    print(f"{address}  (Ctrl-C stops; every answer is in {server.output} at once)", flush=True)
+    say(f"{address}  (Ctrl-C stops; every answer is in {server.output} at once)")
     page.block_thread()

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, Quiet, counted, print_json
+from video_contrast.console import AsJson, counted, is_quiet, print_json
 from video_contrast.options import Configs, Device, Flag, Seed, SetPath
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ def audit(
     language_model: Annotated[str | None, "a causal LM whose likelier caption wins"] = None,
     seed: Seed = 0,
     device: Device = "auto",
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """How far do the texts alone go, without the video?
@@ -35,7 +34,8 @@ def audit(
     from video_contrast.storage import SetFolder
 
     names, model = names_in(configs, config), loaded_language_model(language_model, device)
-    if SetFolder(dataset).is_built:
+    built = SetFolder(dataset).is_built
+    if built:
         results = audit_set(dataset, names, split=split, refine=refine, language_model=model, seed=seed)
         write_card(SetFolder(dataset))
     else:
@@ -43,7 +43,9 @@ def audit(
     if as_json:
         print_json(results)
         return
-    for name, facts in results.items() if not quiet else ():
+    if built and is_quiet():  # the results stand in the set
+        return
+    for name, facts in results.items():
         _print(name, facts)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import Command, group, names_in
-from video_contrast.console import AsJson, Quiet, note, print_json
+from video_contrast.console import AsJson, note, print_json, say
 from video_contrast.options import REQUIRED, Configs, Flag, GivenOptions, options_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def _command(builder: Builder) -> Command:
         *,
         config: Configs = None,
         output: Annotated[Path, "folder to write the set into"],
-        quiet: Quiet = False,
         as_json: AsJson = False,
         options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
     ) -> None:
@@ -77,9 +76,8 @@ def _command(builder: Builder) -> Command:
                 }
             )
             return
-        if not quiet:
-            lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
-            print("\n".join(lines))
+        lines = [*build_report(record, built), f"{builder.name}: written to {root}", *blind_report(record, built)]
+        say("\n".join(lines))
         for warning in warnings:
             note(f"warning: {warning}")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, Quiet, bar, counted, print_json
+from video_contrast.console import AsJson, bar, counted, print_json, say
 from video_contrast.options import VideoRoot
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ def check(
     decode: Annotated[bool, "decode every frame; --no-decode reads only the index"] = True,
     sha256: Annotated[Path | None, "videos.json of a run, or a former manifest: name the videos that changed"] = None,
     num_proc: Annotated[int, "files that are read at the same time"] = 1,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Validate a set's tables and its videos, and write a manifest with the sha256 of every video.
+    """Validate a set's tables and videos; write a manifest with the sha256 of every video.
 
     Missing, unreadable, damaged and changed videos are named. Exit code 1 if anything is wrong.
     """
@@ -54,7 +53,7 @@ def check(
                 "manifest": place,
             }
         )
-    elif not quiet:
+    else:
         _print(checked, dataset, place)
     if not checked.ok:
         counts = [
@@ -70,16 +69,16 @@ def check(
 
 def _print(checked: "Checked", folder: Path, manifest: Path | None) -> None:
     for config, splits in checked.rows.items():
-        print(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
+        say(f"{config}: " + ", ".join(f"{split} {counted(rows, 'row')}" for split, rows in splits.items()))
     for problem in checked.problems:
         print(f"problem: {problem}")
     if manifest:
-        print(f"videos: {checked.readable} readable, manifest in {manifest}")
+        say(f"videos: {checked.readable} readable, manifest in {manifest}")
     else:
-        print(f"videos: none of them lies in {folder}; give --video-root to check them")
+        say(f"videos: none of them lies in {folder}; give --video-root to check them")
     _names("missing", checked.missing)
     if source := _source(folder) if checked.missing or not checked.looked else "":
-        print(f"the videos: {source}")
+        say(f"the videos: {source}")
     _names("unreadable", [f"{path}: {why}" for path, why in checked.unreadable.items()])
     _names("damaged", [f"{path}: {why}" for path, why in checked.damaged.items()])
     _names("changed", [f"{path}: its sha256 is not the expected one" for path in checked.changed])

@@ -12,10 +12,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
+from video_contrast.console import hush
 from video_contrast.options import REQUIRED, Flag, GivenOptions, Option, OptionValues, bind, options_of
 
 if TYPE_CHECKING:
     import cyclopts
+
+
+# Every command takes it (see `video_contrast.console`).
+QUIET = Option(
+    name="quiet",
+    type=bool,
+    default=False,
+    help="no progress bars, notes or summaries; errors stay",
+    flag=Flag(short="-q"),
+)
 
 
 @dataclass(frozen=True)
@@ -157,13 +168,17 @@ def _only_listed() -> None:
 def _call(command: Command) -> Callable[..., None]:
     """A function with one parameter an option, for cyclopts to read; only what is given reaches the command."""
     declared = [option for option in options_of(command.function).values() if not option.flag.python_only]
-    options = [*declared, *command.more()]
+    shown = [option for option in declared if not option.flag.hidden]
+    panel = shown[0].panel if shown and all(option.panel for option in shown) else ""
+    options = [*declared, replace(QUIET, panel=panel), *command.more()]
     names = {option.name for option in options}
     former = [_former(option, old) for option in options for old in option.flag.former if old not in names]
     options = sorted([*options, *former], key=lambda option: not option.positional)
     panels = list(dict.fromkeys(option.panel for option in options if option.panel))
 
     def call(*arguments: object, **given: object) -> None:
+        if given.pop(QUIET.name, False):
+            hush()
         positional = [option.name for option in options if option.positional]
         command.run({**dict(zip(positional, arguments, strict=False)), **given})
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, print_json
 from video_contrast.options import Configs, Seed
 
 
@@ -19,7 +19,6 @@ def compare(
     points: Annotated[float | None, "the difference for the power, in points; default: the one that is seen"] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Is one run better than another, on the same items?
@@ -44,7 +43,7 @@ def compare(
     text = [*lines(rows), *power_lines([row for row in rows if row["condition"] == CLEAN])]
     if as_json:
         print_json(rows)
-    elif not quiet:
+    else:
         print("\n".join(text))
     if output:
         write_json(output, rows)

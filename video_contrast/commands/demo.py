@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import Quiet
+from video_contrast.console import is_quiet, say
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import write_text
 from video_contrast.options import GivenOptions
@@ -34,26 +33,22 @@ SEVERITY = 3
 def demo(
     *,
     output: Annotated[Path, "folder for the set, the runs, the table and the report"] = Path("demo"),
-    quiet: Quiet = False,
 ) -> None:
-    """Score the packaged models, a random and a blind scorer on the shapes world; print one table."""
+    """Score three packaged models and two baselines on the shapes world, offline; print one table."""
     # Set before torch is imported: several threads in one tiny model cost more than they save.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from video_contrast.reports import terminal
 
-    lines = score(output, say=(lambda _: None) if quiet else partial(print, flush=True), progress=not quiet)
-    if not quiet:
+    lines = score(output, say=say, progress=not is_quiet())
+    if not is_quiet():
         print()
         terminal.show(lines, MODELS, "shapes world")
-        print(
-            "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
-            f"scores: {output / 'runs'}   table: {output / 'table.md'}\n"
-            "writing the report",
-            flush=True,
-        )
-    report = write_report(output, progress=not quiet)
-    if not quiet:
-        print(f"report: {report}")
+    say(
+        "\naccuracy with 95 % intervals over clips; gamma: R@1 kept under perturbation, mean ± sd\n"
+        f"scores: {output / 'runs'}   table: {output / 'table.md'}\n"
+        "writing the report"
+    )
+    say(f"report: {write_report(output, progress=not is_quiet())}")
 
 
 def conditions() -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score import kind_options
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, print_json
 from video_contrast.errors import VideoContrastError
 from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
@@ -19,7 +19,6 @@ def doctor(
     dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = "shapes",
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     request: ScoreOptions,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Test on eight items whether a model sees the videos, reads the captions and scores steadily.
@@ -33,7 +32,7 @@ def doctor(
     accepted = accepted_checks(request.accept)
     if as_json:
         print_json({"model": model, **test.record(accepted), "input": test.rendered})
-    elif not quiet:
+    else:
         print(f"{model}: {test.exempt}" if test.exempt else "\n".join(map(str, test.verdicts)))
     failed = [verdict.check for verdict in test.of("fail") if verdict.check not in accepted]
     if failed:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, counted
+from video_contrast.console import AsJson, counted, say
 from video_contrast.options import Flag, VideoRoot
 from video_contrast.teacher.preferences import PreferenceOptions
 
@@ -31,7 +31,10 @@ def export(
     else:
         written = exports.vlmevalkit(folder, output, video_root=video_root)
     files = [str(path) for path in written]
-    print(json.dumps(files) if as_json else "\n".join(files))
+    if as_json:
+        print(json.dumps(files))
+    else:
+        say("\n".join(files))
 
 
 @command("export preferences", "video-contrast export preferences sets/mine --format dpo --output pairs")
@@ -49,4 +52,7 @@ def preferences(
     reasons["no contrast"] = "items left out, no contrast"
     lines = [f"{counted(counts['rows'], 'row')} of {counted(counts['items'], 'item')} in {request.output}"]
     lines += [f"{words}: {counts[name]}" for name, words in reasons.items() if counts.get(name)]
-    print(json.dumps(counts) if as_json else "\n".join(lines))
+    if as_json:
+        print(json.dumps(counts))
+    else:
+        say("\n".join(lines))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import counted
+from video_contrast.console import counted, say
 from video_contrast.options import Flag
 from video_contrast.teacher.generation import GenerateOptions
 
@@ -18,22 +18,22 @@ def generate(
     """Write negatives for a training corpus: priced first, resumable, constrained; what was rejected stays beside."""
     from video_contrast.teacher.generation import generate as run
 
-    result = run(folder, request=request)
+    result = run(folder, request=request, say=print if request.dry_run else say)
     if request.dry_run:
         if result["estimate"] is None:
             print(f"--generator {request.generator} asks no chat model: nothing to pay")
         return
-    print(f"{counted(result['negatives'], 'negative')} of {counted(result['captions'], 'caption')} in {request.output}")
+    say(f"{counted(result['negatives'], 'negative')} of {counted(result['captions'], 'caption')} in {request.output}")
     if result["captions with none"]:
-        print(f"captions without any: {result['captions with none']:,}")
+        say(f"captions without any: {result['captions with none']:,}")
     if result["rejected"]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in result["reasons"].items())
-        print(f"rejected, with their reasons in rejected.jsonl: {reasons}")
+        say(f"rejected, with their reasons in rejected.jsonl: {reasons}")
     for address, reason in result.get("failures", {}).items():
-        print(f"left out, the others went on: {address} ({reason.partition('; answers so far')[0]})")
+        say(f"left out, the others went on: {address} ({reason.partition('; answers so far')[0]})")
     if "cost" in result:
         cost = result["cost"]
-        print(
+        say(
             f"asked {cost['requests']:,} (stored already {cost['stored']:,}, sent again {cost['retries']:,}): "
             f"{cost['prompt_tokens']:,} tokens in, {cost['completion_tokens']:,} out"
         )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, group
+from video_contrast.console import say
 
 Names = Annotated[list[str] | None, "which modules; all by default"]
 
@@ -27,7 +28,7 @@ def install(
     from video_contrast.metrics import modules
 
     for module in modules.install(names or None, cache):
-        print(f"{module.name}: {module.status} ({module.path})")
+        say(f"{module.name}: {module.status} ({module.path})")
 
 
 @command("metrics push", "video-contrast metrics push me video_contrast_mc")
@@ -42,4 +43,4 @@ def push(
     from video_contrast.metrics.modules import MODULES, module
 
     for name in [module(name).name for name in names] if names else list(MODULES):
-        print(f"{name}: {push_metric(name, user, private=private)}")
+        say(f"{name}: {push_metric(name, user, private=private)}")

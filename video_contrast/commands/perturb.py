@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from video_contrast.commands.command import command, group
-from video_contrast.console import Quiet
+from video_contrast.console import note, say
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Flag, Seed
 
@@ -72,7 +72,7 @@ def _lines(content: bytes, where: str) -> list[str]:
 
 
 def _note(message: object, *_: object) -> None:
-    print(f"note: {message}", file=sys.stderr)
+    note(f"note: {message}")
 
 
 @command("perturb video", "video-contrast perturb video clip.mp4 noisy.mp4 --name gaussian_noise --severity 3")
@@ -89,7 +89,6 @@ def video(
     end: Annotated[float | None, "seconds; up to there only"] = None,
     video_id: Annotated[str | None, "names the random stream; IN without its suffix if absent"] = None,
     clean: Annotated[Path | None, "also write the clip unperturbed, encoded the same way"] = None,
-    quiet: Quiet = False,
 ) -> None:
     """Write a perturbed copy of a video (picture only, no sound)."""
     from video_contrast.perturbations.video import perturb_clip
@@ -114,9 +113,8 @@ def video(
     write_video(target, frames, clip.fps, times=clip.times, quality=quality)
     if clean is not None:
         write_video(clean, clip.frames, clip.fps, times=clip.times, quality=quality)
-    if not quiet:
-        height, width = frames.shape[1:3]
-        print(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
+    height, width = frames.shape[1:3]
+    say(f"{target}: {len(frames)} frames {width}x{height}, {name} at severity {severity}\n{spec.summary}")
 
 
 @command("perturb sheet", "video-contrast perturb sheet clip.mp4 sheet.png")
@@ -135,4 +133,4 @@ def sheet(
     if not 48 <= width <= 640:
         raise UsageError(f"--width must be 48 to 640, not {width}")
     contact_sheet(source, target, seed=seed, profile=profile, at=at, width=width)
-    print(f"{target}: 18 perturbations x 5 severities")
+    say(f"{target}: 18 perturbations x 5 severities")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, Quiet, counted
+from video_contrast.console import AsJson, counted, is_quiet, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, VideoRoot
 
@@ -25,7 +25,6 @@ def push(
     to_main: Annotated[bool, "for a run: no pull request"] = False,
     yes: Annotated[bool, "answer the licence question with yes (scripts)"] = False,
     dry_run: Annotated[bool, "check, and list what would be sent; nothing is sent"] = False,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish a built set on the Hub: tables and card. `load_dataset(REPO, CONFIG)` then works anywhere.
@@ -37,7 +36,7 @@ def push(
     from video_contrast.storage import RunFolder
 
     if RunFolder(folder).is_finished:
-        _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, quiet=quiet, as_json=as_json)
+        _push_run(folder, repo, dataset, pull_request=not to_main, dry_run=dry_run, as_json=as_json)
         return
     planned = plan_set(folder, with_videos=with_videos, video_root=video_root)
     files = [name for name, _ in (*planned.videos, *planned.tables)]
@@ -53,7 +52,7 @@ def push(
 
     from tqdm import tqdm
 
-    hidden = quiet or as_json
+    hidden = is_quiet() or as_json
     with tqdm(total=planned.size, desc="sent", unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
 
         def step(done: int, total: int, sent: int) -> None:
@@ -62,11 +61,11 @@ def push(
 
         address = push_set(planned, repo, private=private, revision=revision, step=step)
     report = {"address": address, "files": len(files), "videos": len(planned.videos), "bytes": planned.size}
-    _tell(report, as_json, quiet)
+    _tell(report, as_json)
 
 
 def _push_run(
-    folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, quiet: bool, as_json: bool
+    folder: Path, repo: str, dataset: str | None, *, pull_request: bool, dry_run: bool, as_json: bool
 ) -> None:
     from video_contrast.hub_cards.results import check_whole, push_results, results_of
 
@@ -80,13 +79,15 @@ def _push_run(
         print(json.dumps({"repo": repo, "results": rows}) if as_json else "\n".join(lines))
         return
     address = push_results(folder, repo, dataset=dataset, pull_request=pull_request)
-    _tell({"address": address}, as_json, quiet)
+    _tell({"address": address}, as_json)
 
 
-def _tell(report: Mapping[str, object], as_json: bool, quiet: bool) -> None:
-    """Prints where it was published; a dry run's list is what was asked for, and is printed in any case."""
-    if as_json or not quiet:
-        print(json.dumps(report) if as_json else report["address"])
+def _tell(report: Mapping[str, object], as_json: bool) -> None:
+    """Says where it was published."""
+    if as_json:
+        print(json.dumps(report))
+    else:
+        say(report["address"])
 
 
 def _ask(count: int, licence: str) -> None:

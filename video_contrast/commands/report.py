@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, Quiet, note
+from video_contrast.console import AsJson, is_quiet, note, say
 from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
@@ -22,18 +22,17 @@ def report(
     output: Annotated[Path, "the page; without a suffix a folder, with the frames of every failure as files"] = Path(
         "report.html"
     ),
-    quiet: Quiet = False,
     as_json: AsJson = False,
     options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
     """Write a report page: tables, plots and a failure gallery in one HTML file that opens from disk."""
     from video_contrast.reports import write_report
 
-    page = write_report(runs, output, progress=not (quiet or as_json), **(options or {}))
+    page = write_report(runs, output, progress=not (is_quiet() or as_json), **(options or {}))
     size = page.stat().st_size
     if as_json:
         print(json.dumps({"page": str(page), "bytes": size}))
-    elif not quiet:
-        print(f"{page} ({size / 1e6:.1f} MB)")
+    else:
+        say(f"{page} ({size / 1e6:.1f} MB)")
     if size > 15e6 and output.suffix:
         note(f"{page}: over 15 MB, slow to open; report fewer runs in one file")

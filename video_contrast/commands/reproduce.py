@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
+from video_contrast.console import say
 from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
@@ -44,7 +45,7 @@ def reproduce(
         return
     folder = output or runner.default_output(paper, model)
     splits = {part.name: split for part in runner.RECIPES[paper].parts} if split else None
-    text, table = runner.reproduce(paper, model, output=folder, parts=part, splits=splits, **(options or {}))
+    text, table = runner.reproduce(paper, model, output=folder, parts=part, splits=splits, log=say, **(options or {}))
     print("\n".join(text))
     write_json(folder / "reproduce.json", table)
-    print(f"runs and reproduce.json in {folder}")
+    say(f"runs and reproduce.json in {folder}")

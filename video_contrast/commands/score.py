@@ -8,7 +8,7 @@ from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score_runs import print_plan, score_runs, summary
-from video_contrast.console import AsJson, Quiet, print_json, print_table
+from video_contrast.console import AsJson, is_quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
 from video_contrast.runner.options import MODEL, SCORED, ScoreOptions
@@ -41,13 +41,12 @@ def score(
     dataset: Annotated[str | None, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     request: ScoreOptions,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Score models on a set: accuracy by contrast, retrieval, robustness. Resumable; torchrun works."""
     if runs is not None or len(model or ()) > 1:
         shared = {"dataset": dataset, "config": names_in(config)}
-        score_runs(model or (), runs, shared, request=request, quiet=quiet, as_json=as_json)
+        score_runs(model or (), runs, shared, request=request, as_json=as_json)
         return
     if not model or dataset is None:
         raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")
@@ -55,7 +54,7 @@ def score(
         raise UsageError("give --output DIR, where the scores go (or --dry-run, or --show-input)")
     from video_contrast import api
 
-    result = api.score(model[0], dataset, names_in(config), request=request, progress=not quiet)
+    result = api.score(model[0], dataset, names_in(config), request=request)
     if int(os.environ.get("RANK", "0")) != 0:
         return
     if request.show_input:
@@ -64,7 +63,7 @@ def score(
         print_json(result.record if request.dry_run else summary(result))
     elif request.dry_run:
         print_plan(result)
-    elif not quiet:
+    elif not is_quiet():
         from video_contrast.reports.run_table import remarks, table
 
         print_table(table(result))

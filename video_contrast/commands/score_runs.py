@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from video_contrast.console import print_json
+from video_contrast.console import is_quiet, print_json
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.files import JsonObject
 from video_contrast.options import GivenOptions
@@ -27,7 +26,6 @@ def score_runs(
     usual: GivenOptions,
     *,
     request: ScoreOptions,
-    quiet: bool = False,
     as_json: bool = False,
 ) -> None:
     """Scores every run, prints a table of those that ended well, and fails where one did not.
@@ -37,7 +35,6 @@ def score_runs(
         path: of `--runs`: a YAML file of further runs.
         usual: `dataset` and `config` of the command line, for runs that do not say their own.
         request: the options of the command line, likewise.
-        quiet: print nothing but errors.
         as_json: print JSON and nothing else.
 
     Raises:
@@ -53,8 +50,7 @@ def score_runs(
     if request.output is None and not request.dry_run:
         raise UsageError("give --output DIR: every run gets a folder in it")
     folder = request.output or Path()
-    options = replace(request, progress=not quiet)
-    requests = run_requests(runs, folder, options=options, where=where)
+    requests = run_requests(runs, folder, options=request, where=where)
     from video_contrast import api
 
     if request.dry_run:
@@ -68,7 +64,7 @@ def score_runs(
     first = int(os.environ.get("RANK", "0")) == 0
 
     def done(outcome: RunOutcome) -> None:
-        if first and not quiet and not as_json:
+        if first and not is_quiet() and not as_json:
             ending = f"failed: {outcome.error}" if outcome.error else f"written to {outcome.output}"
             print(f"{outcome.name}: {ending}", file=sys.stderr if outcome.error else sys.stdout)
 
@@ -79,7 +75,7 @@ def score_runs(
         return
     if as_json:
         print_json({o.name: {"error": o.error} if o.result is None else summary(o.result) for o in outcomes})
-    elif not quiet:
+    elif not is_quiet():
         print_outcomes(outcomes)
     failed = [outcome for outcome in outcomes if outcome.error]
     if failed:

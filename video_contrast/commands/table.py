@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, print_json
 
 
 @command("table", "video-contrast table runs/temporal runs/random")
@@ -12,7 +12,6 @@ def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
     metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""
@@ -28,7 +27,6 @@ def table(
         metrics.setdefault(model, {}).update(tasks)
     if as_json:
         print_json(metrics)
-    if as_json or quiet:
         return
     steps = terminal.steps_of(own) if not logs else {}
     if steps:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 from video_contrast.commands.command import command
-from video_contrast.console import Quiet, counted
+from video_contrast.console import counted, is_quiet, say
 from video_contrast.errors import UsageError
 from video_contrast.options import Flag, as_record
 from video_contrast.teacher.options import DATA, TeachOptions
@@ -29,7 +29,6 @@ def teach(
     evaluate_on: Annotated[str | None, "set to test on, before and after; or none", Flag(panel=DATA)] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
-    quiet: Annotated[Quiet, Flag(short="-q", panel=DATA)] = False,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""
     from video_contrast.teacher.gate import check_fallen, check_tolerance, table
@@ -37,7 +36,7 @@ def teach(
     check_tolerance(tolerance)
     if demo:
         others = {"model": model, "dataset": dataset, "dry_run": dry_run, "tolerance": tolerance is not None}
-        _demo(request, others, quiet)
+        _demo(request, others)
         return
     if not model or not dataset:
         raise UsageError("teach needs --model and --dataset (or --demo)")
@@ -49,25 +48,23 @@ def teach(
     from video_contrast.teacher.run import teach as run
 
     test = _test(dataset, evaluate_on)
-    result = run(model, dataset, request=request, progress=not quiet)
+    result = run(model, dataset, request=request, progress=not is_quiet())
     rows = [*result["validation"], *_scored(model, test, result, request)]
     if not result["main"]:
         return
     from video_contrast.files import write_json, write_text
 
-    if not quiet:
-        print(_summary(result, request.output))
-        if not test.configs and evaluate_on != "none":
-            print(f"no config of {dataset} has a test split here: the table is of validation clips alone "
-                  "(--evaluate-on SET)")  # fmt: skip
-        print(f"\n{table(rows)}\n")
+    say(_summary(result, request.output))
+    if not test.configs and evaluate_on != "none":
+        say(f"no config of {dataset} has a test split here: the table is of validation clips alone (--evaluate-on SET)")
+    say(f"\n{table(rows)}\n")
     write_json(request.output / "before_after.json", rows)
     write_text(request.output / "before_after.md", table(rows) + "\n")
     if tolerance is not None:
         check_fallen(rows, tolerance)
 
 
-def _demo(request: TeachOptions, others: dict[str, object], quiet: bool) -> None:
+def _demo(request: TeachOptions, others: dict[str, object]) -> None:
     from video_contrast.teacher import demo
 
     usual = as_record(TeachOptions(output=request.output, seed=request.seed))
@@ -75,9 +72,8 @@ def _demo(request: TeachOptions, others: dict[str, object], quiet: bool) -> None
     set_options += [name for name, value in others.items() if value]
     if flags := [f"--{name.replace('_', '-')}" for name in set_options]:
         raise UsageError(f"--demo has its own model, set and settings; leave out {', '.join(flags)}")
-    metrics = demo.run(request.output, seed=request.seed, progress=not quiet)
-    if not quiet:
-        print(demo.table([metrics]))
+    metrics = demo.run(request.output, seed=request.seed, progress=not is_quiet())
+    say(demo.table([metrics]))
 
 
 class _Test(NamedTuple):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command
+from video_contrast.console import say
 from video_contrast.options import Flag, GivenOptions, Option, options_of
 
 
@@ -35,9 +36,9 @@ def tune_t5(
     from video_contrast.perturbations.contrast.generators.t5_tuning import tune_t5 as run
 
     texts = read_captions(captions, caption_column)
-    record = run(texts, output, Tuning(**(options or {})), save_every=save_every, num_proc=num_proc, say=print)
+    record = run(texts, output, Tuning(**(options or {})), save_every=save_every, num_proc=num_proc, say=say)
     if os.environ.get("RANK", "0") == "0":
-        print(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
+        say(f"{output}: {record['steps']} steps on {record['captions_used']} captions, loss {record['loss']:.3f}")
 
 
 def read_captions(path: Path, column: str) -> list[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, group
+from video_contrast.console import say
 
 EXAMPLE = "video-contrast vectors shrink counter-fitted-vectors.txt --output verbs.npz"
 
@@ -20,4 +21,4 @@ def shrink(
     from video_contrast.perturbations.contrast.constraints.word_cosine import shrink as keep_verbs
 
     total, verbs = keep_verbs(source, output)
-    print(f"{output}: {verbs} verbs of {total} words")
+    say(f"{output}: {verbs} verbs of {total} words")

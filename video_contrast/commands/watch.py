@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command, names_in
 from video_contrast.commands.score import kind_options
-from video_contrast.console import Quiet
+from video_contrast.console import note, say
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.options import Configs, Flag
 from video_contrast.runner.options import SCORED, WatchOptions
@@ -27,7 +27,6 @@ def watch(
     dataset: Annotated[str, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)],
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
     request: WatchOptions,
-    quiet: Quiet = False,
 ) -> None:
     """Score the checkpoints of a training run as they come: one line each, on few clips by default."""
     if request.dry_run or request.show_input:
@@ -46,16 +45,15 @@ def watch(
         step = f"step {checkpoint.step:>7}  "
         if outcome is None:
             unsaved += 1
-            if not quiet:
-                print(f"{step}is not saved whole yet", file=sys.stderr, flush=True)
+            note(f"{step}is not saved whole yet")
             continue
         errors.append(outcome.error)
         if outcome.error:
             print(f"{step}failed: {outcome.error}", file=sys.stderr, flush=True)
-        elif not quiet:
-            print(f"{step}{figures(outcome)}", flush=True)
-    if not errors and not unsaved and not quiet:
-        print(f"{checkpoints}: no checkpoint-N folder yet", file=sys.stderr)
+        else:
+            say(f"{step}{figures(outcome)}")
+    if not errors and not unsaved:
+        note(f"{checkpoints}: no checkpoint-N folder yet")
     if any(errors):
         failed = sum(map(bool, errors))
         raise VideoContrastError(f"{failed} of {len(errors)} checkpoints failed; the others are done")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.console import AsJson, Quiet, print_json
+from video_contrast.console import AsJson, is_quiet, print_json
 from video_contrast.options import Configs, Device, Seed
 from video_contrast.reports.xray_sources import Against
 from video_contrast.storage.plain_table import TableColumns
@@ -40,7 +40,6 @@ def xray(
     seed: Seed = 0,
     device: Device = "auto",
     output: Annotated[Path, "folder of the page, the JSON, the certificates and refined sets"] = Path("xray"),
-    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Can a benchmark be won without its videos, and what else is wrong with it?
@@ -79,7 +78,7 @@ def xray(
     page = write_xray(records, output)
     if as_json:
         print_json(records)
-    elif not quiet:
+    elif not is_quiet():
         for name, record in records.items():
             print("\n".join(screen(name, record, brief=len(records) > 1)))
             if refine:
