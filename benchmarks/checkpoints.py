@@ -3,10 +3,11 @@
 python benchmarks/checkpoints.py [--items 400] [--seed 78]
 """
 
-import argparse
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+
+from parts.command_line import parser_of
 
 import video_contrast
 from video_contrast.builders.shapes.scene_clip import scene_of
@@ -17,10 +18,12 @@ COLUMNS = [name for name in CONFIGS if name != "retrieval"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--items", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=78)
-    parser.add_argument("--models", nargs="*", default=list(NAMES))
+    parser = parser_of(__doc__)
+    parser.add_argument("--items", type=int, default=400, help="items of each config [default: 400]")
+    parser.add_argument("--seed", type=int, default=78, help="of the set [default: 78]")
+    parser.add_argument(
+        "--models", nargs="*", default=list(NAMES), help="packaged ones or folders [default: the packaged]"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", output=Path(folder) / "set", seed=arguments.seed, items=arguments.items)

@@ -6,19 +6,20 @@
 `video-contrast build clip-edits`.
 """
 
-import sys
 from pathlib import Path
 
+from parts.command_line import parser_of
 from PIL import Image, ImageDraw
 
 import video_contrast
 from video_contrast.reports.strips import clip_frames
+from video_contrast.rows import MultipleChoiceRow
 from video_contrast.video import Clip
 
 HEIGHT, LINE, WIDTH = 54, 15, 760  # pixels
 
 
-def line(row: dict, root: Path) -> Image.Image:
+def line(row: MultipleChoiceRow, root: Path) -> Image.Image:
     """The frames of a clip under its kind and its caption."""
     picture = Image.new("RGB", (WIDTH, HEIGHT + LINE), "white")
     text = f"{row['group'].partition('-')[0]}: {row['candidates'][row['label']]}"
@@ -31,21 +32,26 @@ def line(row: dict, root: Path) -> Image.Image:
     return picture
 
 
-def main(folder: str, root: str, output: str) -> None:
+def main() -> None:
     """Writes the strips of the first group of every kind of a set."""
+    parser = parser_of(__doc__)
+    parser.add_argument("set", nargs="?", help="folder of the set")
+    parser.add_argument("video_root", type=Path, nargs="?", help="where its videos lie")
+    parser.add_argument("output", nargs="?", help="the picture to write, .jpg")
+    options = parser.parse_args()
+    if options.output is None:
+        print("left out: give SET VIDEO_ROOT OUTPUT.jpg")
+        return
     lines = []
-    opened = video_contrast.open_set(folder)
+    opened = video_contrast.open_set(options.set)
     for kind in opened.configs:
-        rows = opened.rows(kind, "test")
-        lines += [line(row, Path(root)) for row in rows if row["group"] == rows[0]["group"]]
+        rows = opened.choice_rows(kind, "test")
+        lines += [line(row, options.video_root) for row in rows if row["group"] == rows[0]["group"]]
     whole = Image.new("RGB", (WIDTH, len(lines) * (HEIGHT + LINE)), "white")
     for number, picture in enumerate(lines):
         whole.paste(picture, (0, number * (HEIGHT + LINE)))
-    whole.save(output, quality=60, optimize=True)
+    whole.save(options.output, quality=60, optimize=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        main(*sys.argv[1:])
-    else:
-        print("left out: give SET VIDEO_ROOT OUTPUT.jpg")
+    main()

@@ -10,7 +10,6 @@ as they are, for comparison. Two minutes.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import tempfile
@@ -19,6 +18,8 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+from parts.command_line import parser_of
 
 import video_contrast
 from video_contrast.builders.clip_edits.kinds import MODULES
@@ -47,11 +48,11 @@ def cost(dataset: Path, configs: Sequence[str], root: Path, store: Path) -> tupl
 
 def main() -> None:
     """Prints a line a kind."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clips", type=Path)
-    parser.add_argument("--video-root", type=Path)
-    parser.add_argument("--video-column")
-    parser.add_argument("--partners", type=int, default=5)
+    parser = parser_of(__doc__)
+    parser.add_argument("--clips", type=Path, help="a table of videos and captions")
+    parser.add_argument("--video-root", type=Path, help="where its videos lie")
+    parser.add_argument("--video-column", help="its column of videos, where it is not called so")
+    parser.add_argument("--partners", type=int, default=5, help="of each clip [default: 5]")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)

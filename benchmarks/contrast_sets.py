@@ -1,5 +1,7 @@
 """Speed of the contrast generators: rules in captions a CPU second, model steps as a ratio to a per-caption loop.
 
+    MSRVTT=annotations python benchmarks/contrast_sets.py
+
 Captions are MSR-VTT's test captions where the variable MSRVTT names the annotations folder, else made up here.
 Models have random weights, since speed does not depend on them. Everything runs on one thread; the two sides of a
 ratio run in turn in one process, and medians of CPU seconds are compared.
@@ -8,7 +10,6 @@ ratio run in turn in one process, and medians of CPU seconds are compared.
 import itertools
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 import torch
 from parts import standins
 from parts.clock import times_faster
+from parts.command_line import parser_of
 
 from video_contrast.perturbations.contrast import gender, person_id, verb
 from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
@@ -29,6 +31,7 @@ CAPTIONS, TRAIN, RUNS = 20_000, 20_000, 5
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     torch.set_num_threads(1)
     captions, train, source = _captions()
     ids = [str(n) for n in range(len(captions))]
@@ -126,4 +129,4 @@ def _models(folder: Path, captions: Sequence[str], counts: verb.WordCounts) -> N
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

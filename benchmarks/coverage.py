@@ -1,4 +1,6 @@
-"""How often 95 % intervals hold the truth, and how often true nulls are rejected: `python benchmarks/coverage.py`.
+"""How often 95 % intervals hold the truth, and how often true nulls are rejected.
+
+    python benchmarks/coverage.py
 
 Simulated videos have a probability of their own (beta distributed around p, with the intra-cluster correlation given)
 and several items each. Prints the tables of docs/metrics.md (two minutes).
@@ -7,6 +9,7 @@ and several items each. Prints the tables of docs/metrics.md (two minutes).
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from parts.command_line import parser_of
 
 from video_contrast import metrics
 
@@ -135,8 +138,13 @@ def true_nulls(trials: int = 2000) -> None:
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser_of(__doc__).parse_args()
     shares()
     table("items of the videos", UNEQUAL)  # where a few videos have most of the items
     others()
     true_nulls()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,12 @@
 """Decoding 8 of 450 frames: PyAV, as the package uses it, beside torchcodec where that can be loaded.
 
-python benchmarks/decoding.py [--clips 8] [--repeats 3]
+    python benchmarks/decoding.py [--clips 8] [--repeats 3]
 
 Clips with short and long groups of pictures are made on the spot and spread over 1, 2 and 8 threads; a file's index is
 made anew each time. Clips a wall second and CPU seconds a clip are medians. `frames decoded / minimum` counts what was
 decoded over what has to be: in each group of pictures with a wanted frame, the frames up to the last wanted one.
 """
 
-import argparse
 import os
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 import av
 import numpy as np
 import numpy.typing as npt
+from parts.command_line import parser_of
 
 from video_contrast.video import Counter, decode, frame_indices
 
@@ -31,9 +31,9 @@ Decoder = Callable[[Path, Sequence[int]], npt.NDArray[np.uint8]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--clips", type=int, default=8)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser = parser_of(__doc__)
+    parser.add_argument("--clips", type=int, default=8, help="of each length of groups [default: 8]")
+    parser.add_argument("--repeats", type=int, default=3, help="runs whose median is printed [default: 3]")
     options = parser.parse_args()
     numbers = [int(number) for number in frame_indices(FRAMES, WANTED)]
     decoders: dict[str, Decoder] = {"PyAV": decode}

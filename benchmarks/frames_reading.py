@@ -8,7 +8,6 @@ Writes OUTPUT/arms.jsonl (pairs with their sources), OUTPUT/blind.tsv (number, o
 OUTPUT/built.json (yields, blind accuracies, lengths, reasons). YouCook2's pairs stand among them.
 """
 
-import argparse
 import csv
 import itertools
 import json
@@ -19,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from parts.command_line import parser_of
 
 from video_contrast.files import read_json, write_json, write_text
 from video_contrast.perturbations.contrast.generators.frames import choose_balanced, load_counts, propose
@@ -215,7 +215,7 @@ def _drawn(contrasts, n, *purpose):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("data", nargs="?", default=os.environ.get("VIDEO_CONTRAST_DATA", ""))
     parser.add_argument("output", nargs="?", default="build/frames-reading")
     parser.add_argument("--cache")

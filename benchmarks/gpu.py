@@ -12,7 +12,6 @@ brackets. Weights are random: speed does not depend on them, rank changes do.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import statistics
 import tempfile
@@ -24,6 +23,7 @@ import numpy as np
 import torch
 from parts.clips import drifting, retrieval_set
 from parts.clock import in_turn
+from parts.command_line import parser_of
 from parts.loop import load
 from parts.standins import clip_model
 from parts.throughput import throughput
@@ -43,12 +43,16 @@ FRAMES = 8
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("clips", type=Path, nargs="?", help="a folder of mp4 files")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--small", action="store_true", default=not torch.cuda.is_available())
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument(
+        "--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cuda where there is one"
+    )
+    parser.add_argument(
+        "--small", action="store_true", default=not torch.cuda.is_available(), help="as where there is no GPU"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="whose median is printed [default: 5; 2 if small]")
+    parser.add_argument("--workers", type=int, default=16, help="threads that decode [default: 16; 1 if small]")
     parser.add_argument("--one-process", action="store_true", help="leave two processes on one device out")
     options = parser.parse_args()
     rounds = 2 if options.small else options.rounds

@@ -3,13 +3,13 @@
 Times are CPU seconds, the best of several runs that alternate with what they are compared with, in one process.
 """
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Callable
 
 import numpy as np
 from parts.clock import in_turn
+from parts.command_line import parser_of
 
 from video_contrast import metrics
 
@@ -140,12 +140,12 @@ def from_embeddings(videos: int, captions: int, size: int) -> None:
     print(f"    R@10 of random embeddings {t2v:.6f} and {v2t:.6f}; chance {10 / videos:.6f} both ways")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = parser_of(__doc__)
     parser.add_argument("--full", action="store_true", help="only 200,000 captions x 100,000 videos (minutes)")
     if parser.parse_args().full:
         from_embeddings(100_000, 200_000, 512)
-        sys.exit()
+        return
     print(f"{'':<66} {'ours':>12} {'other':>13} {'ratio':>8}  target")
     retrieval_against_a_sum()
     retrieval_against_torchmetrics()
@@ -153,3 +153,7 @@ if __name__ == "__main__":
     a_run()
     import_time()
     from_embeddings(10_000, 20_000, 512)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,6 @@ process of its own on one thread; seconds are CPU seconds of whole processes, im
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from parts.command_line import parser_of
 
 from video_contrast.storage import RunFolder, open_run
 
@@ -75,11 +75,11 @@ class Cost:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--environments", type=Path, help="folder of the peers' environments")
-    parser.add_argument("--only", choices=PACKAGES)
-    parser.add_argument("--clips", type=int, default=60)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=PACKAGES, help="one peer")
+    parser.add_argument("--clips", type=int, default=60, help="of the shapes world [default: 60]")
+    parser.add_argument("--repeats", type=int, default=3, help="runs whose median is printed [default: 3]")
     options = parser.parse_args()
     if options.environments is None:
         print("left out: give --environments PEERS; the first run installs the peers there (gigabytes)")

@@ -1,6 +1,6 @@
 """Repairing a small generative model with preference pairs of the shapes world, by TRL, on a CPU.
 
-PYTHONPATH=tests/support/torchvision_shim:.venv/vlm python benchmarks/preferences.py --output preferences
+    PYTHONPATH=tests/support/torchvision_shim:.venv/vlm python benchmarks/preferences.py --output preferences
 
 The model is a LLaVA whose vision tower is the packaged CLIP and whose language model has random weights. A supervised
 phase (SFTTrainer) teaches it to describe training clips; preference pairs (DPOTrainer) then ask for the true action
@@ -10,13 +10,13 @@ shapes world verifies, so that no wording tells them. Test clips show scenes tha
 in OUTPUT are not trained again.
 """
 
-import argparse
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from parts.command_line import parser_of
 from parts.tiny_llava import tiny_llava
 
 TEST = (
@@ -157,13 +157,16 @@ def table(compared: Sequence[Comparisons]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--output", type=Path, default=Path("preferences"))
-    for name, default in (
-        ("clips", 2000), ("items", 200), ("sft", 900), ("dpo", 500), ("frames", 2)
+    parser = parser_of(__doc__)
+    parser.add_argument(
+        "--output", type=Path, default=Path("preferences"), help="folder of models and runs [default: preferences]"
+    )
+    for name, default, what in (
+        ("clips", 2000, "training clips"), ("items", 200, "test items a config"), ("sft", 900, "supervised steps"),
+        ("dpo", 500, "steps on pairs"), ("frames", 2, "frames a clip"),
     ):  # fmt: skip
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+        parser.add_argument(f"--{name}", type=int, default=default, help=f"{what} [default: {default}]")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the trainings [default: 0]")
     arguments = vars(parser.parse_args())
     print(run(arguments.pop("output"), **arguments))
 

@@ -6,9 +6,10 @@ CAPTIONS are files with one caption a line. Of each file and perturbation `--cou
 fixed seed and printed under their originals; the share unchanged is that of the whole file.
 """
 
-import argparse
 import random
 from pathlib import Path
+
+from parts.command_line import parser_of
 
 from video_contrast.perturbations.text import perturb_captions, shift
 
@@ -16,11 +17,11 @@ NAMES = "active_to_passive,tense,reverse_neg,swap_syn_wordnet"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Changed captions to read.")
-    parser.add_argument("captions", type=Path, nargs="*")
-    parser.add_argument("--count", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--names", default=NAMES)
+    parser = parser_of(__doc__)
+    parser.add_argument("captions", type=Path, nargs="*", help="files with one caption a line")
+    parser.add_argument("--count", type=int, default=50, help="of each file and perturbation [default: 50]")
+    parser.add_argument("--seed", type=int, default=2026, help="of the draw [default: 2026]")
+    parser.add_argument("--names", default=NAMES, help=f"perturbations [default: {NAMES}]")
     options = parser.parse_args()
     if not options.captions:
         print("left out: give CAPTIONS, files with one caption a line")

@@ -6,7 +6,6 @@ The set is made on the spot: five captions of about ten words an item, clips wit
 are as heavy as those of real videos. The page opens in headless Chromium; each opening is a new browser context.
 """
 
-import argparse
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 import fabricate
+from parts.command_line import parser_of
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
@@ -41,10 +41,10 @@ PAINTED = """() => {
 
 def main() -> None:
     """Makes the set and a run, writes the report, opens it, prints the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--clips", type=int, default=300)
-    parser.add_argument("--times", type=int, default=5)
+    parser = parser_of(__doc__)
+    parser.add_argument("--items", type=int, default=10_000, help="of the set [default: 10000]")
+    parser.add_argument("--clips", type=int, default=300, help="that they are of [default: 300]")
+    parser.add_argument("--times", type=int, default=5, help="how often the page is opened [default: 5]")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)

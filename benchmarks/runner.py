@@ -34,6 +34,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import numpy as np
 from parts import loop, standins, throughput
 from parts.clips import drifting, retrieval_set
+from parts.command_line import parser_of
 
 from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
@@ -89,11 +90,6 @@ class Null(TextScorer):
         return np.zeros((len(video_ids), len(text_ids)))
 
 
-@kind("benchmark_null", family="text", summary="nothing", names=("benchmark-null",))
-def load_null(source: object, settings: object) -> Null:
-    return Null()
-
-
 def overhead(root: Path) -> float:
     """Milliseconds a multiple-choice sample of a run with a null model, metrics and intervals included."""
     rows = [
@@ -112,6 +108,7 @@ def overhead(root: Path) -> float:
 
 def overheads(model: str, options: argparse.Namespace, root: Path) -> None:
     """Measures and prints what a null model and a finished run cost: the median of repeats, the least and the most."""
+    kind("benchmark_null", family="text", summary="nothing", names=("benchmark-null",))(lambda *_: Null())
     folder = make_set(root / "set", options.clips, options.seconds, options.size)
     names = ["clean", "visual:jumble@3"]
     run(model, folder, names, root, options.frames)
@@ -222,21 +219,21 @@ def _parts(spent: dict[str, Counter[str]]) -> str:
 
 def main() -> None:
     """Reads the options; a folder given with --kept is used again, and what the loop has measured in it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--full", action="store_true", help="all 192 conditions, 20 clips of 10 s at 320x240")
-    parser.add_argument("--clips", type=int)
-    parser.add_argument("--seconds", type=int)
-    parser.add_argument("--size", type=int, help="height of the clips")
+    parser.add_argument("--clips", type=int, help="of the set [default: 2; 20 with --full]")
+    parser.add_argument("--seconds", type=int, help="of a clip [default: 3; 10 with --full]")
+    parser.add_argument("--size", type=int, help="height of the clips [default: 96; 240 with --full]")
     parser.add_argument("--model", default="temporal", help="a packaged checkpoint, a folder, clip-b32 or clip-l14")
-    parser.add_argument("--conditions")
+    parser.add_argument("--conditions", help="as of `score` [default: a few; all with --full]")
     parser.add_argument("--frames", type=int, help="frames a clip, for a model that takes any number of them (8)")
-    parser.add_argument("--processes", type=int, default=1, help="of the loop")
+    parser.add_argument("--processes", type=int, default=1, help="of the loop [default: 1]")
     parser.add_argument("--kept", type=Path, help="a folder for the clips and the loop's measurements, kept")
     parser.add_argument("--throughput", action="store_true", help="decoding, the model, and both together")
     parser.add_argument("--overhead", action="store_true", help="a null model and a finished run alone")
-    parser.add_argument("--repeats", type=int, default=5, help="of --overhead")
-    parser.add_argument("--workers", type=int, default=2, help="decoder threads of --throughput")
-    parser.add_argument("--batch-size", type=int, default=8, help="of --throughput")
+    parser.add_argument("--repeats", type=int, default=5, help="of --overhead [default: 5]")
+    parser.add_argument("--workers", type=int, default=2, help="decoder threads of --throughput [default: 2]")
+    parser.add_argument("--batch-size", type=int, default=8, help="of --throughput [default: 8]")
     parser.add_argument("--dtype", default="float32", help="of --throughput: float32, bfloat16 or float16")
     options = parser.parse_args()
     usual = {"clips": 20, "seconds": 10, "size": 240, "conditions": FULL} if options.full else {

@@ -1,5 +1,7 @@
 """How much of the possible gain the shared prefix reaches: one prompt of P tokens, C captions of S tokens.
 
+    python benchmarks/shared_prefix.py
+
 The bound is C(P+S) / (P+CS): tokens through the model without sharing over tokens with it. Both ways run in turn in
 one process; times are CPU seconds, medians of interleaved runs. Random weights: speed does not depend on them.
 """
@@ -11,6 +13,7 @@ from statistics import median
 import numpy as np
 import torch
 from parts.clock import in_turn
+from parts.command_line import parser_of
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from video_contrast.runner.kinds.prefix import Prefix, score_unshared
@@ -43,6 +46,7 @@ class SharedPrefix:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     config = Qwen2Config(

@@ -20,6 +20,7 @@ import remote_code
 import tiny_late
 import tiny_models
 import tiny_vlm
+from parts.command_line import parser_of
 
 import video_contrast
 
@@ -88,8 +89,11 @@ def compact(text: str) -> str:
     return re.sub(r"(<[^<>]+>)\1{3,}", lambda match: f"{match[1]} (x {len(match[0]) // len(match[1])}) ", text)
 
 
-def main(target: str) -> None:
+def main() -> None:
     """Writes the page."""
+    parser = parser_of(__doc__)
+    parser.add_argument("target", type=Path, nargs="?", default=Path("build/show_input.md"), help="the page to write")
+    target = parser.parse_args().target
     missing = [name for name in ("torchvision", "timm") if importlib.util.find_spec(name) is None]
     if missing:
         print(f"left out: {' and '.join(missing)} cannot be imported")
@@ -100,9 +104,9 @@ def main(target: str) -> None:
             print(name, flush=True)
             text = compact(json.dumps(shown(make(Path(root) / f"m{number}")), indent=1, ensure_ascii=False))
             parts.append(f"## {name}\n\n```json\n{text}\n```\n")
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    Path(target).write_text("\n".join(parts), encoding="utf-8")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("\n".join(parts), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "build/show_input.md")
+    main()

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from parts.command_line import parser_of
 
 from video_contrast.builders.shapes.captions import claim, read, write
 from video_contrast.builders.shapes.contrasts import TrueCaption, counterfactuals
@@ -325,8 +326,8 @@ def table(results: dict[str, dict[str, tuple[Arm, list[dict[str, list[float]]]]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--output", type=Path)
+    parser = parser_of(__doc__)
+    parser.add_argument("--output", type=Path, help="folder of what was trained, which is not trained again")
     parser.add_argument("--encoder", help="a sentence encoder as one more teacher")
     parser.add_argument("--train", type=int, help="clips; default: 1,000")
     parser.add_argument("--validation", type=int, help="clips; default: 600")

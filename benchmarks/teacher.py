@@ -1,10 +1,14 @@
-"""Speed of LLM-teacher's training on the shapes world, as a share of a bare loop over preloaded tensors."""
+"""Speed of LLM-teacher's training on the shapes world, as a share of a bare loop over preloaded tensors.
+
+python benchmarks/teacher.py
+"""
 
 import tempfile
 from pathlib import Path
 
 import torch
 from parts.clock import in_turn
+from parts.command_line import parser_of
 
 import video_contrast
 from video_contrast.runner.kinds.loading import Tokens
@@ -23,6 +27,7 @@ BATCH, STEPS, ROUNDS = 32, 6, 4
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     torch.set_num_threads(1)
     net, processor, _ = load_checkpoint("temporal-plain")
     tokens = Tokens(processor.tokenizer, net.config)

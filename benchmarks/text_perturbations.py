@@ -7,7 +7,6 @@ FILE holds one caption a line; without it, sentences made here are used. Tags ar
 busy machine slows all of them alike. WordNet swaps are left out where NLTK has no WordNet.
 """
 
-import argparse
 import platform
 import statistics
 import time
@@ -15,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from parts.clock import in_turn
+from parts.command_line import parser_of
 
 from video_contrast.errors import VideoContrastError
 from video_contrast.perturbations.language import tag, tagger_name
@@ -29,9 +29,9 @@ TARGETS = {"ChangeChar": 60_000, "DropText": 50_000}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Speed of the text perturbations.")
-    parser.add_argument("--captions", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = parser_of(__doc__)
+    parser.add_argument("--captions", type=Path, help="one a line")
+    parser.add_argument("--rounds", type=int, default=7, help="whose median is printed [default: 7]")
     options = parser.parse_args()
     captions = _captions(options.captions)
     ids = [f"clip{n}" for n in range(len(captions))]

@@ -1,5 +1,7 @@
 """Our lexical verb contrasts beside the released language-model ones, on the same captions.
 
+    MSRVTT=annotations RELEASED_SETS=sets python benchmarks/verb_sets.py
+
 Needs the folders of MSR-VTT's annotations (variable MSRVTT) and of the released sets (variable RELEASED_SETS). The
 captions are the true captions of the 2,554 released items; ours are built with MSR-VTT's training captions, the video's
 other captions as siblings, the tagger HanTa and seed 0.
@@ -7,10 +9,11 @@ other captions as siblings, the tagger HanTa and seed 0.
 
 import json
 import os
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+
+from parts.command_line import parser_of
 
 from video_contrast.audit.blind_audit import audit
 from video_contrast.builders.assembly.difference import changed_words, difference
@@ -25,6 +28,7 @@ SHAPES = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     missing = [name for name in ("MSRVTT", "RELEASED_SETS") if name not in os.environ]
     if missing:
         print(f"left out: set {' and '.join(missing)} (folders of MSR-VTT's annotations and of the released sets)")
@@ -35,9 +39,10 @@ def main() -> None:
     for sentence in json.loads((annotations / "test_videodatainfo.json").read_text("utf-8"))["sentences"]:
         videos[sentence["video_id"]].append(sentence["caption"])
     items = read_released(released / "msrvtt_lm_contrast_set.tsv")
-    captions, clips = [item.options[item.label] for item in items], [item.clip for item in items]
+    captions, clips = [item.candidates[item.label] for item in items], [item.clip for item in items]
     theirs = [
-        difference(caption, item.options[item.contrast()], "t5") for caption, item in zip(captions, items, strict=True)
+        difference(caption, item.candidates[item.contrast()], "t5")
+        for caption, item in zip(captions, items, strict=True)
     ]
     used = {
         clip: frozenset[str]().union(
@@ -103,4 +108,4 @@ def _ending(word: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

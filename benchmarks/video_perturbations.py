@@ -12,7 +12,6 @@ environment of its own (it wants an old setuptools and opencv-python):
 (perturb the whole file, write it, decode it, sample it), with our own kernels on both sides.
 """
 
-import argparse
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from parts.command_line import parser_of
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video import NAMES, SEVERITIES, VideoCondition, perturb_clip
@@ -172,11 +172,17 @@ def conditions(video: Path | None, every_severity: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("kernels", "conditions", "all"), nargs="?", default="all")
+    parser = parser_of(__doc__)
+    parser.add_argument(
+        "what",
+        choices=("kernels", "conditions", "all"),
+        nargs="?",
+        default="all",
+        help="what is measured [default: all]",
+    )
     parser.add_argument("video", type=Path, nargs="?", help="a clip for `conditions`; by default one is made")
     parser.add_argument("--peer", type=Path, help="site-packages of an environment with imagecorruptions")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=15, help="whose median is printed [default: 15]")
     parser.add_argument("--full", action="store_true", help="measure the paper's way at all five severities")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
