@@ -183,8 +183,8 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
 
     The signature and the `Args` of the docstring that `help()` shows are those of the single options.
     """
-    shown = [name for name, option in options_of(function).items() if option.group is not None]
-    groups = {option.group for option in options_of(function).values()} - {None}
+    grouped = [option for option in options_of(function).values() if option.group is not None]
+    groups = {option.group for option in grouped}
 
     @functools.wraps(function)
     def call(*args: object, **given: object) -> Result:
@@ -194,7 +194,7 @@ def with_options(function: Callable[..., Result]) -> Callable[..., Result]:
         return function(**bind(function, {**dict(zip(parameters, args, strict=False)), **given}))
 
     call.__signature__ = signature(function)  # type: ignore[attr-defined]  # what `help` and `inspect` read
-    call.__doc__ = _documented(inspect.getdoc(function) or "", [options_of(function)[name] for name in shown])
+    call.__doc__ = _documented(inspect.getdoc(function) or "", grouped)
     return call
 
 

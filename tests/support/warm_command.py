@@ -67,20 +67,34 @@ def serve(listening: socket.socket) -> None:
     import transformers
 
     import video_contrast.api
-    import video_contrast.cli  # noqa: F401
+    import video_contrast.cli
+    from video_contrast.builders.registry import all_builders
+    from video_contrast.perturbations.contrast.generators.frames.generate import load_counts
+    from video_contrast.perturbations.language import lemma, verb_tags
 
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert matplotlib.figure and sklearn.linear_model and torch
+    assert all_builders() and load_counts() and lemma("cats", "NNS") and verb_tags("runs")  # tables read at first use
     gc.collect()
     gc.freeze()  # calls need not walk what was imported
     listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # calls that ended are not waited for
+    signal.signal(signal.SIGCHLD, _reap)
     while True:
         connection, _ = listening.accept()
         if os.fork() == 0:
             listening.close()
             _answer(connection)
         connection.close()
+
+
+def _reap(*_: object) -> None:
+    """Waits for calls that ended, so that their CPU time counts as that of the tests."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return
+        except ChildProcessError:
+            return
 
 
 def _answer(connection: socket.socket) -> None:
