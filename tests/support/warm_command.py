@@ -67,14 +67,16 @@ def serve(listening: socket.socket) -> None:
     import transformers
 
     import video_contrast.api
-    import video_contrast.cli
+    import video_contrast.cli  # noqa: F401
     from video_contrast.builders.registry import all_builders
     from video_contrast.perturbations.contrast.generators.frames.generate import load_counts
+    from video_contrast.perturbations.contrast.generators.frames.parse import parser_name
     from video_contrast.perturbations.language import lemma, verb_tags
 
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
     assert matplotlib.figure and sklearn.linear_model and torch
     assert all_builders() and load_counts() and lemma("cats", "NNS") and verb_tags("runs")  # tables read at first use
+    assert parser_name()  # with its model
     gc.collect()
     gc.freeze()  # calls need not walk what was imported
     listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
