@@ -13,6 +13,7 @@ UV := $(BIN)/uv pip install --python $(BIN)/python -c constraints.txt
 # Two processes run the tests of the rooms, a third those of the generative classes: each imports the libraries once.
 PARALLEL := -n 2 --dist loadscope --no-loadscope-reorder
 PYTEST := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --durations=10
+BENCHMARKS := $(basename $(notdir $(wildcard benchmarks/*.py)))
 ROOMS := audit builders hub_cards metrics perturbations reports runner teacher
 
 .PHONY: demo test rooms generative lint typecheck format bench docs teach clean help
@@ -65,7 +66,8 @@ typecheck: $(DEVELOP)
 	@rm -rf build/types && mkdir -p build/types/video_contrast
 	@for path in video_contrast/*; do ln -s "$(CURDIR)/$$path" build/types/video_contrast/; done
 	@for room in $(ROOMS); do ln -s "$(CURDIR)/$$room" build/types/video_contrast/$$room; done
-	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p video_contrast
+	cd build/types && MYPYPATH=.:$(CURDIR)/benchmarks $(abspath $(BIN))/mypy --config-file ../../pyproject.toml \
+		--cache-dir ../../.mypy_cache -p video_contrast -p parts -p peer_parts $(BENCHMARKS:%=-m %)
 
 # `make test ROOM=metrics` runs the tests of one room alone.
 test: lint typecheck $(DEVELOP) $(VLM)/.installed

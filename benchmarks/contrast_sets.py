@@ -16,18 +16,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from parts import standins
 from parts.clock import times_faster
 from parts.command_line import parser_of
 
 from video_contrast.perturbations.contrast import gender, person_id, verb
+from video_contrast.perturbations.contrast.candidate import Original
 from video_contrast.perturbations.contrast.constraints.perplexity import LanguageModel
 from video_contrast.perturbations.contrast.pipeline import Pipeline
 from video_contrast.perturbations.language import tag, tagging
 
 RULES = ["has_verb", "lemma", "frequency", "inflection"]
 CAPTIONS, TRAIN, RUNS = 20_000, 20_000, 5
+Propose = Callable[[Sequence[Original], Sequence[np.random.Generator]], object]
 
 
 def main() -> None:
@@ -121,7 +124,7 @@ def _models(folder: Path, captions: Sequence[str], counts: verb.WordCounts) -> N
         originals = [o for o in pipeline._originals(captions, list(map(str, captions)), None, counts.uses.copy()) if o]
         propose = partial(pipeline.generator.propose, originals, [])
 
-        def loop(propose: Callable[..., object] = pipeline.generator.propose, originals: list = originals) -> None:
+        def loop(propose: Propose = pipeline.generator.propose, originals: list[Original] = originals) -> None:
             for original in originals:
                 propose([original], [])
 

@@ -76,6 +76,29 @@ def shares() -> None:
           f"of the cells below 92 %, {100 * np.mean(every > 0.98):.0f} % above 98 %\n")  # fmt: skip
 
 
+def ranks_of(rng: np.random.Generator, skill: np.ndarray, items: int | np.ndarray) -> np.ndarray:
+    """Ranks from 1 to 21 of the items of each video."""
+    return np.asarray(1 + np.minimum(rng.geometric(0.35 * (0.5 + skill).repeat(items)) - 1, 20), float)
+
+
+def many_ranks() -> np.ndarray:
+    """Of 400,000 videos, which show the true mean and median."""
+    rng = np.random.default_rng(2)
+    return ranks_of(rng, videos(rng, 400_000, 0.8, 0.2), 1)
+
+
+def mean_ranks(trials: int = 400) -> None:
+    """Of the sets where a few videos have most of the items."""
+    truth, held = float(many_ranks().mean()), []
+    for of_videos in UNEQUAL.values():
+        rng, items = np.random.default_rng(1), np.array(of_videos)
+        clusters = np.arange(len(items)).repeat(items)
+        ranks = [ranks_of(rng, videos(rng, len(items), 0.8, 0.2), items) for _ in range(trials)]
+        held.append(coverage((metrics.cluster_bootstrap(rank, clusters) for rank in ranks), truth)[0])
+    shown = ", ".join(f"{name} {100 * share:.1f}" for name, share in zip(UNEQUAL, held, strict=True))
+    print(f"mean rank, {trials} trials each, correlation 0.2: {shown}\n")
+
+
 def others(trials: int = 1000) -> None:
     """A paired difference of hits, a relative gamma, a median and a mean rank; 4 items a video."""
     print("| figure | 5 videos | 10 | 20 | 50 | 100 |")
@@ -88,11 +111,9 @@ def others(trials: int = 1000) -> None:
         for _ in range(trials):
             skill = videos(rng, n_clusters, 0.8, 0.2)
             clean, perturbed = hits(rng, skill, 4), hits(rng, 0.75 * skill, 4)
-            ranks = 1 + np.minimum(rng.geometric(0.35 * (0.5 + skill).repeat(4)) - 1, 20)
+            ranks = ranks_of(rng, skill, 4)
             sampled.append((clean, perturbed, ranks))
-        big = np.random.default_rng(2)
-        skill = videos(big, 400_000, 0.8, 0.2)
-        ranks = 1 + np.minimum(big.geometric(0.35 * (0.5 + skill)) - 1, 20)
+        ranks = many_ranks()
         figures = {
             "difference of hits": (
                 [metrics.difference_interval(after - before, clusters) for before, after, _ in sampled],
@@ -111,7 +132,7 @@ def others(trials: int = 1000) -> None:
         for name, (intervals, truth) in figures.items():
             held, defined = coverage(iter(intervals), truth)
             rows.setdefault(name, []).append(
-                f"{100 * held:.1f}" + ("" if defined == 1 else f" ({100 * defined:.0f} given)")
+                f"{100 * held:.1f}" + ("" if defined == 1 else f" ({100 * defined:.1f} given)")
             )
     for name, cells in rows.items():
         print(f"| {name} | " + " | ".join(cells) + " |")
@@ -142,6 +163,7 @@ def main() -> None:
     parser_of(__doc__).parse_args()
     shares()
     table("items of the videos", UNEQUAL)  # where a few videos have most of the items
+    mean_ranks()
     others()
     true_nulls()
 

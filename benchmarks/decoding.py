@@ -88,7 +88,7 @@ def torchcodec_decoder() -> Decoder:
 
     def frames(path: Path, numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
         decoder = VideoDecoder(path, dimension_order="NHWC", num_ffmpeg_threads=1, seek_mode="exact")
-        return decoder.get_frames_at(list(numbers)).data.numpy()
+        return np.asarray(decoder.get_frames_at(list(numbers)).data, np.uint8)
 
     return frames
 

@@ -14,21 +14,31 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from parts.command_line import parser_of
 
-from video_contrast.files import read_json, write_json, write_text
+from video_contrast.files import JsonObject, read_json, write_json, write_text
 from video_contrast.perturbations.contrast.generators.frames import choose_balanced, load_counts, propose
 from video_contrast.perturbations.contrast.generators.frames.distil import msrvtt
+from video_contrast.perturbations.contrast.generators.frames.generate import Kind, ProposedContrasts
+from video_contrast.perturbations.contrast.generators.frames.proposal import Proposal
+from video_contrast.perturbations.contrast.generators.frames.quality import Quality
 from video_contrast.seeds import stream
 
 SEED = 0
+Estimator = Any  # of scikit-learn, whose types are not followed
 LM = "park_contrast_sets/msrvtt_lm_contrast_set.tsv"
 YOUCOOK2 = 60  # pairs of each kind that are read
-ARMS = {
+Captioned = tuple[str, str | None, Sequence[str]]  # id, category, captions of a clip
+Pair = tuple[str, str]  # original, edited
+Pairs = list[tuple[str, str, str]]  # clip, original, edited
+Share = dict[str, float]  # accuracy and its standard error
+ARMS: dict[str, tuple[Kind, Quality, int]] = {
     "verb_high": ("verb", "high", 150),
     "verb_balanced": ("verb", "balanced", 150),
     "object_high": ("object", "high", 90),
@@ -36,7 +46,7 @@ ARMS = {
 }
 
 
-def youcook2(folder):
+def youcook2(folder: str) -> list[Captioned]:
     """(id, None, [sentence]) of the validation segments."""
     clips = read_json(Path(folder) / "youcook2" / "captioning_val.json")
     return [
@@ -47,7 +57,7 @@ def youcook2(folder):
     ]
 
 
-def blind(pairs, folds=5):
+def blind(pairs: Sequence[Pair], folds: int = 5) -> dict[str, Share]:
     """Text-only accuracies of (original, edited) pairs: of cross-validated models (a logistic regression on runs of
     words and the length, one on letters, a naive Bayes on words and pairs of words, a bigram model), and of length."""
     from sklearn.feature_extraction.text import CountVectorizer
@@ -68,12 +78,16 @@ def blind(pairs, folds=5):
         "naive_bayes": _told(pairs, fold, pairs_of_words, MultinomialNB()),
         "bigrams": _share(_bigrams(pairs, fold, folds)),
     }
-    for name, size in (("shorter_words", lambda text: len(text.split())), ("shorter_characters", len)):
+    sizes: dict[str, Callable[[str], int]] = {
+        "shorter_words": lambda text: len(text.split()),
+        "shorter_characters": len,
+    }
+    for name, size in sizes.items():
         facts[name] = _share(np.array([(size(a) < size(b)) + 0.5 * (size(a) == size(b)) for a, b in pairs]))
     return facts
 
 
-def _told(pairs, fold, vectorizer, model):
+def _told(pairs: Sequence[Pair], fold: np.ndarray, vectorizer: Estimator, model: Estimator) -> Share:
     """How often a model of the other folds' texts finds the original of a pair."""
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
     from sklearn.pipeline import make_pipeline
@@ -86,15 +100,16 @@ def _told(pairs, fold, vectorizer, model):
     return _share((first > second) + 0.5 * (first == second))
 
 
-def _lengths(texts):
+def _lengths(texts: Iterable[str]) -> np.ndarray:
     return np.array([[len(text.split()) / 10, len(text) / 50] for text in texts])
 
 
-def _bigrams(pairs, fold, folds):
+def _bigrams(pairs: Sequence[Pair], fold: np.ndarray, folds: int) -> np.ndarray:
     """Which of two captions a bigram model of the other folds' originals finds likelier (Laplace, per word)."""
     won = np.zeros(len(pairs))
     for held in range(folds):
-        singles, pairs_of = Counter(), Counter()
+        singles: Counter[str] = Counter()
+        pairs_of: Counter[tuple[str, str]] = Counter()
         for (text, _), place in zip(pairs, fold, strict=True):
             if place != held:
                 words = ["<", *text.split(), ">"]
@@ -102,25 +117,24 @@ def _bigrams(pairs, fold, folds):
                 pairs_of.update(itertools.pairwise(words))
         total, kinds = sum(singles.values()), len(singles) + 1
 
-        def mean(text, singles=singles, pairs_of=pairs_of, total=total, kinds=kinds):
-            words = ["<", *text.split(), ">"]
-            logs = [
-                np.log((pairs_of[a, b] + 2 * (singles[b] + 0.5) / (total + 0.5 * kinds)) / (singles[a] + 2))
-                for a, b in itertools.pairwise(words)
-            ]
-            return float(np.mean(logs))
-
-        for n in np.flatnonzero(fold == held):
-            a, b = mean(pairs[n][0]), mean(pairs[n][1])
-            won[n] = (a > b) + 0.5 * (a == b)
+        for n in np.flatnonzero(fold == held).tolist():
+            means = []
+            for text in pairs[n]:
+                words = ["<", *text.split(), ">"]
+                logs = [
+                    np.log((pairs_of[a, b] + 2 * (singles[b] + 0.5) / (total + 0.5 * kinds)) / (singles[a] + 2))
+                    for a, b in itertools.pairwise(words)
+                ]
+                means.append(float(np.mean(logs)))
+            won[n] = (means[0] > means[1]) + 0.5 * (means[0] == means[1])
     return won
 
 
-def _share(won):
+def _share(won: np.ndarray) -> Share:
     return {"accuracy": round(float(won.mean()), 4), "standard_error": round(float(won.std() / len(won) ** 0.5), 4)}
 
 
-def build(clips, proposed, seconds):
+def build(clips: Sequence[Captioned], proposed: ProposedContrasts, seconds: float) -> tuple[list[Proposal], JsonObject]:
     """The chosen contrasts and what is to be told of them."""
     started = time.process_time()
     by_clip = choose_balanced(proposed)
@@ -128,7 +142,7 @@ def build(clips, proposed, seconds):
     contrasts = list(by_clip.values())
     words = [len(item.caption.split()) for item in contrasts]
     every = [len(text.split()) for _, _, captions in clips for text in captions]
-    facts = {
+    facts: JsonObject = {
         "clips": len(clips),
         "items": len(contrasts),
         "yield": round(len(contrasts) / len(clips), 4),
@@ -149,7 +163,7 @@ def build(clips, proposed, seconds):
     return contrasts, facts
 
 
-def released(path, n, purpose):
+def released(path: str | Path, n: int, purpose: str) -> Pairs:
     """Pairs of a released set: the true caption, and the ending nearest to it in words."""
     rows = []
     with Path(path).open(encoding="utf-8", newline="") as file:
@@ -157,13 +171,14 @@ def released(path, n, purpose):
             endings = [row[f"ending{place}"] for place in range(5)]
             true = endings[int(row["label"])]
             others = [text for text in endings if text != true]
-            near = max(others, key=lambda text: len(set(text.split()) & set(true.split())) / max(len(text.split()), 1))
+            shared = [len(set(text.split()) & set(true.split())) / max(len(text.split()), 1) for text in others]
+            near = others[int(np.argmax(shared))]
             rows.append((row["clip"], true, near))
     order = stream(SEED, f"reading-{purpose}").permutation(len(rows))
     return [rows[place] for place in order[:n]]
 
 
-def lexical(folder, clips, n):
+def lexical(folder: str, clips: Sequence[Captioned], n: int) -> Pairs:
     """Pairs of the earlier lexical generator."""
     from video_contrast.perturbations.contrast import verb
 
@@ -182,19 +197,21 @@ def lexical(folder, clips, n):
     return contrasts[:n]
 
 
-def _proposed(clips, kind, quality, cache):
+def _proposed(
+    clips: Sequence[Captioned], kind: Kind, quality: Quality, cache: str | None
+) -> tuple[ProposedContrasts, float]:
     """All proposals of the clips, and the CPU-seconds that they took."""
     started = time.process_time()
     proposed = propose(clips, load_counts(), kind=kind, quality=quality, seed=SEED, cache=cache)
     return proposed, time.process_time() - started
 
 
-def _lay_out(arms, output):
+def _lay_out(arms: Iterable[tuple[str, Pairs]], output: Path) -> None:
     """Equal pairs of several arms stand once; the readers' file has no source."""
-    merged = {}
+    merged: dict[Pair, tuple[str, list[str]]] = {}
     for source, pairs in arms:
         for name, original, edited in pairs:
-            merged.setdefault((original, edited), [name, []])[1].append(source)
+            merged.setdefault((original, edited), (name, []))[1].append(source)
     keys = sorted(merged)
     order = stream(SEED, "reading", "all").permutation(len(keys))
     records, lines = [], ["id\toriginal\tedited"]
@@ -207,41 +224,44 @@ def _lay_out(arms, output):
     write_text(output / "blind.tsv", "\n".join(lines) + "\n")
 
 
-def _drawn(contrasts, n, *purpose):
-    order = stream(SEED, "reading-draw", *purpose).permutation(len(contrasts))
+def _drawn(contrasts: Sequence[Proposal], n: int, purpose: str) -> Pairs:
+    order = stream(SEED, "reading-draw", purpose).permutation(len(contrasts))
     return [
         (contrasts[place].clip, contrasts[place].caption, contrasts[place].text) for place in sorted(order[:n].tolist())
     ]
 
 
-def main():
+def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("data", nargs="?", default=os.environ.get("VIDEO_CONTRAST_DATA", ""))
-    parser.add_argument("output", nargs="?", default="build/frames-reading")
-    parser.add_argument("--cache")
-    parser.add_argument("--lexical", type=int, default=40)
+    parser.add_argument("data", nargs="?", default=os.environ.get("VIDEO_CONTRAST_DATA", ""), help="folder of captions")
+    parser.add_argument("output", nargs="?", default="build/frames-reading", help="[default: build/frames-reading]")
+    parser.add_argument("--cache", help="SQLite file that keeps parses")
+    parser.add_argument("--lexical", type=int, default=40, help="pairs of the lexical generator [default: 40]")
     parser.add_argument("--human", help="the released set that people wrote, a table as the released Verb_LM set")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="[default: 1]")
     options = parser.parse_args()
     if not options.data or not Path(options.data).is_dir():
         print("left out: give DATA, the folder with the captions, or set VIDEO_CONTRAST_DATA")
         return
     output = Path(options.output)
     output.mkdir(parents=True, exist_ok=True)
-    clips, cooking = msrvtt(options.data, "test"), youcook2(options.data)
-    tasks = {kind: (clips, kind, "all") for kind in ("verb", "object")}
-    tasks |= {f"youcook2_{kind}": (cooking, kind, "balanced") for kind in ("verb", "object")}
-    jobs = {source: ("verb" if kind == "verb" else "object", quality, n) for source, (kind, quality, n) in ARMS.items()}
-    jobs |= {f"youcook2_{kind}": (f"youcook2_{kind}", "balanced", YOUCOOK2) for kind in ("verb", "object")}
+    clips: list[Captioned] = list(msrvtt(options.data, "test"))
+    cooking = youcook2(options.data)
+    both: tuple[Kind, Kind] = ("verb", "object")
+    tasks: dict[str, tuple[list[Captioned], Kind, Quality]] = {kind: (clips, kind, "all") for kind in both}
+    tasks |= {f"youcook2_{kind}": (cooking, kind, "balanced") for kind in both}
+    jobs: dict[str, tuple[str, Quality, int]] = dict(ARMS)  # arm -> its task, quality and number of pairs
+    jobs |= {f"youcook2_{kind}": (f"youcook2_{kind}", "balanced", YOUCOOK2) for kind in both}
     load_counts()  # stays in memory, which the processes share
     with get_context("fork").Pool(options.processes) as pool:
         older = pool.apply_async(lexical, (options.data, clips, options.lexical)) if options.lexical else None
         proposed = pool.starmap(_proposed, [(*task, options.cache) for task in tasks.values()], chunksize=1)
         results = dict(zip(tasks, proposed, strict=True))
         work = [(tasks[name][0], results[name][0].at(quality), results[name][1]) for name, quality, _ in jobs.values()]
-        older_pairs = older.get() if older is not None else []
+        older_pairs: Pairs = older.get() if older is not None else []
         built = dict(zip(jobs, pool.starmap(build, work, chunksize=1), strict=True))
-    arms, facts = [], {}
+    arms: list[tuple[str, Pairs]] = []
+    facts: dict[str, JsonObject] = {}
     for source, (_, _, n) in jobs.items():
         items, facts[source] = built[source]
         arms.append((source, _drawn(items, n, source)))

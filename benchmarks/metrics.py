@@ -6,6 +6,7 @@ Times are CPU seconds, the best of several runs that alternate with what they ar
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from parts.clock import in_turn
@@ -58,7 +59,7 @@ def bootstrap() -> None:
     pair = np.stack([clean, clean * hits], axis=1)
 
     def ratio_of(rows: np.ndarray) -> float:
-        return pair[rows, 1].mean() / pair[rows, 0].mean()
+        return float(pair[rows, 1].mean() / pair[rows, 0].mean())
 
     cases: list[tuple[str, np.ndarray, np.ndarray | None, str, Callable[[np.ndarray], object]]] = [
         ("mean rank", ranks, None, "mean", lambda rows: ranks[rows].mean()),
@@ -68,11 +69,10 @@ def bootstrap() -> None:
         ("median of cosines, 1,000 videos", cosines, even, "median", lambda rows: np.median(cosines[rows])),
     ]
     for name, values, videos, statistic, function in cases:
-        members = (
-            np.arange(3000)[:, None] if videos is None else [np.flatnonzero(videos == v) for v in np.unique(videos)]
-        )
+        clusters = np.arange(3000) if videos is None else videos
+        members = [np.flatnonzero(clusters == v) for v in np.unique(clusters)]
 
-        def loop(members: object = members, function: Callable[[np.ndarray], object] = function) -> None:
+        def loop(members: list[np.ndarray] = members, function: Callable[[np.ndarray], object] = function) -> None:
             """A loop of 40 draws."""
             generator = np.random.default_rng(0)
             for _ in range(40):
@@ -106,7 +106,7 @@ def a_run() -> None:
         return metrics.retrieval(similarity, clusters=videos, interval=interval)
 
     for name, measure in (("multiple choice", choice), ("retrieval", both_ways)):
-        with_intervals, without = seconds(lambda measure=measure: measure(True), lambda measure=measure: measure(False))
+        with_intervals, without = seconds(partial(measure, True), partial(measure, False))
         spent = 192 * (with_intervals - without)
         line(f"all intervals of 192 conditions of 3,000 items, {name}", spent, 20, spent / 20, "at most 1")
 

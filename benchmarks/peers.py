@@ -22,11 +22,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 from parts.command_line import parser_of
 
+from video_contrast.rows import MultipleChoiceRow, RetrievalRow
 from video_contrast.storage import RunFolder, open_run
 
 HERE = Path(__file__).resolve().parent
@@ -36,7 +37,15 @@ PERTURBED = (
     "jumble",
 )  # fmt: skip
 SEVERITY, FRAMES = 3, 8
-Rows = dict[str, list[dict[str, Any]]]  # "search" (retrieval) and "choice" (multiple choice)
+
+
+class Rows(TypedDict):
+    """What is scored."""
+
+    search: list[RetrievalRow]
+    choice: list[MultipleChoiceRow]
+
+
 Files = dict[str, dict[str, str]]  # condition -> path of a clip -> the file that shows it so
 # name -> what goes into its environment; the second list without its dependencies, as its wheel is a CUDA build
 PACKAGES = {
@@ -113,7 +122,8 @@ def make_set(folder: Path, clips: int) -> Rows:
 
     video_contrast.build("shapes", ["retrieval", "verb_mc"], output=folder)
     opened = video_contrast.open_set(folder)
-    return {"search": opened.rows("retrieval", "test")[:clips], "choice": opened.rows("verb_mc", "test")[:clips]}
+    search, choice = opened.retrieval_rows("retrieval", "test"), opened.choice_rows("verb_mc", "test")
+    return {"search": search[:clips], "choice": choice[:clips]}
 
 
 def write_perturbed(root: Path, rows: Rows) -> Files:
@@ -166,7 +176,7 @@ def checkpoint_of(peer: str, work: Path) -> Path:
     sys.path.insert(0, str(SUPPORT))
     from tiny_qwen import qwen2_5_vl
 
-    return qwen2_5_vl(work / "qwen2_5_vl")
+    return cast(Path, qwen2_5_vl(work / "qwen2_5_vl"))
 
 
 def job_of(rows: Rows, files: Files, checkpoint: Path, *, names: Sequence[str]) -> dict[str, object]:

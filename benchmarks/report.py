@@ -9,6 +9,8 @@ are as heavy as those of real videos. The page opens in headless Chromium; each 
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -22,7 +24,7 @@ from parts.command_line import parser_of
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.reports import write_report
-from video_contrast.rows import edit_record, multiple_choice_row
+from video_contrast.rows import EditRecord, Row, edit_record, multiple_choice_row
 from video_contrast.seeds import stream
 from video_contrast.video import write_video
 
@@ -68,14 +70,15 @@ def main() -> None:
 
 def make_set(root: Path, items: int, clips: int) -> None:
     """A multiple-choice set with one verb contrast an item."""
-    rows = []
+    rows: list[Row] = []
     for number in range(items):
         rng = stream("benchmark", "report", number)
         candidates = [" ".join(rng.choice(WORDS, 10)) + f" {number} {k}" for k in range(5)]
         label, hard = (int(n) for n in rng.permutation(5)[:2])
         old = candidates[label].split(" ")[4]
         candidates[hard] = candidates[label].replace(old, "resting", 1)
-        kinds, edits = ["random"] * 5, [None] * 5
+        kinds: list[str] = ["random"] * 5
+        edits: list[EditRecord | None] = [None] * 5
         kinds[label], kinds[hard] = "true", "verb_lm"
         edits[hard] = edit_record(old, "resting", candidates[hard].index("resting"), generator="benchmark")
         name = f"video{number % clips}"
@@ -86,7 +89,11 @@ def make_set(root: Path, items: int, clips: int) -> None:
             )
         )  # fmt: skip
     facts = {"seed": 0, "configs": {"verb_mc": {"audit": {}}}}
-    files = {f"clips/video{n}.mp4": lambda path, n=n: write_video(path, clip(n), 8) for n in range(clips)}
+
+    def write_clip(number: int, path: Path) -> None:
+        write_video(path, clip(number), 8)
+
+    files: dict[str, Callable[[Path], None]] = {f"clips/video{n}.mp4": partial(write_clip, n) for n in range(clips)}
     write_set(BuiltSet("benchmark", {"verb_mc": {"test": rows}}, facts, files), root)
 
 

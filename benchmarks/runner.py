@@ -40,7 +40,7 @@ from video_contrast import seeds
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
 from video_contrast.perturbations.pretrained import device_of
-from video_contrast.rows import multiple_choice_row
+from video_contrast.rows import Row, multiple_choice_row
 from video_contrast.runner import RunResult, score
 from video_contrast.runner.conditions import Condition, parse
 from video_contrast.runner.kinds import TextScorer
@@ -92,7 +92,7 @@ class Null(TextScorer):
 
 def overhead(root: Path) -> float:
     """Milliseconds a multiple-choice sample of a run with a null model, metrics and intervals included."""
-    rows = [
+    rows: list[Row] = [
         multiple_choice_row(
             id=str(n), video_id=f"v{n}", video_path=f"{n}.mp4", label=n % 5,
             candidates=[f"text {n} {k}" for k in range(5)],

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 import numpy as np
 import torch
@@ -37,6 +37,7 @@ from video_contrast.builders.shapes.world import Scene, scenes
 from video_contrast.files import read_json, write_json
 from video_contrast.metrics import cluster_bootstrap
 from video_contrast.seeds import digest, stream
+from video_contrast.teacher.caption_rows import CaptionNegatives
 from video_contrast.teacher.checkpoint import load_checkpoint
 from video_contrast.teacher.losses import contrast_loss, label_loss, logit_loss
 from video_contrast.teacher.pairs import Pairs
@@ -51,7 +52,14 @@ SMALL = {"train": 40, "validation": 20, "test": 40, "gallery": 20}  # without --
 # corpus -> whether captions use both wordings of an action, and how many of the five negatives are true
 CORPORA = {"verified": (True, 0), "paraphrases": (True, 1), "unfamiliar paraphrases": (False, 1)}
 TEACHER_TEMPERATURES, TEMPERATURES, WEIGHTS = (0.02, 0.06, 0.2), (0.05, 0.1), (1.0, 0.3)
-Row = dict[str, Any]  # "clip", "caption", "negatives", which are "true", "teacher": each of its own type
+
+
+class Row(CaptionNegatives):
+    """A training caption with its negatives."""
+
+    clip: int
+    true: list[bool]  # which negatives are
+    teacher: NotRequired[list[float]]  # cosines of the caption with itself (1) and with each negative
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def with_questions(split: str, count: int) -> tuple[list[Scene], list[list[str]]
 
 def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> list[Row]:
     """Two captions a clip with five negatives: other actions in either wording, or the caption in other words."""
-    rows = []
+    rows: list[Row] = []
     for number, scene in enumerate(train):
         for turn in (0, 1):
             rng = stream("soft labels", DATA_SEED, number, turn)
@@ -100,12 +108,13 @@ def corpus(train: Sequence[Scene], both_wordings: bool, true_negatives: int) -> 
             claims = [read(text) for text in [*edits["antonym"], *edits["verb"]][: NEGATIVES - true_negatives]]
             texts = [write(claimed, phrase=int(rng.integers(2))) for claimed in claims]
             texts += [write(own, phrase=1 - wording)] * true_negatives
-            rows.append({"clip": number, "caption": write(own, phrase=wording), "negatives": texts,
-                         "true": [verdict(scene, text) == "true" for text in texts]})  # fmt: skip
+            true = [verdict(scene, text) == "true" for text in texts]
+            rows.append({"id": f"{number}-{turn}", "clip": number, "caption": write(own, phrase=wording),
+                         "negatives": texts, "true": true})  # fmt: skip
     return rows
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
 def features(pairs: Pairs, clips: Sequence[Scene]) -> torch.Tensor:
     """What the frozen vision tower says of the sampled frames, float32[clips, frames, width]."""
     places = frame_indices(FRAMES, pairs.model.config.vision_config.num_frames)
@@ -160,7 +169,8 @@ class Words:
 def fitted(arm: Arm, rows: Sequence[Row], videos: torch.Tensor, *, words: Words, freeze: str, seed: int) -> Pairs:
     """The checkpoint trained on the rows; `row["teacher"]` holds the teacher's cosines."""
     torch.manual_seed(seed)
-    pairs = Pairs(load_checkpoint("temporal-plain")[0], freeze).train()
+    pairs = Pairs(load_checkpoint("temporal-plain")[0], freeze)
+    pairs.train()
     words.meet(text for row in rows for text in (row["caption"], *row["negatives"]))
     learning = [p for p in pairs.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
@@ -193,7 +203,8 @@ def fitted(arm: Arm, rows: Sequence[Row], videos: torch.Tensor, *, words: Words,
             torch.nn.utils.clip_grad_norm_(learning, 1.0)
             optimizer.step()
             step += 1
-    return pairs.eval()
+    pairs.eval()
+    return pairs
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> torch.Tensor:
@@ -202,7 +213,7 @@ def _padded(rows: Sequence[Sequence[float]]) -> torch.Tensor:
     return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not followed
 def embedded(
     pairs: Pairs, videos: torch.Tensor, texts: Iterable[str], words: Words
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -216,7 +227,7 @@ def embedded(
 def right(scores: np.ndarray) -> np.ndarray:
     """float[clips]: 1 where the first candidate is above all others, half where it shares the first place."""
     best = scores[:, 1:].max(1)
-    return (scores[:, 0] > best) + 0.5 * (scores[:, 0] == best)
+    return np.asarray((scores[:, 0] > best) + 0.5 * (scores[:, 0] == best))
 
 
 def answers(pairs: Pairs, clips: Clips, words: Words, gallery: int) -> dict[str, list[float]]:
@@ -280,7 +291,7 @@ class Experiment:
         if arm.teacher is not None:
             if arm.teacher not in teachers:
                 teachers[arm.teacher] = teacher_cosines(arm.teacher, rows, self.encoders)
-            rows = [row | {"teacher": values} for row, values in zip(rows, teachers[arm.teacher], strict=True)]
+            rows = [{**row, "teacher": values} for row, values in zip(rows, teachers[arm.teacher], strict=True)]
         pairs = fitted(arm, rows, self.videos, words=self.words, freeze=self.freeze, seed=seed)
         hits = answers(pairs, self.parts[split], self.words, self.size["gallery"] if split == "test" else 0)
         write_json(path, {"settings": settings, "answers": hits})

@@ -34,9 +34,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = video_contrast.build("shapes", ["retrieval"], output=folder, items=20, gallery=4, train=BATCH * STEPS)
         rows = video_contrast.open_set(root).retrieval_rows("retrieval", "train")
-        examples, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus={}, say=_silent)
+        plain, _ = negatives(rows, NegativeRecipe(10, 0, "shapes"), Path(folder) / "n", corpus={}, say=_silent)
         documents = [row["captions"] for row in rows]
-        examples = with_similarities(examples, "lsa", Path(folder) / "s", documents=documents, say=_silent)
+        examples = with_similarities(plain, "lsa", Path(folder) / "s", documents=documents, say=_silent)
         store = open_store(Path(folder) / "f", rows, root, processor.image_processor, 6, progress=False)
         part = Part(store, list(range(len(rows))), examples[::2])
         pairs = Pairs(net).train()
@@ -76,8 +76,8 @@ def main() -> None:
 
 
 def _loss(pairs: Pairs, batch: Batch) -> torch.Tensor:
-    outputs = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
-    return sum(losses(*outputs, batch, options=TrainingOptions(temperature=0.05)).values())
+    own, square, temperature = pairs(batch.videos, batch.texts, batch.own, batch.everyone)
+    return sum(losses(own, square, temperature, batch, options=TrainingOptions(temperature=0.05)).values())
 
 
 def _silent(_: str) -> None:

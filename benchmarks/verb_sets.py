@@ -96,10 +96,11 @@ def _facts(
     facts["antonyms"] = f"{sum(edit.antonym for _, _, edit in contrasts) / n:.1%}"
     facts["one-word edits that keep the ending (-ing, -ed, -s)"] = f"{agree / len(single):.1%}"
     facts["verb used by a sibling caption"] = f"{contradicted / n:.1%}"
-    for name, shown in (
-        ("blind", "blind classifier"), ("language_model", "trigram model"), ("shorter_wins", "shorter wins"),
+    for shown, scorer in (
+        ("blind classifier", blind["blind"]), ("trigram model", blind["language_model"]),
+        ("shorter wins", blind["shorter_wins"]),
     ):  # fmt: skip
-        facts[f"{shown} (chance 50 %)"] = f"{blind[name]['accuracy']:.1%} +- {blind[name]['standard_error']:.1%}"
+        facts[f"{shown} (chance 50 %)"] = f"{scorer['accuracy']:.1%} +- {scorer['standard_error']:.1%}"
     return facts
 
 

@@ -26,6 +26,7 @@ from parts.command_line import parser_of
 
 from video_contrast.perturbations.registry import VIDEO
 from video_contrast.perturbations.video import NAMES, SEVERITIES, VideoCondition, perturb_clip
+from video_contrast.perturbations.video.clip import ClipKey
 from video_contrast.perturbations.video.noise import PHOTONS, SPREAD
 from video_contrast.seeds import NoiseStreams
 from video_contrast.video import read_video, write_video
@@ -58,7 +59,7 @@ def picture(height: int, width: int, seed: int = 0) -> np.ndarray:
     ]
     mixed = np.stack([planes[0] + 0.3 * plane for plane in planes[1:]], axis=-1)
     mixed = (mixed - mixed.mean()) / mixed.std() * 50 + 120
-    return np.clip(mixed, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(mixed, 0, 255), np.uint8)
 
 
 def load_peer(site_packages: Path | None) -> Callable[[np.ndarray, str], np.ndarray] | None:
@@ -108,7 +109,7 @@ def kernels(site_packages: Path | None, rounds: int) -> None:
     streams = NoiseStreams()
 
     def once(name: str, frame: np.ndarray) -> np.ndarray:
-        return VIDEO[name].function(frame, SEVERITY, streams.at(0, name, "1", "video", None, None, 7))
+        return np.asarray(VIDEO[name].function(frame, SEVERITY, streams.at(0, name, "1", "video", None, None, 7)))
 
     for height, width in ((224, 224), (360, 480)):
         frame = picture(height, width)
@@ -145,7 +146,7 @@ def conditions(video: Path | None, every_severity: bool) -> None:
             write_video(video, np.stack([wide[:, t : t + 320] for t in range(300)]), 30)
         length = len(read_video(video, 0, 10).times)
         sampled = np.linspace(0, length - 1, 8).round().astype(int)
-        key = {"video_id": video.stem}
+        key: ClipKey = {"video_id": video.stem}
 
         def ours() -> None:
             every = [VideoCondition(name, severity) for name in NAMES for severity in SEVERITIES]
@@ -162,8 +163,8 @@ def conditions(video: Path | None, every_severity: bool) -> None:
         ours()  # tables are made once a process
         fast = min(seconds(ours, 0) for _ in range(3))
         severities = SEVERITIES if every_severity else (SEVERITY,)
-        slow = sum(seconds(lambda n=n, s=s: papers(n, s), 0) for n in NAMES for s in severities)
-        slow *= len(SEVERITIES) / len(severities)
+        slow = sum(seconds(partial(papers, n, s), 0) for n in NAMES for s in severities) * len(SEVERITIES)
+        slow /= len(severities)
         print(f"\n90 conditions of {length} frames sampled at 8, CPU seconds")
         if not every_severity:
             print("(the paper's way: severity 3 of all 18, times five)")

@@ -7,7 +7,7 @@ import numpy as np
 
 from video_contrast.builders.registry import BuiltSet
 from video_contrast.builders.writing import write_set
-from video_contrast.rows import retrieval_row
+from video_contrast.rows import Row, retrieval_row
 
 
 def drifting(colours: np.ndarray, square: int, step: int, count: int) -> np.ndarray:
@@ -18,7 +18,7 @@ def drifting(colours: np.ndarray, square: int, step: int, count: int) -> np.ndar
 
 def retrieval_set(folder: Path, captions: Mapping[str, str]) -> Path:
     """Writes a set with the config `retrieval`: path of each clip below the folder -> its caption."""
-    rows = [
+    rows: list[Row] = [
         retrieval_row(id=f"c{n}", video_id=f"v{n}", video_path=path, captions=[caption])
         for n, (path, caption) in enumerate(captions.items())
     ]

@@ -35,13 +35,13 @@ class ClipOfFrames(AbsEncoder):
         name = {"name": "local/checkpoint", "revision": "1", "modalities": ["text", "video"]}
         self.mteb_model_meta = ModelMeta.create_empty(name)
 
-    @torch.inference_mode()
+    @torch.inference_mode()  # type: ignore[untyped-decorator]  # torch is not followed
     def encode(self, inputs: torch.utils.data.DataLoader, *, task_metadata: object, **kwargs: object) -> np.ndarray:
         if "video" in inputs.dataset.features:
             inputs.collate_fn = self.sampled
             rows = [self.video(video) for batch in inputs for video in batch["video"]]
-            return torch.stack(rows).numpy()
-        return torch.cat([self.texts(batch["text"]) for batch in inputs]).numpy()
+            return np.asarray(torch.stack(rows))
+        return np.asarray(torch.cat([self.texts(batch["text"]) for batch in inputs]))
 
     def sampled(self, rows: list[dict[str, str]]) -> dict[str, list[torch.Tensor]]:
         return {"video": [FramesCollator.resample_video(open_video(r["video"]), num_frames=self.frames) for r in rows]}
@@ -108,11 +108,11 @@ class Pairs(AbsTaskPairClassification):
         self.data_loaded = True
 
 
-def score(job: dict[str, Any]) -> dict[str, dict[str, float]]:  # JSON
+def score(job: dict[str, Any]) -> dict[str, dict[str, dict[str, float]]]:  # JSON
     model = ClipOfFrames(job["checkpoint"], job["frames"])
     scores = {}
     for name, rows in job["conditions"].items():
-        tasks = [Search(), SearchBack(), Pairs()]
+        tasks: list[Search | Pairs] = [Search(), SearchBack(), Pairs()]
         for task, own in zip(tasks, (rows["search"], rows["search"], rows["pairs"]), strict=True):
             task.rows = own
         results = mteb.evaluate(model, tasks, cache=None, co2_tracker=False, show_progress_bar=False)
