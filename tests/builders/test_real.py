@@ -10,6 +10,7 @@ import pytest
 
 from video_contrast.builders import build
 from video_contrast.builders.assembly.difference import changed_words, difference
+from video_contrast.builders.sources.feint6k import read_blocks
 from video_contrast.builders.sources.human_negatives import read_negatives
 from video_contrast.builders.sources.lsmdc_ids import read as read_lsmdc
 from video_contrast.builders.sources.lsmdc_ids import split_within_movies
@@ -315,6 +316,38 @@ def test_feint6k_names_the_line_where_a_block_breaks(feint, tmp_path):
         build("feint6k", ["rcad_msrvtt"], output=tmp_path / "set", msrvtt=feint)
     with pytest.raises(UsageError, match="give --vatex FILE"):
         build("feint6k", ["rcad_vatex"], output=tmp_path / "set", msrvtt=feint)
+
+
+@pytest.mark.parametrize("given", [("vatex",), ("msrvtt", "vatex")])
+def test_feint6k_sets_its_counts_beside_those_of_the_paper(given, tmp_path, capsys):
+    path = feint_file(tmp_path / "feint.csv", {f"video{n}": f"man {n}" for n in range(20)})
+    configs = [f"retrieval_{name}" for name in given]
+    root = build("feint6k", configs, output=tmp_path / "set", **dict.fromkeys(given, path))
+    facts = open_set(root).record["facts"]
+    assert [facts["counts"][f"{name}_{what}"] for name in given for what in ("clips", "rows")] == [20, 120] * len(given)
+    (warning,) = facts["warnings"]
+    assert ("40 clips, but the paper counts 6,243" if len(given) == 2 else "at least 3,253") in warning
+    assert "6,243 clips in both files together" in facts["sources"][0]
+
+
+def test_feint6k_of_one_file_says_that_its_count_is_not_known(tmp_path, capsys):
+    path = feint_file(tmp_path / "feint.csv", {f"video{n}": f"man {n}" for n in range(243)})
+    root = build("feint6k", ["retrieval_msrvtt"], output=tmp_path / "set", msrvtt=path)
+    assert "warnings" not in open_set(root).record["facts"]
+    assert "243 clips, 1,458 rows" in (said := capsys.readouterr().err) and "no count of each alone" in said
+
+
+def test_feint6k_refuses_a_file_cut_anywhere_but_behind_a_video(tmp_path):
+    path = feint_file(tmp_path / "feint.csv", {"video1": "man, one", "video2": "man, two"})
+    text = path.read_bytes()
+    whole = []
+    for size in range(len(text) // 2, len(text) - 2):
+        path.write_bytes(text[:size])
+        try:
+            whole.append(text[: len(read_blocks(path, "{video_id}.mp4")) and size].rstrip())
+        except VideoContrastError:
+            continue
+    assert {part.count(b"\n") for part in whole} == {6}  # header and the six rows of the first video
 
 
 def test_feint6k_says_which_columns_it_needs(tmp_path):
