@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from video_contrast.console import counted
 from video_contrast.reports.terminal import PAIR_SCORES, STRICTER, kinds_of
 from video_contrast.runner.job import RunResult
-from video_contrast.storage.run_records import Gammas, Numbers
+from video_contrast.storage.run_records import Gammas, Numbers, RunRecord
 from video_contrast.storage.self_test import self_test_lines
 
 if TYPE_CHECKING:
@@ -66,14 +66,19 @@ def remarks(result: RunResult) -> list[str]:
         clips = counted(record["n_unseen"], "edited clip")
         lines.append(f"{clips} left out: too few frames are sampled to show the edit")
     if record.get("n_missing"):
-        clips = counted(record["n_missing"], "clip")
-        lines.append(f"{clips} missing; every figure is over the clips that all conditions have:")
+        lines.append(f"{missing_clips(record)} missing; every figure is over the clips that all conditions have:")
         lines += _files(record["missing"])
     if record.get("damaged"):
         videos = counted(len(record["damaged"]), "damaged video")
         lines.append(f"{videos} scored all the same (--accept-damaged):")
         lines += _files(record["damaged"])
     return lines
+
+
+def missing_clips(record: RunRecord) -> str:
+    """How many clips of a run are missing: "3 of 7 clips"."""
+    of_all = f"{record['n_missing']:,} of " if "n_clips" in record else ""
+    return of_all + counted(record.get("n_clips", record["n_missing"]), "clip")
 
 
 def _files(reasons: Mapping[str, str], most: int = 5) -> list[str]:

@@ -103,6 +103,7 @@ def _record(run: Run, scorer: TableScorer, missing: dict[str, str], *, seconds: 
         "versions": record.versions(),
         "missing": dict(sorted(missing.items())),
         "n_missing": len(scorer.missing),
+        "n_clips": len({item.clip for table in plan.tables for item in table.group.items}),
         "counters": {
             "frames_decoded": counts.decode.decoded,
             "frames_minimum": counts.decode.minimum,

@@ -13,6 +13,7 @@ import tiny_matching
 import tiny_models
 from safetensors.numpy import load_file, save_file
 
+from video_contrast.cli import main
 from video_contrast.errors import VideoContrastError
 from video_contrast.runner import RunResult, score
 from video_contrast.runner.kinds.base import KINDS, ClipFrames, DualEncoder, PairScorer, ScoreResult, kind
@@ -82,8 +83,25 @@ def test_a_clip_that_the_models_processor_refuses_is_missing_and_the_others_go_o
             raise ValueError("absolute aspect ratio must be smaller than 200")
 
     record = run(refuses).record
-    assert record["n_missing"] == 1
+    assert (record["n_missing"], record["n_clips"]) == (1, 7)
     assert record["missing"] == {"clips/03.mp4": "absolute aspect ratio must be smaller than 200"}
+
+
+@pytest.mark.parametrize("models", [["lengths"], ["blind", "lengths"]])
+def test_more_missing_clips_than_allowed_end_a_job_with_a_code_of_their_own(
+    models: list[str], run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(3):
+        (tmp_path / "set" / "clips" / f"0{number}.mp4").unlink()
+    run(lambda model, video: None)
+    call = ["score", *[word for model in models for word in ("--model", model)], "--dataset", str(tmp_path / "set"),
+            "--config", "verb_mc", "--output", str(tmp_path / "runs"), "--accept", "all"]  # fmt: skip
+    assert main(call) == 0 and "3 of 7 clips missing" in capsys.readouterr().out
+    assert main([*call, "--max-missing", "0.5"]) == 0
+    capsys.readouterr()
+    assert main([*call, "--max-missing", "0.4", "--quiet"]) == 3
+    assert "3 of 7 clips are missing, more than --max-missing 0.4 allows" in capsys.readouterr().err
+    assert main([*call, "--max-missing", "1.5"]) == 2
 
 
 def test_an_encoder_that_fails_is_not_taken_for_broken_videos(tmp_path: Path) -> None:

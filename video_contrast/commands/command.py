@@ -221,7 +221,7 @@ def _parameter(option: Option, panels: Sequence[str]) -> inspect.Parameter:
         name=(option.flag.name or None) if option.positional else list(option.names),
         help=option.help + (" [required]" if elsewhere else ""),
         show=False if option.flag.hidden else None,
-        show_default=None if option.default not in (False, (), "") else False,
+        show_default=False if option.default is False or option.default in ((), "") else None,
         negative=f"--no-{option.names[0][2:]}" if option.default is True else (),
     )
     kinds = inspect.Parameter

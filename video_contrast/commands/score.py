@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from video_contrast.commands.command import command, names_in
-from video_contrast.commands.score_runs import print_plan, score_runs, summary
+from video_contrast.commands.score_runs import check_missing, check_share, print_plan, score_runs, summary
 from video_contrast.console import AsJson, is_quiet, print_json, print_table
 from video_contrast.errors import UsageError
 from video_contrast.options import Configs, Flag, Option
@@ -40,13 +40,15 @@ def score(
     ] = None,
     dataset: Annotated[str | None, "folder of a set, Hub id, or shapes", Flag(panel=SCORED)] = None,
     config: Annotated[Configs, Flag(panel=SCORED)] = None,
+    max_missing: Annotated[float | None, "share of clips that may be missing; if more are, exit code 3"] = None,
     request: ScoreOptions,
     as_json: AsJson = False,
 ) -> None:
     """Score models on a set: accuracy by contrast, retrieval, robustness. Resumable; torchrun works."""
+    check_share(max_missing)
     if runs is not None or len(model or ()) > 1:
         shared = {"dataset": dataset, "config": names_in(config)}
-        score_runs(model or (), runs, shared, request=request, as_json=as_json)
+        score_runs(model or (), runs, shared, request=request, max_missing=max_missing, as_json=as_json)
         return
     if not model or dataset is None:
         raise UsageError(f"give {'--dataset' if model else '--model, or --runs FILE'}")
@@ -68,3 +70,4 @@ def score(
 
         print_table(table(result))
         print("\n".join([*remarks(result), f"written to {result.output}"]))
+    check_missing([result], max_missing)

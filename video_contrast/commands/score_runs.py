@@ -26,6 +26,7 @@ def score_runs(
     usual: GivenOptions,
     *,
     request: ScoreOptions,
+    max_missing: float | None = None,
     as_json: bool = False,
 ) -> None:
     """Scores every run, prints a table of those that ended well, and fails where one did not.
@@ -35,6 +36,7 @@ def score_runs(
         path: of `--runs`: a YAML file of further runs.
         usual: `dataset` and `config` of the command line, for runs that do not say their own.
         request: the options of the command line, likewise.
+        max_missing: as `check_missing`.
         as_json: print JSON and nothing else.
 
     Raises:
@@ -84,20 +86,60 @@ def score_runs(
             f"{len(failed)} of {len(outcomes)} runs failed ({reasons}); the others are done, and the same command "
             "again does only what is missing"
         )
+    check_missing([outcome.result for outcome in outcomes if outcome.result is not None], max_missing)
+
+
+class TooManyMissing(VideoContrastError):
+    """More clips are missing than was allowed."""
+
+    exit_code = 3
+
+
+def check_share(share: float | None) -> None:
+    """Checks the value of `--max-missing`."""
+    if share is not None and not 0 <= share < 1:
+        raise UsageError(f"--max-missing must be a share from 0 to below 1, not {share:g}")
+
+
+def check_missing(results: Sequence[RunResult], share: float | None) -> None:
+    """Fails where more than a share of the clips of a run is missing.
+
+    Args:
+        results: of the runs, which are written.
+        share: that may be missing; None: any.
+
+    Raises:
+        TooManyMissing: in a run more are.
+    """
+    from video_contrast.reports.run_table import missing_clips
+
+    if share is None:
+        return
+    for result in results:
+        record = result.record
+        if record.get("n_missing") and record["n_missing"] > share * record.get("n_clips", 0):
+            raise TooManyMissing(
+                f"{result.output}: {missing_clips(record)} are missing, more than --max-missing {share:g} allows; the "
+                "run is written, and the same command scores them once they are there (why: run.json)"
+            )
 
 
 def print_outcomes(outcomes: Sequence[RunOutcome]) -> None:
     """One table of the runs that ended well, a column a run."""
     from video_contrast.reports import terminal
+    from video_contrast.reports.run_table import missing_clips
 
     metrics = {outcome.name: outcome.result.metrics["configs"] for outcome in outcomes if outcome.result is not None}
     if metrics:
         terminal.show(terminal.lines_of(metrics), list(metrics))
+    for outcome in outcomes:
+        if outcome.result is not None and outcome.result.record.get("n_missing"):
+            print(f"{outcome.name}: {missing_clips(outcome.result.record)} missing; its figures are over the others")
 
 
 def summary(result: RunResult) -> JsonObject:
     """What `--json` prints: the metrics, and what has to be known about them."""
-    shown = ("model", "missing", "n_missing", "skipped", "notes", "counters")
+    shown = ("model", "missing", "n_missing", "n_clips", "skipped", "notes", "counters")
     record = {name: value for name, value in result.record.items() if name in shown}
     return {"configs": result.metrics["configs"], "output": str(result.output), **record}
 

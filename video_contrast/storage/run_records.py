@@ -187,6 +187,7 @@ class RunRecord(TypedDict):
     versions: dict[str, str]
     missing: dict[str, str]  # video path -> why it could not be read
     n_missing: int
+    n_clips: NotRequired[int]  # that were to be scored, the missing ones among them
     n_unseen: NotRequired[int]  # edited clips of which the sampling does not show every segment
     edited_clips: NotRequired[dict[str, str]]  # how their frames were chosen, and in which size they were shown
     damaged: NotRequired[dict[str, str]]  # video path -> what is wrong with it, where it was scored all the same
