@@ -1,8 +1,10 @@
-"""The device and dtype of a run's model, and loading it there."""
+"""The device and dtype of a run's model, how exactly it computes there, and loading it."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from weakref import WeakSet
 
 from video_contrast.errors import UsageError, VideoContrastError
@@ -63,16 +65,44 @@ def device_of(job: Job, processes: Processes) -> tuple[str, str]:
         return "cpu", "float32"
     device = processes.device if options.device == "auto" else options.device
     try:
-        torch.device(device)
+        named = torch.device(device)
     except RuntimeError as error:
         raise UsageError(f"--device {device!r} is not a torch device (cpu, cuda, cuda:1, mps ...)") from error
-    if device.startswith("cuda") and not torch.cuda.is_available():
+    if named.type == "cuda" and not torch.cuda.is_available():
         raise UsageError(f"--device {device}: torch sees no GPU; give --device cpu, or install torch for your GPU")
+    if named.type == "cuda" and (named.index or 0) >= (count := torch.cuda.device_count()):
+        there = f"{count} GPUs, cuda:0 to cuda:{count - 1}" if count > 1 else "one GPU, cuda:0"
+        raise UsageError(f"--device {device}: torch sees {there}")
+    if device == "cuda" and processes.device.startswith("cuda"):
+        device = processes.device  # of several processes each has a GPU of its own, for its decoding threads too
     if options.device_map and processes.count > 1:
         raise UsageError("--device-map spreads one model over the devices; run it in one process")
     if options.dtype != "auto":
         return device, options.dtype
     return device, "float32" if device == "cpu" else job.source.dtype
+
+
+@contextmanager
+def full_float32() -> Iterator[None]:
+    """Products of float32 numbers are float32: cuDNN's convolutions round them to ten bits (TF32) otherwise.
+
+    Those of one clip would depend on the others of its batch, beyond what rounding may do.
+    """
+    import torch
+
+    parts = [torch.backends.cudnn, torch.backends.cuda.matmul]
+    try:
+        before = [part.allow_tf32 for part in parts]
+    except RuntimeError:  # whoever calls has set it by parts, which torch does not tell: so it stays
+        yield
+        return
+    for part in parts:
+        part.allow_tf32 = False
+    try:
+        yield
+    finally:
+        for part, allowed in zip(parts, before, strict=True):
+            part.allow_tf32 = allowed
 
 
 def perturbing_device(job: Job, device: str) -> str | None:

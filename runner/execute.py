@@ -8,8 +8,9 @@ from pathlib import Path
 from video_contrast.console import note
 from video_contrast.errors import UsageError
 from video_contrast.runner import record
-from video_contrast.runner.device import device_of, load_model, perturbing_device
+from video_contrast.runner.device import device_of, full_float32, load_model, perturbing_device
 from video_contrast.runner.job import Job, RunResult, estimate_of, identity, read_result
+from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import Plan, make_plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.run import Run
@@ -34,7 +35,8 @@ def execute(job: Job, *, in_memory: bool) -> RunResult:
     video_root = root_of(job) if job.kind.family != "text" else Path()
     began = time.time()
     folder = RunFolder(job.output)
-    with record.locked(folder, processes.rank), record.room_on(job.output, job.store):
+    exact = full_float32()
+    with record.locked(folder, processes.rank), record.room_on(job.output, job.store), enough_memory(), exact:
         if processes.first:
             record.claim(folder, identity(job, dtype))
         processes.wait()

@@ -1,8 +1,9 @@
-"""Batches that are halved where the memory of a device does not suffice."""
+"""Batches that are halved where the memory of a device does not suffice, and what is said where that is not enough."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +18,28 @@ NO_ROOM = (
     "out of memory with one clip or text at a time; give --dtype bfloat16, --device-map auto, fewer --frames, or "
     "another --device"
 )
+ELSEWHERE = (
+    "out of memory; what is done is kept. Give --perturb-on cpu, fewer --workers or --frames, --dtype bfloat16 or "
+    "another --device, and run the command again"
+)
+# What torch, cuBLAS and cuDNN say.
+WORDS = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu", "alloc_failed")
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory did not suffice."""
+    return isinstance(error, MemoryError) or any(word in str(error).lower() for word in WORDS)
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Turns an error that no smaller batch mends (as where frames are perturbed on a GPU) into one sentence."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if is_out_of_memory(error):
+            raise VideoContrastError(ELSEWHERE) from error
+        raise
 
 
 def unless_out_of_memory(call: Callable[[], T]) -> T | None:
@@ -27,8 +50,7 @@ def unless_out_of_memory(call: Callable[[], T]) -> T | None:
     try:
         return call()
     except (RuntimeError, MemoryError) as error:
-        words = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu")
-        if isinstance(error, MemoryError) or any(word in str(error).lower() for word in words):
+        if is_out_of_memory(error):
             return None
         raise
 

@@ -10,7 +10,7 @@ import numpy as np
 from video_contrast import seeds
 from video_contrast.errors import VideoContrastError
 from video_contrast.files import JsonObject
-from video_contrast.runner.device import device_of, load_model
+from video_contrast.runner.device import device_of, full_float32, load_model
 from video_contrast.runner.doctor.examine import examine
 from video_contrast.runner.doctor.probe import Probe, make_probe
 from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, refuse
@@ -24,7 +24,7 @@ from video_contrast.runner.video_files import root_of
 from video_contrast.storage import RunFolder
 from video_contrast.storage.run_records import ModelRecord
 
-VERSION = "2"  # of the checks: raise it when they change, so that folders are tested anew
+VERSION = "3"  # of the checks: raise it when they change, so that folders are tested anew
 
 
 def self_test(run: Run) -> SelfTest | None:
@@ -84,8 +84,9 @@ def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
     Raises:
         VideoContrastError: the model cannot be loaded, or cannot score at all.
     """
-    run = _run(job)
-    return examine(run)[0], model_facts(job, run.model)
+    with full_float32():
+        run = _run(job)
+        return examine(run)[0], model_facts(job, run.model)
 
 
 def shown_input(job: Job) -> JsonObject:

@@ -6,6 +6,7 @@ frame does not depend on which other frames were sampled. Severity is not part o
 differ in strength, not in luck.
 """
 
+from itertools import islice
 from typing import NotRequired, TypedDict, Unpack
 
 import numpy as np
@@ -18,6 +19,7 @@ from video_contrast.video import as_frames
 
 Frames = npt.NDArray[np.uint8]
 PROFILES = ("paper", "released", "monotone")
+ON_DEVICE_AT_ONCE = 1 << 22  # numbers of frames in a kernel, which needs some forty bytes for each in every thread
 
 
 class ClipKey(TypedDict):
@@ -105,9 +107,12 @@ def perturb_frames(
         from video_contrast.perturbations.video.torch_kernels import KERNELS
 
         with torch.inference_mode():
-            pixels = torch.from_numpy(np.ascontiguousarray(frames)).to(device)
-            on_device: Frames = KERNELS[name](pixels, int(severity), rngs, **constants).cpu().numpy()
-        return on_device
+            pixels = torch.from_numpy(np.ascontiguousarray(frames))
+            done = [
+                KERNELS[name](part.to(device), int(severity), islice(rngs, len(part)), **constants).cpu().numpy()
+                for part in pixels.split(max(1, ON_DEVICE_AT_ONCE // max(1, pixels[0].numel())))
+            ]
+        return np.concatenate(done)
     out: Frames | None = None
     for position, rng in enumerate(rngs):
         changed = spec.function(np.ascontiguousarray(frames[position]), int(severity), rng, **constants)

@@ -10,7 +10,7 @@ frames of the same shape, type and device.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 import cv2
@@ -21,6 +21,8 @@ import torch
 from video_contrast.perturbations.video import blur, camera, noise
 
 Tensor: TypeAlias = torch.Tensor
+TABLES_KEPT = 256  # the last ones: a set may hold clips of many sizes, and each size needs some hundred
+LARGEST_KEPT = 1 << 18  # numbers of a table that is kept
 Rngs: TypeAlias = Iterable[np.random.Generator]  # one a frame, each valid until the next is asked for
 
 # Kernels whose pixels are those of numpy to the last bit; the others may differ by one grey level.
@@ -161,14 +163,19 @@ def _bits(frames: Tensor, rngs: Rngs) -> Tensor:
 def _turned(frames: Tensor, degrees: Sequence[float]) -> Tensor:
     """Frames turned each by its own angle about the middle; black corners."""
     count, height, width, channels = frames.shape
-    maps = np.stack([_turning_map(height, width, angle) for angle in degrees])
+    by_angle = {angle: _turning_map(height, width, angle) for angle in dict.fromkeys(degrees)}
+    maps = np.stack([by_angle[angle] for angle in degrees])
     places = torch.from_numpy(maps).to(frames.device).view(count, -1, 1).long()
     pixels = frames.view(count, -1, channels).gather(1, places.clamp(min=0).expand(-1, -1, channels))
     return torch.where(places >= 0, pixels, torch.zeros_like(pixels)).view(frames.shape)
 
 
-@cache
 def _turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int32]:
+    make = _kept_turning_map if height * width <= LARGEST_KEPT else _make_turning_map
+    return make(height, width, degrees)
+
+
+def _make_turning_map(height: int, width: int, degrees: float) -> npt.NDArray[np.int32]:
     """Which pixel a turned picture shows at each place, -1 for none: OpenCV's own choice, from a picture of numbers."""
     numbers = np.arange(height * width, dtype=np.int32).reshape(height, width)
     if degrees == 0:
@@ -197,8 +204,12 @@ def _resampled(
     return rows @ planes @ columns.T
 
 
-@cache
 def _weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
+    make = _kept_weights if size * resampled <= LARGEST_KEPT else _make_weights
+    return make(size, resampled, step, offset, device=device)
+
+
+def _make_weights(size: int, resampled: int, step: float, offset: float, *, device: torch.device) -> Tensor:
     """The matrix of a bilinear resampling of a row of `size` pixels: float32[wanted, size]."""
     at = step * np.arange(resampled) + offset
     low = np.floor(at)
@@ -208,6 +219,9 @@ def _weights(size: int, resampled: int, step: float, offset: float, *, device: t
     np.add.at(matrix, (every, np.clip(low, 0, size - 1).astype(int)), 1 - share)
     np.add.at(matrix, (every, np.clip(low + 1, 0, size - 1).astype(int)), share)
     return torch.from_numpy(matrix).to(device)
+
+
+_kept_turning_map, _kept_weights = lru_cache(TABLES_KEPT)(_make_turning_map), lru_cache(TABLES_KEPT)(_make_weights)
 
 
 def _mirrored(size: int, pad: int, device: torch.device) -> Tensor:

@@ -46,11 +46,11 @@ def check_cost(probe: Probe, plan: Plan, processes: int) -> Outcome:
 
 
 def peak_bytes() -> int:
-    """The most memory that was in use so far: of the GPU where there is one, else of the process."""
+    """The most memory that was in use so far: of the GPUs that something was put on, else of the process."""
     import torch
 
-    if torch.cuda.is_available():
-        return int(torch.cuda.max_memory_allocated())
+    if on_gpus := sum(torch.cuda.max_memory_allocated(n) for n in range(torch.cuda.device_count())):
+        return int(on_gpus)
     try:
         import resource
     except ImportError:  # no such count on this system

@@ -23,7 +23,14 @@ from video_contrast.files import JsonObject
 from video_contrast.runner.kinds import prompts
 from video_contrast.runner.kinds.base import ClipFrames, PairScorer, Question, ScoreResult
 from video_contrast.runner.kinds.chat_prompts import ChatPrompts, Prompt
-from video_contrast.runner.kinds.prefix import CannotShare, Prefix, Read, common_length, score_unshared
+from video_contrast.runner.kinds.prefix import (
+    ENDINGS_AT_ONCE,
+    CannotShare,
+    Prefix,
+    Read,
+    common_length,
+    score_unshared,
+)
 from video_contrast.runner.kinds.thinking import think
 from video_contrast.runner.kinds.video_metadata import told_times
 from video_contrast.untyped import Processor, Tensor, TorchModel
@@ -77,6 +84,7 @@ class GenerativeScorer(PairScorer):
         self.sharing = "on" if self.options.share_prefix else "off: asked for"
         self.counters: Counter[str] = Counter()
         self.together = self.options.scoring == "letter"
+        self.batch_size = ENDINGS_AT_ONCE
         self.rendered = ""
         self._shares: dict[tuple[object, ...], bool] = {}  # by the geometry of the pixels
         self._largest_gap = 0.0
@@ -288,7 +296,7 @@ class GenerativeScorer(PairScorer):
                 if prompt.geometry not in self._shares:
                     self._shares[prompt.geometry] = self._agrees(prefix, prompt, endings, shared)
                 if self._shares[prompt.geometry]:
-                    return prefix.score(endings, read, only_last=only_last)
+                    return prefix.score(endings, read, only_last=only_last, at_once=self.batch_size)
             except CannotShare as reason:
                 self._shares[prompt.geometry] = False
                 self.sharing = f"off: {reason}"

@@ -68,7 +68,8 @@ def load_model(source: ModelSource, settings: LoadOptions, class_name: str | Non
     if source.adapter is not None:
         model = merged(model, source.adapter)
     if not settings.device_map:
-        model = model.to(settings.device)
+        with explained(source):
+            model = model.to(settings.device)
     evaluated: TorchModel = model.eval()
     return evaluated
 

@@ -31,6 +31,7 @@ T = TypeVar("T")
 Read = Callable[[int, "torch.Tensor"], T]
 # Inputs with one entry a token; everything else in the processor's output describes pixels.
 PER_TOKEN = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "position_ids")
+ENDINGS_AT_ONCE = 32
 LOGITS_AT_ONCE = 1 << 28  # numbers: 1 GB
 STATES_AT_ONCE = 1 << 28  # numbers, of the copied states of recurrent layers
 # Layers of the library's caches that are continued by appending (or by states of their own), so they can be forked.
@@ -75,13 +76,16 @@ class Prefix:
         if not hasattr(self.cache, "batch_repeat_interleave"):
             raise CannotShare(f"{type(self.cache).__name__} cannot be repeated for several endings")
 
-    def score(self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool) -> list[T]:
+    def score(
+        self, endings: Sequence[Sequence[int]], read: Read[T], *, only_last: bool, at_once: int = ENDINGS_AT_ONCE
+    ) -> list[T]:
         """What `read` keeps of the logits over each ending.
 
         Args:
             endings: token ids, none of them empty. They go through the model in batches sorted by length.
             read: is given float32[len(ending), V], row j after token j; the last row alone with `only_last`.
             only_last: compute the logits after the last token of each ending alone.
+            at_once: endings in one forward pass, at most; each of them needs its own copy of the prompt's keys.
         """
         import torch
 
@@ -90,13 +94,11 @@ class Prefix:
         order = sorted(range(len(endings)), key=lambda i: len(endings[i]))
         longest = len(endings[order[-1]])
         logits_of_one = self.vocabulary * (1 if only_last else longest)
-        size = max(1, min(32, LOGITS_AT_ONCE // logits_of_one, STATES_AT_ONCE // max(1, _state_size(self.cache))))
+        size = max(1, min(at_once, LOGITS_AT_ONCE // logits_of_one, STATES_AT_ONCE // max(1, _state_size(self.cache))))
         for begin in range(0, len(order), size):
             rows = order[begin : begin + size]
             lengths = [len(endings[i]) for i in rows]
-            ids = torch.zeros((len(rows), lengths[-1]), dtype=torch.long, device=device)
-            for row, i in enumerate(rows):
-                ids[row, : lengths[row]] = torch.as_tensor(endings[i], device=device)
+            ids = torch.tensor([[*endings[i], *[0] * (lengths[-1] - len(endings[i]))] for i in rows], device=device)
             places = sorted({length - 1 for length in lengths}) if only_last else list(range(lengths[-1]))
             arguments: Tensors = {}
             if self._next is not None:
@@ -104,9 +106,8 @@ class Prefix:
                 arguments["position_ids"] = (self._next + steps).expand(-1, len(rows), -1)
             with torch.inference_mode():
                 cache = _repeated(self.cache, len(rows))
-                positions = torch.tensor(places, device=device)
                 logits = forward(
-                    self.model, positions, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
+                    self.model, places, input_ids=ids, past_key_values=cache, use_cache=True, **arguments
                 ).logits
             for row, i in enumerate(rows):
                 at = places.index(lengths[row] - 1)
@@ -114,12 +115,13 @@ class Prefix:
         return [results[i] for i in range(len(endings))]
 
 
-def forward(model: TorchModel, positions: int | torch.Tensor, **arguments: object) -> Any:  # a class of the model's own
+def forward(model: TorchModel, positions: int | list[int], **arguments: object) -> Any:  # a class of the model's own
     """A model's output with the logits of some tokens alone, also of classes that would return them of all.
 
     Args:
         model: a generative transformers model.
-        positions: how many tokens at the end, or int64[n], the places of the tokens.
+        positions: how many tokens at the end, or the places of the tokens. (No tensor: of a model over several GPUs it
+            would be on the first, and the states that it picks from on the last.)
         arguments: of its forward pass.
     """
     if _traits(model).keeps_logits:

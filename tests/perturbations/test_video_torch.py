@@ -1,7 +1,10 @@
 """Frame kernels in torch show what the numpy kernels show, on any torch device; here on the CPU."""
 
+import gc
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from moving_pictures import photo
@@ -50,6 +53,25 @@ def test_torch_kernels_agree_on_photographs(name: str) -> None:
 def test_torch_kernels_agree_at_any_size(name: str, severity: int, height: int, width: int, seed: int) -> None:
     frames = np.random.default_rng(seed).integers(0, 256, (1, height, width, 3), np.uint8)
     assert apart(frames, name, severity) <= (0 if is_exact_on_device(name) else 1)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_long_clips_go_through_a_kernel_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (5, 20, 30, 3), np.uint8)
+    whole = perturb_frames(frames, [*range(5)], name, 2, video_id="a", device="cpu")
+    monkeypatch.setattr("video_contrast.perturbations.video.clip.ON_DEVICE_AT_ONCE", 2 * frames[0].size + 1)
+    parts = perturb_frames(frames, [*range(5)], name, 2, video_id="a", device="cpu")
+    np.testing.assert_array_equal(parts, whole)
+
+
+def test_clips_of_many_sizes_leave_little_behind() -> None:
+    def held() -> int:
+        return sum(thing.numel() for thing in gc.get_objects() if isinstance(thing, torch.Tensor))
+
+    before = held()
+    for width in range(560, 580):
+        perturb_frames(np.zeros((1, 8, width, 3), np.uint8), [0], "zoom_blur", 1, video_id="a", device="cpu")
+    assert held() - before < 1 << 20  # 66 million numbers, had all tables been kept
 
 
 def test_what_has_no_kernel_runs_as_before() -> None:
