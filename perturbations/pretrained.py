@@ -19,6 +19,37 @@ def device_of(device: str = "auto") -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+# What torch, cuBLAS and cuDNN say.
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu", "alloc_failed")
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that the memory of a device did not suffice."""
+    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _NO_MEMORY)
+
+
+def placed(model: Any, device: str, option: str) -> Any:  # transformers has no types here
+    """A loaded model on its device, in evaluation mode.
+
+    Args:
+        model: of transformers.
+        device: where it is to run.
+        option: the option or perturbation that asks for it, for messages.
+
+    Raises:
+        VideoContrastError: it does not fit there.
+    """
+    try:
+        return model.to(device).eval()
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise VideoContrastError(
+            f"{option}: {type(model).__name__} does not fit the memory of {device}: end what else runs there, or set "
+            "CUDA_VISIBLE_DEVICES='' to run on the CPU"
+        ) from error
+
+
 def load(model: str, automatic: Any, option: str, **arguments: object) -> Any:  # transformers has no types here
     """A model or tokenizer from a folder, the cache or the Hub.
 

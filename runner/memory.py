@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from video_contrast.errors import VideoContrastError
+from video_contrast.perturbations.pretrained import is_out_of_memory
 from video_contrast.runner.counts import RunCounts
 from video_contrast.runner.kinds.base import Prepared
 from video_contrast.runner.kinds.maxsim import stacked
@@ -22,23 +23,16 @@ ELSEWHERE = (
     "out of memory; what is done is kept. Give --perturb-on cpu, fewer --workers or --frames, --dtype bfloat16 or "
     "another --device, and run the command again"
 )
-# What torch, cuBLAS and cuDNN say.
-WORDS = ("out of memory", "can't allocate memory", "not enough memory", "alloc_cpu", "alloc_failed")
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that memory did not suffice."""
-    return isinstance(error, MemoryError) or any(word in str(error).lower() for word in WORDS)
 
 
 @contextmanager
-def enough_memory() -> Iterator[None]:
-    """Turns an error that no smaller batch mends (as where frames are perturbed on a GPU) into one sentence."""
+def enough_memory(advice: str = ELSEWHERE) -> Iterator[None]:
+    """Turns an error that no smaller batch mends (as where frames are perturbed on a GPU) into `advice`, a sentence."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
         if is_out_of_memory(error):
-            raise VideoContrastError(ELSEWHERE) from error
+            raise VideoContrastError(advice) from error
         raise
 
 

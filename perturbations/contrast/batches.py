@@ -1,6 +1,11 @@
 """Model steps in batches of like length: never one caption at a time, and little padding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from video_contrast.perturbations.pretrained import is_out_of_memory
+
+T = TypeVar("T")
 
 
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -18,6 +23,31 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         batch.append(n)
     if batch:
         yield batch
+
+
+def in_batches(lengths: Sequence[int], budget: int, run: Callable[[list[int]], T]) -> Iterator[tuple[list[int], T]]:
+    """Batches of `by_length`, each with what `run` makes of it; halved where the memory of the device does not suffice.
+
+    Args:
+        lengths: tokens of each item.
+        budget: tokens in one batch.
+        run: the model's step on a batch, indices of items.
+
+    Raises:
+        RuntimeError: the memory does not suffice for one item alone.
+    """
+    waiting = list(by_length(lengths, budget))[::-1]
+    while waiting:
+        batch = waiting.pop()
+        try:
+            result = run(batch)
+        except RuntimeError as error:
+            if len(batch) == 1 or not is_out_of_memory(error):
+                raise
+            middle = (len(batch) + 1) // 2
+            waiting += [batch[middle:], batch[:middle]]
+            continue
+        yield batch, result
 
 
 def tokens_a_batch(tokens: int | None, device: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.pretrained import MissingCheckpoint, device_of, load
+from video_contrast.perturbations.pretrained import MissingCheckpoint, device_of, load, placed
 from video_contrast.perturbations.text.requirements import download_command
 from video_contrast.untyped import Tokenizer, TorchModel
 
@@ -102,7 +102,7 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Token
 
     Raises:
         MissingCheckpoint: it cannot be had; the message names the command that gets it.
-        VideoContrastError: it is there, but is of another kind.
+        VideoContrastError: it is there, but is of another kind, or does not fit the memory of the GPU.
     """
     import transformers
 
@@ -112,7 +112,7 @@ def pretrained(model_class: str, checkpoint: str, wanted_by: str) -> tuple[Token
         model = load(checkpoint, getattr(transformers, model_class), wanted_by, dtype="float32", **here)
     except MissingCheckpoint as error:
         raise missing([checkpoint], wanted_by) from error
-    return tokenizer, model.to(device_of()).eval()
+    return tokenizer, placed(model, device_of(), wanted_by)
 
 
 def missing(checkpoints: Sequence[str], wanted_by: str) -> MissingCheckpoint:

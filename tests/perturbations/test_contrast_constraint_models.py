@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from contrast_models import CAPTIONS, IDS, RULES, TRAIN, bert_folder, contrasts_of, counts, encoder_folder, gpt2_folder  # noqa: F401  fixtures
+from stand_in_gpu import stand_in_gpu
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.perturbations.contrast import verb
@@ -14,7 +16,6 @@ from video_contrast.perturbations.contrast.constraints.word_cosine import VerbVe
 
 
 def test_perplexity_is_that_of_the_model_whatever_the_batch(gpt2_folder):
-    import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     texts = [*TRAIN[:20:4], "a", "man", "a man is singing on a stage near the door in the street"]
@@ -28,6 +29,20 @@ def test_perplexity_is_that_of_the_model_whatever_the_batch(gpt2_folder):
         with torch.no_grad():
             loss = model(input_ids=ids, labels=ids).loss
         assert value == pytest.approx(math.exp(float(loss)), rel=1e-4)
+
+
+def test_batches_of_perplexities_are_halved_where_the_memory_of_a_gpu_does_not_suffice(gpt2_folder):
+    texts = TRAIN[:12]
+    expected = LanguageModel(str(gpt2_folder), device="cpu").perplexity(texts)
+    with stand_in_gpu() as gpus:
+        model = LanguageModel(str(gpt2_folder))
+        gpus.most = 2000  # numbers: a logit a word of the vocabulary and token
+        assert model.perplexity(texts) == pytest.approx(expected, rel=1e-5)
+        gpus.most = 20
+        with pytest.raises(torch.OutOfMemoryError):
+            model.perplexity(["a dog"])
+        with pytest.raises(VideoContrastError, match="language_model: GPT2LMHeadModel does not fit the memory of cuda"):
+            LanguageModel(str(gpt2_folder))
 
 
 def test_perplexity_limits_are_the_papers_with_the_sign_repaired():

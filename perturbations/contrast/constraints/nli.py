@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.pretrained import device_of, load
-from video_contrast.untyped import Tokenizer, TorchModel
+from video_contrast.perturbations.pretrained import device_of, load, placed
+from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 
 
 @dataclass
@@ -41,8 +41,8 @@ class NotEntailed(Constraint):
         self._device = device_of(self.device)
         self._budget = tokens_a_batch(self.batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(self.nli_model, AutoTokenizer, "nli_model")
-        self._model: TorchModel = (
-            load(self.nli_model, AutoModelForSequenceClassification, "nli_model").to(self._device).eval()
+        self._model: TorchModel = placed(
+            load(self.nli_model, AutoModelForSequenceClassification, "nli_model"), self._device, "nli_model"
         )
         labels = {str(name).lower(): int(number) for number, name in self._model.config.id2label.items()}
         if "entailment" not in labels:
@@ -61,14 +61,17 @@ class NotEntailed(Constraint):
         return {"model": self.nli_model, "entailment_below": self.nli_entailment}
 
     def _probabilities(self, pairs: list[tuple[str, str]]) -> list[float]:
-        import torch
-
         lengths = [len(ids) for ids in self._tokenizer([a for a, _ in pairs], [b for _, b in pairs])["input_ids"]]
         probabilities = np.empty(len(pairs))
-        for batch in by_length(lengths, self._budget):
-            first, second = [pairs[n][0] for n in batch], [pairs[n][1] for n in batch]
-            inputs = self._tokenizer(first, second, padding=True, truncation=True, return_tensors="pt").to(self._device)
-            with torch.inference_mode():
-                shares = self._model(**inputs).logits.float().softmax(-1)
-            probabilities[batch] = shares[:, self._entailment].cpu().numpy()
+        for batch, shares in in_batches(lengths, self._budget, lambda batch: self._batch([pairs[n] for n in batch])):
+            probabilities[batch] = shares
         return [float(share) for share in probabilities]
+
+    def _batch(self, pairs: list[tuple[str, str]]) -> Tensor:
+        import torch
+
+        first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        inputs = self._tokenizer(first, second, padding=True, truncation=True, return_tensors="pt").to(self._device)
+        with torch.inference_mode():
+            shares = self._model(**inputs).logits.float().softmax(-1)
+        return shares[:, self._entailment].cpu().numpy()

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from video_contrast.errors import UsageError
-from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original
 from video_contrast.perturbations.contrast.constraints.base import Constraint, Verdict
-from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.perturbations.pretrained import device_of, load, placed
 from video_contrast.untyped import Tensor, Tokenizer, TorchModel
 
 _KEPT = 500_000  # perplexities that stay in memory
@@ -29,7 +29,9 @@ class LanguageModel:
         self._device = device_of(device)
         self._budget = tokens_a_batch(batch_tokens, self._device)
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "language_model")
-        self._model: TorchModel = load(model, AutoModelForCausalLM, "language_model").to(self._device).eval()
+        self._model: TorchModel = placed(
+            load(model, AutoModelForCausalLM, "language_model"), self._device, "language_model"
+        )
         self._known: dict[str, float] = {}
 
     def perplexity(self, texts: Sequence[str]) -> list[float]:
@@ -49,8 +51,9 @@ class LanguageModel:
         encoded = [self._tokenizer(text)["input_ids"][:limit] for text in texts]
         rows = [ids if len(ids) > 1 else [start or 0, *(ids or [start or 0])] for ids in encoded]
         perplexities = np.empty(len(rows))
-        for batch in by_length([len(row) for row in rows], self._budget):
-            perplexities[batch] = self._batch([rows[n] for n in batch])
+        lengths = [len(row) for row in rows]
+        for batch, values in in_batches(lengths, self._budget, lambda batch: self._batch([rows[n] for n in batch])):
+            perplexities[batch] = values
         return [float(value) for value in perplexities]
 
     def _batch(self, rows: list[list[int]]) -> Tensor:

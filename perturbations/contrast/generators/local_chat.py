@@ -7,8 +7,8 @@ from typing import Protocol
 
 from video_contrast.chat_model import Answer, AnswerStore, Conversation, Cost
 from video_contrast.errors import VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length
-from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.perturbations.contrast.batches import in_batches
+from video_contrast.perturbations.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 _BATCH_TOKENS = 16_384
@@ -54,8 +54,8 @@ class LocalChat:
             raise VideoContrastError(f"{model!r} has no chat template: the generator llm needs a chat model")
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
-        self._network: TorchModel = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
-        self._network = self._network.to(self._device).eval()
+        network = load(model, AutoModelForCausalLM, "model of the generator llm", dtype="auto")
+        self._network: TorchModel = placed(network, self._device, "model of the generator llm")
 
     def ask(self, conversations: Sequence[Conversation]) -> list[Answer]:
         """One answer a conversation, in order: `{"text": str}`. Each batch is stored when it is done."""
@@ -68,8 +68,10 @@ class LocalChat:
             for _, messages in pending
         ]
         lengths = [len(self._tokenizer(prompt, add_special_tokens=False)["input_ids"]) for prompt in prompts]
-        for batch in by_length(lengths, _BATCH_TOKENS):
-            for n, text in zip(batch, self._generate([prompts[n] for n in batch]), strict=True):
+        for batch, texts in in_batches(
+            lengths, _BATCH_TOKENS, lambda batch: self._generate([prompts[n] for n in batch])
+        ):
+            for n, text in zip(batch, texts, strict=True):
                 self._store.put(pending[n][0], {"text": text})
             self.cost.requests += len(batch)
         return [answer for answer in (self._store.get(key) for key in keys) if answer is not None]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length, tokens_a_batch
+from video_contrast.perturbations.contrast.batches import in_batches, tokens_a_batch
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
-from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.perturbations.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 
@@ -44,8 +44,8 @@ class MaskedGenerator:
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator mlm")
         if self._tokenizer.mask_token is None:
             raise VideoContrastError(f"{model!r} has no mask token: the generator mlm needs a masked language model")
-        self._model: TorchModel = (
-            load(model, AutoModelForMaskedLM, "model of the generator mlm").to(self._device).eval()
+        self._model: TorchModel = placed(
+            load(model, AutoModelForMaskedLM, "model of the generator mlm"), self._device, "model of the generator mlm"
         )
         self._words = self._whole_words()
 
@@ -76,9 +76,8 @@ class MaskedGenerator:
     def _fill(self, texts: list[str]) -> dict[str, list[tuple[str, float]]]:
         lengths = [len(self._tokenizer(text, truncation=True)["input_ids"]) for text in texts]
         fillings: dict[str, list[tuple[str, float]]] = {}
-        for batch in by_length(lengths, self._budget):
-            batch_texts = [texts[n] for n in batch]
-            fillings.update(zip(batch_texts, self._batch(batch_texts), strict=True))
+        for batch, filled in in_batches(lengths, self._budget, lambda batch: self._batch([texts[n] for n in batch])):
+            fillings.update(zip([texts[n] for n in batch], filled, strict=True))
         return fillings
 
     def _batch(self, texts: list[str]) -> list[list[tuple[str, float]]]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from numpy.random import Generator as Random
 
 from video_contrast.errors import UsageError, VideoContrastError
-from video_contrast.perturbations.contrast.batches import by_length
+from video_contrast.perturbations.contrast.batches import in_batches
 from video_contrast.perturbations.contrast.candidate import Candidate, Original, fill
-from video_contrast.perturbations.pretrained import device_of, load
+from video_contrast.perturbations.pretrained import device_of, load, placed
 from video_contrast.untyped import Tokenizer, TorchModel
 
 SENTINEL, END = "<extra_id_0>", "<extra_id_1>"
@@ -48,8 +48,8 @@ class T5Generator:
         self._tokenizer: Tokenizer = load(model, AutoTokenizer, "model of the generator t5")
         if self._tokenizer.convert_tokens_to_ids(SENTINEL) in (None, self._tokenizer.unk_token_id):
             raise VideoContrastError(f"the tokenizer of {model!r} has no {SENTINEL}: the generator t5 needs sentinels")
-        self._model: TorchModel = (
-            load(model, AutoModelForSeq2SeqLM, "model of the generator t5").to(self._device).eval()
+        self._model: TorchModel = placed(
+            load(model, AutoModelForSeq2SeqLM, "model of the generator t5"), self._device, "model of the generator t5"
         )
 
     def propose(self, originals: Sequence[Original], randoms: Sequence[Random]) -> list[list[Candidate]]:
@@ -58,9 +58,9 @@ class T5Generator:
         unique = list(dict.fromkeys(inputs))
         encoded = [self._tokenizer(text, truncation=True)["input_ids"] for text in unique]
         proposals: dict[str, list[str]] = {}
-        for batch in by_length([len(ids) * self._beams for ids in encoded], self._budget):
-            for text, fillings in zip([unique[n] for n in batch], self._batch([unique[n] for n in batch]), strict=True):
-                proposals[text] = fillings
+        lengths = [len(ids) * self._beams for ids in encoded]
+        for batch, filled in in_batches(lengths, self._budget, lambda batch: self._batch([unique[n] for n in batch])):
+            proposals.update(zip([unique[n] for n in batch], filled, strict=True))
         return [
             [fill(original, new) for new in proposals[text]] for original, text in zip(originals, inputs, strict=True)
         ]
