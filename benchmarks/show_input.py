@@ -11,8 +11,9 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
@@ -26,11 +27,17 @@ import video_contrast
 
 HEAD = """# What each family is given
 
-`video-contrast score --model M --dataset shapes --config random_mc --frames 4 --show-input`, of one tiny checkpoint of
-each family (`python benchmarks/show_input.py docs/show_input.md`). Weights are random and sizes tiny, so counts of
-tokens and shapes of pixels are not those of published checkpoints; prompts, marks and times are. `decoded` holds the
-last tokens of the video and all that follow; `<token> (x 9)` stands for nine of them.
+Prompts, marks, times and inputs of one tiny checkpoint of each family, as `score --show-input` prints them for
+`--dataset shapes --config random_mc --frames 4` (`python benchmarks/show_input.py docs/show_input.md`): four frames of
+64 x 64 at {times} seconds, and the caption "{caption}".
+
+Weights are random and sizes tiny, so numbers of tokens and shapes are not those of published checkpoints; all else is.
+`read` is what the model reads, decoded: at least the last tokens of the video and all that follow. Where it is all of
+the prompt, no `prompt` stands beside it. `<token> (x 9)` stands for nine of them, `\\n` for a new line. "Times told"
+are the seconds that the model gets beside the frames; the other families get none.
 """
+NEW_LINE = r"\n"
+TEXTS = {"prompt": "prompt", "clip_prompt": "clip", "decoded": "read", "frame_decoded": "a frame ends"}
 QUERY = {"query": "Retrieve videos relevant to the user's query.", "document": ""}
 
 
@@ -72,20 +79,31 @@ def families() -> Iterator[tuple[str, Callable[[Path], Path]]]:
     yield from ((name, make) for name, make in tiny_vlm.MAKERS.items() if name != "embedding_gemma2")
 
 
-def shown(folder: Path) -> dict[str, object]:
-    """The record of `--show-input`, without what differs from machine to machine."""
+def shown(folder: Path) -> dict[str, Any]:  # JSON
+    """The record of `--show-input`."""
     result = video_contrast.score(
         folder, "shapes", "random_mc", frames=4, show_input=True, trust_remote_code=True, device="cpu", progress=False
     )
     record = json.loads(json.dumps(result.record))
-    return {"kind": record["kind"], "captions": record["item"]["captions"][:2], **record["input"]}
+    return {"kind": record["kind"], "caption": record["item"]["captions"][0], **record["input"]}
+
+
+def section(record: Mapping[str, Any]) -> str:  # JSON
+    """What is not the same for all families: kind, inputs with their shapes, times told, texts."""
+    inputs = [f"`{name}` {' x '.join(map(str, shape))}" for name, shape in record.get("pixels", {}).items()]
+    facts = [f"Kind `{record['kind']}`"] + ([f"inputs {', '.join(inputs)}"] if inputs else [])
+    if record.get("times_told"):
+        facts.append(f"times told {', '.join(f'{seconds:g}' for seconds in record['times_told'])}")
+    texts = {label: record[name] for name, label in TEXTS.items() if name in record}
+    if "read" in texts and texts["read"].startswith(texts["prompt"][:20]):
+        del texts["prompt"]
+    lines = [f"{label}: {compact(text.replace(chr(10), NEW_LINE))}" for label, text in texts.items()]
+    block = ["", "```text", *lines, "```"] if lines else []
+    return "\n".join(["; ".join(facts) + ".", *block])
 
 
 def compact(text: str) -> str:
-    """JSON with its lists of numbers in one line, and a token that stands many times in a row written once."""
-    text = re.sub(
-        r"\[[\d.,\s-]+\]", lambda match: "[" + ", ".join(match[0].strip("[]").replace(",", " ").split()) + "]", text
-    )
+    """A token that stands many times in a row, written once."""
     return re.sub(r"(<[^<>]+>)\1{3,}", lambda match: f"{match[1]} (x {len(match[0]) // len(match[1])}) ", text)
 
 
@@ -98,12 +116,14 @@ def main() -> None:
     if missing:
         print(f"left out: {' and '.join(missing)} cannot be imported")
         return
-    parts = [HEAD]
+    same: dict[str, list[str]] = {}  # section -> families
     with tempfile.TemporaryDirectory() as root:
         for number, (name, make) in enumerate(families()):
             print(name, flush=True)
-            text = compact(json.dumps(shown(make(Path(root) / f"m{number}")), indent=1, ensure_ascii=False))
-            parts.append(f"## {name}\n\n```json\n{text}\n```\n")
+            record = shown(make(Path(root) / f"m{number}"))
+            same.setdefault(section(record), []).append(name)
+    head = HEAD.format(times=", ".join(map(str, record["times"])), caption=record["caption"])
+    parts = [head, *(f"## {', '.join(names)}\n\n{text}\n" for text, names in same.items())]
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(parts), encoding="utf-8")
 
