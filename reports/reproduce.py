@@ -181,16 +181,18 @@ def default_output(name: str, model: str) -> Path:
 def reproduce(
     name: str,
     model: str,
-    dataset: Annotated[str | Path | None, "a built set; sets/NAME, made if absent"] = None,
+    dataset: Annotated[str | Path | None, "a built set; default: sets/BUILDER, built if absent"] = None,
     *,
     output: str | Path | None = None,
     folder: Annotated[
-        str | Path | None, "the annotations; looked for beside the videos", Flag(former=("data_dir",))
+        str | Path | None,
+        "folder of the annotations; default: looked for beside the videos",
+        Flag(former=("data_dir",)),
     ] = None,
     video_root: Annotated[str | Path | None, "where the videos lie"] = None,
     parts: Sequence[str] | None = None,
     splits: dict[str, str] | None = None,
-    conditions: Annotated[str | None, "other conditions than the paper's"] = None,
+    conditions: Annotated[str | None, "conditions; default: the paper's"] = None,
     log: Callable[[str], None] = print,
     **options: Any,  # each of its own type
 ) -> tuple[list[str], Reproduction]:

@@ -32,9 +32,12 @@ class ConditionOptions:
     PANEL: ClassVar[str] = SCORED
     conditions: Annotated[str | Sequence[str], "clean,visual:*,text:*,pairs,controls, or names"] = "clean"
     seed: Seed = 0
-    profile: Annotated[Literal["paper", "released", "monotone"], "of perturbations"] = "paper"
-    scope: Annotated[Literal["clip", "video"], "what temporal ones act on"] = "clip"
-    order: Annotated[Literal["perturb_then_sample", "sample_then_perturb"], "which first"] = "perturb_then_sample"
+    profile: Annotated[Literal["paper", "released", "monotone"], "perturbation variant"] = "paper"
+    scope: Annotated[Literal["clip", "video"], "what temporal perturbations act on"] = "clip"
+    order: Annotated[
+        Literal["perturb_then_sample", "sample_then_perturb"],
+        "perturb every frame, or only the frames that are sampled",
+    ] = "perturb_then_sample"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +45,7 @@ class SetOptions:
     """Which rows and videos of a set are scored."""
 
     PANEL: ClassVar[str] = SCORED
-    split: Annotated[str, "split"] = "test"
+    split: Annotated[str, "split to score"] = "test"
     video_root: VideoRoot = None
     limit: Annotated[int | None, "only the first clips of each config (a trial run)"] = None
     questions: Annotated[Literal["with", "without"], "whether models see questions"] = "with"
@@ -54,8 +57,8 @@ class SamplingOptions:
 
     PANEL: ClassVar[str] = RUN
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
-    fps: Annotated[float | None, "frames a second instead, --frames at most (64); models that take any number"] = None
-    sampling: Annotated[Policy, "where they lie"] = "uniform"
+    fps: Annotated[float | None, "frames a second instead; at most --frames (64 if not given)"] = None
+    sampling: Annotated[Policy, "where the frames lie"] = "uniform"
     accept_damaged: Annotated[bool, "score damaged videos all the same, and record them"] = False
 
 
@@ -77,11 +80,11 @@ class RunOptions:
     """What a run keeps and shows."""
 
     PANEL: ClassVar[str] = RUN
-    output: Annotated[Path | None, "the run's folder; the same call goes on in it", Flag(panel=SCORED)] = None
-    workers: Annotated[int | None, "decoding threads"] = None
+    output: Annotated[Path | None, "folder of the run; the same call resumes it", Flag(panel=SCORED)] = None
+    workers: Annotated[int | None, "decoding threads; default: by the number of cores"] = None
     store: Annotated[Path | None, "where embeddings are kept; default: the user's cache"] = None
-    keep_matrices: Annotated[Literal["auto", "all", "clean"], "matrices; auto: up to 2 GB"] = "auto"
-    dry_run: Annotated[bool, "plan only: print its cost"] = False
+    keep_matrices: Annotated[Literal["auto", "all", "clean"], "scores kept; auto: 2 GB"] = "auto"
+    dry_run: Annotated[bool, "print what would be done and its cost; score nothing"] = False
     show_input: Annotated[bool, "print what the model is given for one item, and score nothing"] = False
     accept: Annotated[str | Sequence[str], "checks of the self-test that may fail; all: leave it out"] = ""
     progress: Annotated[bool, "show progress bars", Flag(python_only=True)] = True

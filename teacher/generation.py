@@ -52,16 +52,16 @@ ANSWER_TOKENS = 6  # a replacement in JSON, about
 class GenerateOptions(CaptionEdits):
     """Which negatives of which captions, by whom, at what price."""
 
-    output: Annotated[Path, "folder of the set; the same call goes on in it"]
+    output: Annotated[Path, "folder of the set; the same call resumes it"]
     config: Config = "retrieval"
     split: Split = "train"
-    generator: Annotated[Literal["llm", "frames", "lexical", "t5", "mlm"], "what proposes them"] = "llm"
+    generator: Annotated[Literal["llm", "frames", "lexical", "t5", "mlm"], "what proposes the negatives"] = "llm"
     endpoint: Annotated[list[str] | None, "address of a server of the model; repeat the flag for several"] = None
-    workers: Annotated[int, "requests in flight, each endpoint"] = 8
+    workers: Annotated[int, "requests in flight at each endpoint"] = 8
     structured: Annotated[bool, "ask the server for JSON (TGI: by the schema of an answer)"] = False
     price_in: Annotated[float | None, "price of a million tokens that are sent"] = None
     price_out: Annotated[float | None, "price of a million tokens that come back"] = None
-    dry_run: Annotated[bool, "only say what would be asked and what it would cost"] = False
+    dry_run: Annotated[bool, "only print what would be asked and what it would cost"] = False
     limit: Annotated[int | None, "only the first clips"] = None
     seed: Seed = 0
 

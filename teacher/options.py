@@ -37,14 +37,14 @@ class DataOptions:
     """What is trained on."""
 
     PANEL: ClassVar[str] = DATA
-    output: Annotated[Path, "the run's folder; the same call goes on in it"]
+    output: Annotated[Path, "folder of the run; the same call resumes it"]
     config: Annotated[str, "the retrieval config"] = "retrieval"
     split: Annotated[str, "split to train on"] = "train"
     validation: Annotated[str, "split to stop by; if absent, a tenth of the clips"] = "validation"
     video_root: VideoRoot = None
     frames: Annotated[int | None, "frames a clip; default: 8, or what the model needs"] = None
     accept_damaged: Annotated[bool, "learn from damaged videos all the same", Flag(hidden=True)] = False
-    store: Annotated[Path | None, "what is made once; default: OUTPUT/store. Runs may share it"] = None
+    store: Annotated[Path | None, "folder of what runs can share; default: OUTPUT/store"] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class LoraOptions:
     """Adapters in place of the weights."""
 
     PANEL: ClassVar[str] = HOW
-    lora_rank: Annotated[int, "of adapters that learn in place of the weights; 0: none"] = 0
+    lora_rank: Annotated[int, "rank of adapters that learn instead of the weights; 0: none"] = 0
     lora_alpha: Annotated[int | None, "their scale; default: twice the rank", Flag(hidden=True)] = None
     lora_dropout: Annotated[float, "within the adapters", Flag(python_only=True)] = 0.0
     lora_targets: Annotated[str, "all-linear, or names of layers, comma-separated", Flag(hidden=True)] = "all-linear"
@@ -77,7 +77,7 @@ class TrainingOptions:
     """Everything that changes the result of a training; a resumed run must have the same."""
 
     PANEL: ClassVar[str] = HOW
-    objective: Annotated[Literal["lbl", "lgt"], "labels or soft logits"] = "lbl"
+    objective: Annotated[Literal["lbl", "lgt"], "hard or soft labels"] = "lbl"
     temperature: Annotated[float | None, "of the similarities; default: the model's own"] = None
     logit_scale: Annotated[
         Literal["frozen", "learned"], "whether the model's own temperature learns", Flag(hidden=True)
@@ -88,14 +88,14 @@ class TrainingOptions:
     epochs: Annotated[int, "passes over the captions"] = 5
     batch_size: Annotated[int, "clips a batch, all processes"] = 32
     accumulate: Annotated[int, "batches a step", Flag(hidden=True)] = 1
-    learning_rate: Annotated[float | None, "highest; default: 1e-5, or 2e-4 (LoRA)", Flag(former=("rate",))] = None
+    learning_rate: Annotated[float | None, "its peak; default: 1e-5, or 2e-4 (LoRA)", Flag(former=("rate",))] = None
     text_learning_rate: Annotated[float | None, "of the text tower; default: the same", Flag(hidden=True)] = None
     head_learning_rate: Annotated[float | None, "of layers over frames; default: ten times", Flag(hidden=True)] = None
     warm_up: Annotated[float, "share of the steps until it is reached", Flag(hidden=True)] = 0.1
     weight_decay: Annotated[float, "of the weights", Flag(python_only=True)] = 0.05
     gradient_checkpointing: Annotated[bool, "less memory, more time", Flag(hidden=True)] = False
     evaluate_every: Annotated[int, "steps between saved validations; 0: one at the end"] = 100
-    patience: Annotated[int, "validations without gain; 0: any"] = 5
+    patience: Annotated[int, "validations without gain before it stops; 0: never stop"] = 5
     dtype: Annotated[
         Literal["float32", "float16", "bfloat16"],
         "mixed",
@@ -141,7 +141,7 @@ class _TeachFields(TrainingOptions, LoraOptions, NegativeOptions, DataOptions):
     group: Annotated[
         str | None, "clips alike in this column meet in a batch (hard videos)", Flag(panel=HOW, hidden=True)
     ] = None
-    report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "log", Flag(panel=HOW)] = "none"
+    report_to: Annotated[Literal["none", "tensorboard", "trackio", "wandb"], "where to log", Flag(panel=HOW)] = "none"
 
 
 class TeachOptions(_TeachFields):

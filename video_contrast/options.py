@@ -44,7 +44,7 @@ GivenOptions = Mapping[str, Any]  # option -> value, as the caller has it: of an
 OptionValues = dict[str, Any]  # option -> value, of the type that the option declares
 
 # Options that many commands have.
-Seed = Annotated[int, "of everything random"]
+Seed = Annotated[int, "of all random draws"]
 Tagger = Annotated[str, "auto, hanta, nltk, spacy:MODEL or amr:FILE"]
 Device = Annotated[str, "auto (first GPU, else CPU), cpu, cuda, cuda:1, mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -52,7 +52,7 @@ VideoRoot = Annotated[Path | None, "where video paths start; default: the set's 
 SetPath = Annotated[Path, "folder of the set"]
 Split = Annotated[str, "which split"]
 Config = Annotated[str, "which config"]
-Configs = Annotated[list[str] | None, "which configs; repeat the flag or separate by commas; all if none"]
+Configs = Annotated[list[str] | None, "which configs, comma-separated or the flag repeated; default: all"]
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class ContrastOptions(VerbOptions):
     RECORDED: ClassVar[tuple[str, ...]] = ("caption", "generator", "generator_model")
 
     caption: Annotated[
-        CaptionChoice, "caption that a contrast is built on: the first that allows it, or that of random_mc"
+        CaptionChoice, "caption that is edited: eligible, the first that allows it, or base, that of random_mc"
     ] = "eligible"
     seed: Annotated[int, "of every draw"] = 0
     num_proc: Annotated[int, "processes that share the work"] = 1
@@ -61,7 +61,7 @@ class ContrastSetOptions(FramesOptions, ContrastOptions):
 
     generator: Annotated[
         Literal["frames", "lexical", "t5", "mlm", "llm"],
-        "of verb and object contrasts; frames: replacements counted in captions, no model",
+        "what makes verb and object contrasts; frames: counts of captions, no model",
     ] = "frames"  # type: ignore[assignment]  # one generator more
     explain: Annotated[bool, "frames: say for each clip without a contrast why it has none"] = False
 

@@ -34,7 +34,7 @@ class FramesOptions:
     """What the generator frames is asked for."""
 
     quality: Annotated[Quality, "frames: how good a contrast must be; high: about half of the clips"] = "balanced"
-    parser: Annotated[str, "frames: auto (spaCy if there), shallow, or its model"] = "auto"
+    parser: Annotated[str, "frames: auto, shallow, or spaCy's model"] = "auto"
 
 
 @dataclass(kw_only=True)

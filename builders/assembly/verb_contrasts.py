@@ -32,7 +32,7 @@ class EditOptions:
         str | None, "checkpoint of the generator, or its server's model", Flag(former=("model",))
     ] = None
     generator_options: Annotated[str | None, "its further options: name=value,... (endpoint=, store=, k= ...)"] = None
-    constraints: Annotated[str | None, "constraints, comma-separated; default: the generator's own set"] = None
+    constraints: Annotated[str | None, "checks of contrasts, comma-separated; default: the generator's"] = None
     constraint_options: Annotated[
         str | None,
         "their thresholds and models: name=value,...",

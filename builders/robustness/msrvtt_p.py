@@ -21,7 +21,9 @@ def msrvtt_p(
         "folder with the annotations; the 1k-A list MSRVTT_JSFUSION_test.csv if it is used",
         Flag(former=("data_dir",)),
     ],
-    splits: Annotated[str | None, "comma-separated; default test_1k_a where its list is there, else test"] = None,
+    splits: Annotated[
+        str | None, "splits to perturb, comma-separated; default: test_1k_a where its list is there, else test"
+    ] = None,
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:

@@ -23,7 +23,7 @@ def perturbed(
     dataset_config: Annotated[
         str | None, "which of its configs; default the only one, or retrieval", Flag(former=("config",))
     ] = None,
-    splits: Annotated[str | None, "comma-separated; default all of the config"] = None,
+    splits: Annotated[str | None, "splits to perturb, comma-separated; default: all of the config"] = None,
     options: PerturbationOptions = PerturbationOptions(),  # noqa: B008  frozen
 ) -> BuiltSet:
     """Any set perturbed: captions or all options, 90 visual conditions, 66 pairs."""

@@ -29,7 +29,7 @@ def youcook2_p(
     configs: list[str],
     *,
     folder: Annotated[Path, "folder with the annotations", Flag(former=("data_dir",))],
-    splits: Annotated[str, "comma-separated"] = "validation",
+    splits: Annotated[str, "splits to perturb, comma-separated"] = "validation",
     video_pattern: Annotated[str, "path of a video under the video root"] = "{video_id}.mp4",
     options: PerturbationOptions = PerturbationOptions(scope="video"),  # noqa: B008  frozen
 ) -> BuiltSet:

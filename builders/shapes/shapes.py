@@ -35,11 +35,11 @@ CONFIGS = tuple(NEGATIVES)
 class ShapesOptions:
     """How many clips and items of the shapes world are made."""
 
-    items: Annotated[int, "Questions a config, at most."] = 200
-    gallery: Annotated[int, "Clips of the retrieval config."] = 100
-    train: Annotated[int, "Also make so many training clips (split `train` of `retrieval`)."] = 0
-    validation: Annotated[int, "Also make so many validation clips (split `validation` of `retrieval`)."] = 0
-    reversals: Annotated[bool, "Beside each of these clips also its reversal, where that is another action."] = False
+    items: Annotated[int, "items a config, at most"] = 200
+    gallery: Annotated[int, "clips of the retrieval config"] = 100
+    train: Annotated[int, "training clips to make besides (split `train` of `retrieval`)"] = 0
+    validation: Annotated[int, "validation clips to make besides (split `validation`)"] = 0
+    reversals: Annotated[bool, "beside each of these clips also its reversal, where that is another action"] = False
 
     def __post_init__(self) -> None:
         """Raises a UsageError for a size that is too small."""
@@ -52,7 +52,7 @@ class ShapesOptions:
 def shapes(
     configs: list[str],
     *,
-    seed: Annotated[int, "Another seed makes another set of clips."] = 0,
+    seed: Annotated[int, "another seed makes another set of clips"] = 0,
     options: ShapesOptions = ShapesOptions(),
 ) -> BuiltSet:
     """Short clips of shapes and people in motion, made on the spot, with captions whose truth is known."""

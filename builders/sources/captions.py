@@ -24,7 +24,7 @@ def captions(
     *,
     table: CaptionTable,
     cast: Annotated[
-        Path | None, "characters, for person_id_mc: a table of movie (as in --movie-column), name and gender"
+        Path | None, "table of characters for person_id_mc: movie (as in --movie-column), name and gender"
     ] = None,
     human: Annotated[
         Path | None, "human negatives for verb_human_mc: a table of video_id (or file), caption, negative"

@@ -34,7 +34,7 @@ def lsmdc_ids(
     configs: list[str],
     *,
     captions: Annotated[Path, "LSMDC's training descriptions with names: clip<TAB>...<TAB>sentence"],
-    cast: Annotated[Path | None, "table of movie, name and gender (CSV, TSV or JSON lines)"] = None,
+    cast: Annotated[Path | None, "table of characters: movie, name and gender (CSV, TSV or JSON lines)"] = None,
     human: Annotated[Path | None, "human negatives for verb_human_mc: five-option TSV or JSON lines"] = None,
     splits: Annotated[str, "splits of the contrast configs, comma-separated"] = "test",
     video_pattern: Annotated[str, "path of a clip under the video root"] = "{movie}/{clip}.avi",

@@ -15,7 +15,7 @@ PROXIMITY = "video-contrast analyse proximity sets/shapes --run runs/temporal --
 
 group(
     "analyse",
-    "Rare ids, semantic proximity, verb distributions, judges. Results are printed as JSON.",
+    "The contrast-set paper's analyses: rare ids, proximity, verbs, judges. Prints JSON.",
     f"{PROXIMITY} --config verb_mc",
 )
 
@@ -53,7 +53,7 @@ def proximity(
     config: Config = "verb_mc",
     split: Split = "test",
     condition: Condition = "clean",
-    share: Annotated[float, "size of the nearest and the farthest part"] = 0.15,
+    share: Annotated[float, "share of the items in the nearest part, and in the farthest"] = 0.15,
     device: Device = "auto",
 ) -> None:
     """Accuracy on antonyms, and on the contrasts nearest to and farthest from their originals (table 5)."""

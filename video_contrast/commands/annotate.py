@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from video_contrast.reports.annotate.judging import JudgedFigures
     from video_contrast.reports.annotate.siblings_result import ReadingResult
 
-Task = Annotated[Literal["judge", "write"], "which page"]
+Task = Annotated[Literal["judge", "write"], "which kind of page"]
 People = Annotated[int, "how many people answer each item"]
 
 
@@ -25,10 +25,10 @@ People = Annotated[int, "how many people answer each item"]
 class Server:
     """Where a local page is and where its answers go."""
 
-    output: Annotated[Path, "file of answers; an existing one is gone on with"]
+    output: Annotated[Path, "file of answers; an existing one is continued"]
     host: Annotated[str, "address to listen on; 0.0.0.0 lets others in"] = "127.0.0.1"
     port: Annotated[int, "port of the page"] = 7860
-    reviewer: Annotated[str, "word that opens the tab Review to others than this machine"] = ""
+    reviewer: Annotated[str, "password that opens the tab Review from other machines"] = ""
 
 
 group(
@@ -62,7 +62,7 @@ def result(
     record: Annotated[bool, "put the human figures into the set's card"] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what the answers say, and export them as a set."""
+    """Print the figures of the answers, and export the valid or written items as a set."""
     from video_contrast.reports.annotate.results import export_set, record_in_card, result_of
 
     if record and task == "write":
@@ -88,7 +88,7 @@ def space(
     task: Task = "judge",
     people: People = 3,
 ) -> None:
-    """Write a page as a folder that is a Gradio Space. Pushing it publishes the clips: may you?"""
+    """Write a page as the folder of a Gradio Space. Pushing it publishes the clips: check their licence."""
     from video_contrast.reports.annotate.space import write_space
 
     say(write_space(dataset, output, task=task, people=people, items=items))
@@ -96,14 +96,14 @@ def space(
 
 @command("annotate siblings", "video-contrast annotate siblings sets/shapes/verb_mc:50 --output reading")
 def siblings(
-    sources: Annotated[list[str], "what is read: [NAME=]FOLDER/CONFIG[:COUNT], each a config of a set"],
+    sources: Annotated[list[str], "configs of sets, each as [NAME=]FOLDER/CONFIG[:COUNT]"],
     *,
     output: Annotated[Path, "folder of the page (page.html) and of its key (pairs.jsonl: not for readers)"],
     split: Split = "test",
-    again: Annotated[int, "how many of the first pairs are shown again at the end"] = 0,
+    again: Annotated[int, "pairs shown a second time at the end, to see whether readers agree with themselves"] = 0,
     seed: Seed = 0,
 ) -> None:
-    """Write one HTML page: shuffled pairs of any sets, two votes a pair (natural? false?), the sources not shown."""
+    """Write a page of shuffled pairs of any sets for blind readers: is the edit natural, is it false?"""
     from video_contrast.reports.annotate.siblings import PAGE, PairSource, write_reading
 
     facts = write_reading(
@@ -120,12 +120,14 @@ def siblings(
 def siblings_result(
     votes: Annotated[list[Path], "files that readers saved; or one file of all votes"],
     *,
-    reading: Annotated[Path | None, "folder of the page, which knows the sources (of files that readers saved)"] = None,
+    reading: Annotated[
+        Path | None, "folder of the page: its key tells the sources; needed for files that readers saved"
+    ] = None,
     output: Annotated[Path | None, "write all votes as one table without captions"] = None,
     markdown: Annotated[bool, "print the table in markdown"] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what readers of pairs voted: shares a source, and how far the readers agree."""
+    """Print what the readers of pairs voted: shares by source, and how far readers agree."""
     from video_contrast.reports.annotate import siblings_result as read
 
     if reading is None:

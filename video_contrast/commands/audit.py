@@ -20,7 +20,9 @@ def audit(
     config: Configs = None,
     split: Annotated[str | None, "split to audit; default: test, else the first"] = None,
     refine: Annotated[bool, "also write CONFIG_refined, cut until blind scores are symmetric"] = False,
-    language_model: Annotated[str | None, "a causal LM whose likelier caption wins"] = None,
+    language_model: Annotated[
+        str | None, "causal language model (Hub id or folder), as one more text-only scorer"
+    ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     as_json: AsJson = False,

@@ -11,19 +11,19 @@ from video_contrast.options import Configs, Seed
 @command("compare", "video-contrast compare runs/plain runs/temporal --config antonym_mc")
 def compare(
     first: Annotated[Path, "a run's folder, or a log of lmms-eval, VLMEvalKit or inspect_ai (file or folder)"],
-    second: Annotated[Path, "another, of the same set"],
+    second: Annotated[Path, "another, on the same set"],
     *,
     config: Configs = None,
-    metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
     tolerance: Annotated[float | None, "exit code 3 if any figure of the second run is lower by more"] = None,
-    points: Annotated[float | None, "the difference for the power, in points; default: the one that is seen"] = None,
+    points: Annotated[float | None, "difference to compute the power for, in points; default: the observed one"] = None,
     seed: Seed = 0,
     output: Annotated[Path | None, "also write the table as JSON here"] = None,
     as_json: AsJson = False,
 ) -> None:
     """Is one run better than another, on the same items?
 
-    Second less first on paired items: difference with its 95 % interval, McNemar's test, Holm over all rows.
+    Second minus first on paired items: difference with its 95 % interval, McNemar's test, Holm-corrected over all rows.
     """
     from video_contrast.files import write_json
     from video_contrast.reports.compare import compare_runs, lines

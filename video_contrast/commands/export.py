@@ -18,7 +18,9 @@ def export(
     output: Annotated[Path, "folder to write into"],
     format_: Annotated[Literal["lmms-eval", "vlmevalkit"], "whose format", Flag("--format")],
     repo: Annotated[
-        str | None, "lmms-eval: the set's name on the Hub, to share the task", Flag(former=("dataset",))
+        str | None,
+        "for lmms-eval: the set's name on the Hub, so that others can run the task",
+        Flag(former=("dataset",)),
     ] = None,
     video_root: VideoRoot = None,
     as_json: AsJson = False,

@@ -15,7 +15,7 @@ def generate(
     *,
     request: GenerateOptions,
 ) -> None:
-    """Write negatives for a training corpus: priced first, resumable, constrained; what was rejected stays beside."""
+    """Write negatives for a training corpus: priced before they are asked for, resumable, filtered."""
     from video_contrast.teacher.generation import generate as run
 
     result = run(folder, request=request, say=print if request.dry_run else say)

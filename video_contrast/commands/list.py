@@ -15,7 +15,7 @@ Row = dict[str, str]
 @command("list", "video-contrast list models generative")
 def list_(
     what: Annotated[What, "what to list"],
-    name: Annotated[str | None, "only this one; a model kind or a builder with its options"] = None,
+    name: Annotated[str | None, "only this entry; of a model kind or builder with its options"] = None,
     *,
     as_json: AsJson = False,
 ) -> None:

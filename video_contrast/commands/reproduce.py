@@ -29,13 +29,13 @@ EXAMPLE = (
 def reproduce(
     paper: Annotated[str, "contrast_sets, robustness or rcad"],
     *,
-    model: Annotated[str | None, "as for score; the published tables alone if none"] = None,
-    output: Annotated[Path | None, "folder of the runs; runs/reproduce-PAPER-MODEL"] = None,
-    part: Annotated[list[str] | None, "retrieval, choices, videoqa ...; repeat"] = None,
+    model: Annotated[str | None, "as for score; without it only the published tables are printed"] = None,
+    output: Annotated[Path | None, "folder of the runs; default: runs/reproduce-PAPER-MODEL"] = None,
+    part: Annotated[list[str] | None, "only this part (retrieval, choices, videoqa ...); repeat for several"] = None,
     split: Annotated[str | None, "another split than the paper's, for all configs"] = None,
     options: Annotated[GivenOptions | None, Flag(python_only=True)] = None,
 ) -> None:
-    """Score what a paper's tables need, and print ours beside theirs, with their known errors."""
+    """Score what a paper's tables need; print our figures beside the published ones."""
     from video_contrast.files import write_json
     from video_contrast.reports import reproduce as runner
 

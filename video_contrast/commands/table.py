@@ -11,7 +11,7 @@ from video_contrast.console import AsJson, print_json
 def table(
     runs: Annotated[list[Path], "folders of runs (`score`, `watch`), or logs of other harnesses"],
     *,
-    metric: Annotated[str | None, "of logs of other harnesses: which figure; default: the first"] = None,
+    metric: Annotated[str | None, "which figure of other harnesses' logs; default: the first"] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the numbers of several runs in one table, with 95 % intervals and chance."""

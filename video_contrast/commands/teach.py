@@ -22,12 +22,14 @@ def teach(
     *,
     model: Annotated[str, "Hub id, folder or packaged checkpoint", Flag(panel=DATA)] = "",
     dataset: Annotated[str, "folder or Hub id of a set with a retrieval config", Flag(panel=DATA)] = "",
-    demo: Annotated[bool, "base, lbl and lgt on the shapes world; one table", Flag(panel=DATA)] = False,
-    dry_run: Annotated[bool, "counts, tokens, price and time; trains nothing", Flag(panel=DATA)] = False,
+    demo: Annotated[bool, "train base, lbl and lgt on the shapes world; print one table", Flag(panel=DATA)] = False,
+    dry_run: Annotated[bool, "print counts, tokens, price and time; train nothing", Flag(panel=DATA)] = False,
     price_in: Annotated[float | None, "price of a million tokens sent", Flag(panel=DATA, hidden=True)] = None,
     price_out: Annotated[float | None, "of a million tokens received", Flag(panel=DATA, hidden=True)] = None,
-    evaluate_on: Annotated[str | None, "set to test on, before and after; or none", Flag(panel=DATA)] = None,
-    tolerance: Annotated[float | None, "exit code 3 if any figure fell by more", Flag(panel=DATA)] = None,
+    evaluate_on: Annotated[
+        str | None, "set to test on before and after; default: --dataset; or none", Flag(panel=DATA)
+    ] = None,
+    tolerance: Annotated[float | None, "exit code 3 if any figure falls by more", Flag(panel=DATA)] = None,
     request: TeachOptions,
 ) -> None:
     """Fine-tune a checkpoint so that it tells actions apart (LLM-teacher). Works under torchrun."""

@@ -22,7 +22,7 @@ def _tuning_options() -> Iterable[Option]:
 def tune_t5(
     captions: Annotated[Path, "training captions: .txt (one a line), .csv, .tsv, .jsonl, .json or .parquet"],
     *,
-    output: Annotated[Path, "folder for the model; run again, an interrupted run goes on"],
+    output: Annotated[Path, "folder of the model; the same call resumes it"],
     caption_column: Annotated[str, "column of the captions in a table"] = "caption",
     save_every: Annotated[int, "steps between checkpoints"] = 500,
     num_proc: Annotated[int, "processes for tagging"] = 1,

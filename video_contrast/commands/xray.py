@@ -26,16 +26,12 @@ def xray(
     columns: TableColumns,
     config: Configs = None,
     split: Annotated[str | None, "split to X-ray; default: test, else the first"] = None,
-    against: Annotated[
-        Against, "what the true candidate is told from: auto takes the contrasts where there are any"
-    ] = "auto",
+    against: Annotated[Against, "negatives that count; auto: the contrasts, where there are any"] = "auto",
     scores: Annotated[list[Path] | None, "runs or logs on the set, of one model each; repeat the flag"] = None,
-    language_model: Annotated[str | None, "a causal LM: it joins the blind models; does it know the set?"] = None,
-    tokenizer: Annotated[
-        str | None, "a tokenizer that counts tokens (Hub id or folder); default: a lower bound"
-    ] = None,
-    token_limit: Annotated[int, "the most tokens that models read"] = 77,
-    points: Annotated[float, "the difference of two models that the set should show, in points"] = 5.0,
+    language_model: Annotated[str | None, "causal language model (Hub id or folder), as one more blind model"] = None,
+    tokenizer: Annotated[str | None, "tokenizer that counts tokens (Hub id or folder); default: a lower bound"] = None,
+    token_limit: Annotated[int, "tokens of a caption that models read, at most"] = 77,
+    points: Annotated[float, "difference of two models that the set should be able to show, in points"] = 5.0,
     refine: Annotated[bool, "also write the part that no blind model wins, as a set"] = False,
     seed: Seed = 0,
     device: Device = "auto",
