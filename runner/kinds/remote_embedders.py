@@ -109,6 +109,8 @@ class RemoteEncoder(DualEncoder):
         vision = getattr(model.config, "vision_config", None)
         sides = [getattr(owner, name, None) for owner in (vision, model.config) for name in ("image_size", "img_size")]
         self.side = next((int(side) for side in sides if side), SIDE)
+        if isinstance(getattr(model.config, "device", None), str):
+            model.config.device = str(model.device)  # InternVideo2 sends its captions to the one that its config names
 
     @property
     def facts(self) -> JsonObject:

@@ -48,6 +48,7 @@ def viclip(model: Any, folder: Path) -> tuple[Any, Any]:
 
 
 def internvideo(model: Any, folder: Path) -> tuple[Any, Any]:
+    model.config.device = "cpu"
     texts = [model.get_txt_feat(text) for text in TEXTS]
     return torch.cat([model.get_vid_feat(squeezed(clip))[:, 0] for clip in CLIPS]), torch.cat(texts)
 

@@ -92,8 +92,8 @@ class {name}(PreTrainedModel):
         colours = frames.mean(dim=(-1, -2))
         return self.colours(torch.cat([colours.mean(1), colours[:, -1] - colours[:, 0]], dim=-1))
 
-    def _string(self, ids):
-        return self.words(torch.tensor(ids)).mean(0, keepdim=True)
+    def _string(self, ids, device):
+        return self.words(torch.tensor(ids).to(device)).mean(0, keepdim=True)
 
 {methods}
 '''
@@ -112,7 +112,7 @@ METHODS = {
 
     def get_text_features(self, input_text, tokenizer, text_feature_dict={}):
         if input_text not in text_feature_dict:
-            text_feature_dict[input_text] = self._string(tokenizer(input_text))
+            text_feature_dict[input_text] = self._string(tokenizer(input_text), self.words.weight.device)
         return text_feature_dict[input_text]
 """,
     "InternVideo2_CLIP": """
@@ -122,7 +122,7 @@ METHODS = {
         return features
 
     def get_txt_feat(self, text):
-        return self._string(self.tokenizer(text))
+        return self._string(self.tokenizer(text), self.config.device)
 """,
     "LanguageBindVideo": """
     def get_image_features(self, pixel_values):
@@ -161,6 +161,8 @@ def embedder(folder: Path, name: str) -> Path:
     (folder / "modeling_embedder.py").write_text(EMBEDDER.format(name=name, methods=METHODS[name].strip("\n")))
     maps = {"AutoConfig": "modeling_embedder.EmbedderConfig", "AutoModel": f"modeling_embedder.{name}"}
     config = {"architectures": [name], "model_type": "embedder_of_its_own", "auto_map": maps, "image_size": 8}
+    if name == "InternVideo2_CLIP":
+        config["device"] = "cuda"  # as released, and where its captions go, wherever the model is
     (folder / "config.json").write_text(json.dumps(config))
     if name == "CosmosEmbed1":
         (folder / "processing_embedder.py").write_text(PROCESSOR)
