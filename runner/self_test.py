@@ -17,6 +17,7 @@ from video_contrast.runner.doctor.result import ALL, SelfTest, accepted_checks, 
 from video_contrast.runner.doctor.steady import same_in_all
 from video_contrast.runner.job import Job, model_facts
 from video_contrast.runner.kinds.base import ClipFrames, TextScorer
+from video_contrast.runner.memory import enough_memory
 from video_contrast.runner.plan import make_plan
 from video_contrast.runner.processes import Processes
 from video_contrast.runner.run import Run
@@ -84,7 +85,7 @@ def diagnose(job: Job) -> tuple[SelfTest, ModelRecord]:
     Raises:
         VideoContrastError: the model cannot be loaded, or cannot score at all.
     """
-    with full_float32():
+    with enough_memory(), full_float32():
         run = _run(job)
         return examine(run)[0], model_facts(job, run.model)
 

@@ -12,6 +12,7 @@ from video_contrast.options import with_options
 from video_contrast.rows import RetrievalRow
 from video_contrast.runner.adapters import check_peft, write_base
 from video_contrast.runner.locate import locate
+from video_contrast.runner.memory import enough_memory
 from video_contrast.seeds import digest
 from video_contrast.storage import SetFolder
 from video_contrast.teacher.batches import groups_of
@@ -32,6 +33,12 @@ from video_contrast.teacher.training import TrainedSteps, train
 
 if TYPE_CHECKING:
     from accelerate import PartialState
+
+
+NO_ROOM = (
+    "out of memory: give a smaller --batch-size, --gradient-checkpointing, --freeze vision or --dtype bfloat16, and "
+    "another --output"
+)
 
 
 class LearntResult(TrainedSteps):
@@ -113,17 +120,18 @@ def teach(
     if here.is_main_process:
         drop_broken(output)
     show = progress and here.is_main_process
-    material = prepare(
-        Pairs(net.to(here.device), request.freeze), checkpoint, rows, request=request, recipe=recipe, frames=frames,
-        say=print if show else None,
-    )  # fmt: skip
-    stores = (material.splits.train.store, material.splits.validation.store)
-    identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
-    same_run(output, identity)  # again: only now it is known what the videos hold
-    trained = train(
-        net, material.splits, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
-        progress=show,
-    )  # fmt: skip
+    with enough_memory(NO_ROOM):
+        material = prepare(
+            Pairs(net.to(here.device), request.freeze), checkpoint, rows, request=request, recipe=recipe, frames=frames,
+            say=print if show else None,
+        )  # fmt: skip
+        stores = (material.splits.train.store, material.splits.validation.store)
+        identity["identity"]["videos"] = digest(*(store.key for store in stores)).hex()[:12]
+        same_run(output, identity)  # again: only now it is known what the videos hold
+        trained = train(
+            net, material.splits, options=request, output=output, report_to=request.report_to, stop_after=stop_after,
+            progress=show,
+        )  # fmt: skip
     steps = cast(TrainedSteps, {key: value for key, value in trained.items() if key not in ("before", "after")})
     result: LearntResult = {
         **steps,
