@@ -120,20 +120,30 @@ def _run(words: Sequence[str]) -> None:
     try:
         make_app(words)(words, exit_on_error=False, print_error=False)
     except cyclopts.CycloptsError as error:
-        raise UsageError(_wrong_call(str(error), words)) from error
+        raise UsageError(_wrong_call(error, words)) from error
 
 
-def _wrong_call(message: str, words: Sequence[str]) -> str:
-    """What cyclopts says of a call, with the help to read; an argument given as a flag is named as what it is."""
+def _wrong_call(error: cyclopts.CycloptsError, words: Sequence[str]) -> str:
+    """What cyclopts says of a call, with the help to read; what is not there, or is no flag, is named as what it is."""
+    import cyclopts
+
     from video_contrast.commands.command import Command
     from video_contrast.options import options_of
 
-    module, call = _module(words), " ".join(words) + " "
+    message, module, call = str(error), _module(words), " ".join(words) + " "
     named = [command for command in commands(module) if call.startswith(f"{command.name} ")] if module else []
     if not named:
         return f"{message} See `video-contrast --help`"
     command = max(named, key=lambda command: len(command.name))
-    options = options_of(command.function).values() if isinstance(command, Command) else ()
+    options = [*options_of(command.function).values(), *command.more()] if isinstance(command, Command) else []
+    if (
+        isinstance(error, cyclopts.MissingArgumentError)
+        and error.argument
+        and not (error.keyword or error.argument.tokens)
+    ):
+        name = error.argument.name
+        texts = [option.help for option in options if name in (*option.names, option.flag.name or option.name.upper())]
+        message = f"{command.name} needs {name}{f' ({texts[0]})' if texts else ''}."
     for word in (option.flag.name or option.name.upper() for option in options if option.positional):
         if message.startswith(f"Unknown option: --{word.lower()}."):
             message = f"{word} takes no flag: video-contrast {command.name} {word}."

@@ -118,7 +118,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     draft = SetDraft(tmp_path, "made")
     draft.add("retrieval", {"test": clips(2)}, {})
     folder = draft.save()
-    with pytest.raises(UsageError, match="no table retrieval/train"):
+    with pytest.raises(UsageError, match="has no split 'train' of retrieval; it has test"):
         folder.rows("retrieval", "train")
     with pytest.raises(UsageError, match="did you mean 'retrieval'"):
         folder.splits("retrival")

@@ -171,6 +171,8 @@ class SetFolder:
             read = [row for path in files for row in parquet_rows(path)]
             return cast(list[Row], read) if self.is_built else completed_rows(read, f"{self.path}, {config}, {split}")
         if self.is_built:
+            if split not in (splits := self.splits(config)):
+                raise UsageError(f"{self.path} has no split {split!r} of {config}; it has {', '.join(splits)}")
             raise UsageError(
                 f"{self.path} holds no table {config}/{split}-*.parquet: was the set moved or rebuilt? It has "
                 f"{', '.join('/'.join(table) for table in self.tables()) or 'none'}"

@@ -147,8 +147,8 @@ class _Run:
         self._root, self._tuning, self._examples = root, tuning, examples
         self.steps_per_epoch = -(-len(examples) // tuning.batch_size)
         self._accelerator = Accelerator()
-        self._tokenizer: Tokenizer = load(tuning.model, AutoTokenizer, "model")
-        model = load(tuning.model, AutoModelForSeq2SeqLM, "model")
+        self._tokenizer: Tokenizer = load(tuning.model, AutoTokenizer, "--model")
+        model = load(tuning.model, AutoModelForSeq2SeqLM, "--model")
         optimizer = torch.optim.AdamW(model.parameters(), lr=tuning.learning_rate)
         self._model, self._optimizer = self._accelerator.prepare(model.train(), optimizer)
 
