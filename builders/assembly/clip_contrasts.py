@@ -96,11 +96,12 @@ def contrast_clips(
         caption: "eligible" takes the first caption, in seeded order, on which the contrast can be built; "base" tries
             the first one only (the caption of random_mc).
         per_caption: how many different contrasts a caption must give.
-        num_proc: processes to share the work.
+        num_proc: processes to share the work; models on a GPU are run by this one, since CUDA does not outlive a fork.
 
     Returns:
         The contrasts by clip id, with counts.
     """
+    num_proc = 1 if getattr(generator, "on_gpu", False) else num_proc
     contrasts = ClipContrasts(clips=len(clips))
     task = partial(_rounds, generator, seed, caption, per_caption)
     for edits, tried, base in spread(task, clips, num_proc=num_proc):

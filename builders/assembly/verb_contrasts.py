@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from video_contrast.perturbations.contrast.verb import WordCounts
 
 _CORPUS_CHUNK = 20_000  # captions that a rank counts at a time
+WITH_MODELS = {"perplexity", "sentence", "nli"}  # constraints
 KINDS = {"lexical": "verb_lexical", "t5": "verb_lm", "mlm": "verb_mlm", "llm": "verb_llm"}
 
 
@@ -107,6 +108,18 @@ class VerbContrasts:
         """Whether the training captions are read at all."""
         names = self.options.constraint_names()
         return self.options.generator == "lexical" or names is None or "frequency" in names
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether models of the pipeline run on a GPU."""
+        from video_contrast.perturbations.contrast.constraints import constraint_names
+        from video_contrast.perturbations.pretrained import device_of
+
+        names = constraint_names(self.options.generator, self.options.constraint_names(), target=self.target)
+        if self.options.generator == "lexical" and not WITH_MODELS.intersection(names):
+            return False
+        device = named_values(self.options.constraint_options, "--constraint-options").get("device", "auto")
+        return device_of(str(device)).startswith("cuda")
 
     @cached_property
     def pipeline(self) -> "Pipeline":

@@ -1,12 +1,16 @@
 """Work that is dealt out to ranks or processes comes back in order, whole, and the same."""
 
+import os
 import sys
 import types
+from collections import Counter
 
 import pytest
+from stand_in_gpu import stand_in_gpu
 
 from video_contrast.builders.assembly import sharding
-from video_contrast.builders.assembly.verb_contrasts import _merged
+from video_contrast.builders.assembly.clip_contrasts import CaptionedClip, contrast_clips
+from video_contrast.builders.assembly.verb_contrasts import VerbContrasts, VerbOptions, _merged
 from video_contrast.builders.sources.caption_table import read_table
 from video_contrast.cli import main
 from video_contrast.errors import UsageError, VideoContrastError
@@ -53,6 +57,35 @@ def test_two_processes_give_what_one_gives():
     assert sharding.spread(lambda chunk: [item + offset for item in chunk], items, chunk=6, num_proc=2) == one
     with pytest.raises(UsageError, match="num_proc must be at least 1"):
         sharding.spread(doubled, items, num_proc=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "on_gpu"),
+    [
+        ({"generator": "mlm"}, True),
+        ({"generator": "mlm", "constraint_options": "device=cpu"}, False),
+        ({"generator": "lexical"}, False),
+        ({"generator": "lexical", "constraints": "lemma,perplexity"}, True),
+    ],
+)
+def test_models_on_a_gpu_are_not_forked(options, on_gpu, monkeypatch):
+    """CUDA cannot be used in a process that was forked from one that looked for GPUs."""
+    monkeypatch.setattr(sharding.spread, "__kwdefaults__", {"num_proc": 1, "chunk": 1})
+
+    class Contrasts(VerbContrasts):
+        def __call__(self, attempts):
+            return [[] for _ in attempts], Counter({f"process {os.getpid()}": 1})
+
+    def used():
+        contrasts = Contrasts(training=list, options=VerbOptions(**options))
+        clips = [CaptionedClip(str(n), str(n), f"{n}.mp4", ["a man sits"], str(n)) for n in range(3)]
+        return {name for name in contrast_clips(contrasts, clips, num_proc=2).tried if name.startswith("process")}
+
+    processes = used()
+    assert f"process {os.getpid()}" not in processes
+    with stand_in_gpu():
+        processes = used()
+    assert (processes == {f"process {os.getpid()}"}) == on_gpu
 
 
 def test_only_one_rank_writes(monkeypatch):
