@@ -9,6 +9,7 @@ from video_contrast.files import cache_dir, resolve_under
 from video_contrast.rows import MultipleChoiceRow
 from video_contrast.seeds import digest
 from video_contrast.video import Clip
+from video_contrast.video.open import opened
 
 # What browsers and phones play. Lossless h264 holds RGB, which they show in false colours without an error.
 _PLAYED = {("h264", "yuv420p"), ("h264", "yuvj420p"), ("vp9", "yuv420p"), ("av1", "yuv420p")}
@@ -56,14 +57,8 @@ def shown_clip(root: Path, row: MultipleChoiceRow) -> Path:
 
 
 def _plays(path: Path) -> bool:
-    import av
-
     if path.suffix.lower() not in _ENDINGS:
         return False
-    try:
-        with av.open(str(path)) as container:
-            stream = container.streams.video[0]
-            small = min(stream.codec_context.width, stream.codec_context.height) < _SMALLEST
-            return not small and (stream.codec_context.name, stream.codec_context.pix_fmt) in _PLAYED
-    except (av.FFmpegError, IndexError) as error:
-        raise VideoContrastError(f"{path}: cannot be read as a video ({error})") from error
+    with opened(str(path)) as (_, stream):
+        context = stream.codec_context
+        return min(context.width, context.height) >= _SMALLEST and (context.name, context.pix_fmt) in _PLAYED

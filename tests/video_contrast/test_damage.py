@@ -54,6 +54,23 @@ def test_a_cut_file_is_refused_by_every_reader(
     assert len(outcomes) == 1 and outcomes <= {"DamagedVideo", "BrokenVideo"}
 
 
+def test_a_file_whose_frames_change_size_is_refused_by_every_reader(tmp_path: Path) -> None:
+    path = tmp_path / "a.h264"
+    for part, (height, width) in enumerate([(48, 64), (96, 64)]):  # streams without a container may follow each other
+        with av.open(str(tmp_path / f"{part}.h264"), "w") as container:
+            stream = container.add_stream("libx264", rate=25)
+            stream.height, stream.width, stream.pix_fmt = height, width, "yuv420p"
+            for t in range(10 * part, 10 * part + 10):
+                frame = av.VideoFrame.from_ndarray(np.full((height, width, 3), 20 * part + 40, np.uint8))
+                frame.pts = t
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode())
+    path.write_bytes(b"".join((tmp_path / f"{part}.h264").read_bytes() for part in range(2)))
+    assert [outcome(read, path) for read in (verify, read_video)] == ["BrokenVideo"] * 2
+    with pytest.raises(BrokenVideo, match="change size"):
+        verify(path)
+
+
 def test_a_cut_file_is_read_as_far_as_it_goes_where_damage_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "a.mkv"
     every = write_clip(path, "libx264", {"bf": "0"}, n_frames=100, gop=10)
@@ -100,13 +117,14 @@ def player_marks(path: Path) -> bool:
     """Whether a full decode by another loop meets an error, a corrupt frame or too few frames."""
     count = 0
     try:
-        with av.open(str(path), metadata_errors="replace") as container:
+        lenient = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
+        with av.open(str(path), **lenient) as container:
             for packet in container.demux(video=0):
                 for frame in packet.decode():
                     count += 1
                     if frame.is_corrupt:
                         return True
-    except (av.error.FFmpegError, IndexError):
+    except (av.error.FFmpegError, ValueError, IndexError):
         return True
     return count == 0
 

@@ -255,7 +255,7 @@ def _counted(path: str) -> tuple[int, str]:
                 for frame in packet.decode():
                     count += 1
                     fault = fault or (f"frame {count - 1} is corrupt" if frame.is_corrupt else "")
-            except av.error.FFmpegError as error:
+            except (av.error.FFmpegError, ValueError) as error:
                 fault = fault or f"after frame {count}: {reason(error)}"
     if not count:
         raise BrokenVideo(f"{path}: holds no video frame")

@@ -93,7 +93,7 @@ def decode(
         if out is None:
             out = np.empty((len(unique), *pixels.shape), np.uint8)
         if pixels.shape != out.shape[1:]:
-            raise BrokenVideo(f"{path}: its frames change size ({out.shape[1:3]} and {pixels.shape[:2]})")
+            raise BrokenVideo(_changes_size(path, out.shape[1:3], pixels.shape[:2]))
         out[row] = pixels  # at once: the frames of many views are held a single time
     assert out is not None
     return out if list(indices) == unique else out[np.searchsorted(unique, indices)]
@@ -151,14 +151,22 @@ def verify(path: str | os.PathLike[str]) -> VideoIndex:
     """Decodes every frame of a file without keeping any, and returns the file's index.
 
     Raises:
-        DamagedVideo: as `decode` of all frames.
-        BrokenVideo: the file cannot be read.
+        DamagedVideo, BrokenVideo: as `decode` of all frames.
     """
-    index = index_of(path)
-    fault = index.damage or next(filter(None, (why for _, why in _walk(index, range(index.n_frames), Counter()))), "")
-    if fault:
-        raise DamagedVideo(f"{path}: damaged: {fault}")
+    index, size = index_of(path), None
+    if index.damage:
+        raise DamagedVideo(f"{path}: damaged: {index.damage}")
+    for frame, fault in _walk(index, range(index.n_frames), Counter()):
+        if fault:
+            raise DamagedVideo(f"{path}: damaged: {fault}")
+        size = size or (frame.height, frame.width)
+        if size != (frame.height, frame.width):
+            raise BrokenVideo(_changes_size(path, size, (frame.height, frame.width)))
     return index
+
+
+def _changes_size(path: str | os.PathLike[str], first: tuple[int, ...], other: tuple[int, ...]) -> str:
+    return f"{path}: its frames change size ({first[0]}x{first[1]} and {other[0]}x{other[1]} pixels, height first)"
 
 
 def _walk(index: VideoIndex, indices: Sequence[int], counter: Counter) -> Iterator[tuple[AvFrame, str]]:
@@ -257,7 +265,7 @@ def _frames(packets: Iterator[AvPacket], index: VideoIndex) -> Iterator[tuple[in
         for packet in packets:
             try:
                 frames = packet.decode()
-            except av.error.FFmpegError as error:
+            except (av.error.FFmpegError, ValueError) as error:  # the latter once a decoder could not be opened
                 at = index.number_of(packet.pts)
                 yield number if at is None else at, None, f"near frame {number if at is None else at}: {reason(error)}"
                 continue

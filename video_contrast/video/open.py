@@ -43,7 +43,7 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
     regular(path)
     options = {"format_whitelist": ",".join(FORMATS), "protocol_whitelist": "file"}
     try:
-        container = av.open(f"file:{path}", options=options, metadata_errors="replace")
+        container = _opened(f"file:{path}", options)
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise BrokenVideo(
             f"{path}: cannot be read as a video ({reason(error)}); it may be cut off or not a video at all"
@@ -60,6 +60,15 @@ def opened(path: str) -> Iterator[tuple[AvContainer, AvStream]]:
             yield container, streams[0]
         except av.error.FFmpegError as error:
             raise DamagedVideo(f"{path}: damaged ({reason(error)})") from error
+
+
+def _opened(name: str, options: dict[str, str]) -> AvContainer:
+    """Titles that are not UTF-8 are no reason to refuse a file: PyAV 19 thinks so too, and has no option for it."""
+    import av
+
+    if int(av.__version__.partition(".")[0]) >= 19:
+        return av.open(name, options=options)
+    return av.open(name, options=options, metadata_errors="replace")
 
 
 def regular(path: str | os.PathLike[str]) -> os.stat_result:
