@@ -263,3 +263,24 @@ def test_a_cache_that_misbehaves_falls_back_and_says_why(
     scores = one.score(clip, CAPTIONS).scores
     assert one.sharing == "off: DynamicCache cannot be repeated: static shapes"
     np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+def test_endings_are_halved_where_the_memory_of_a_gpu_does_not_suffice(tiny_vlm: Any, clip: ClipFrames) -> None:
+    from stand_in_gpu import stand_in_gpu
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+
+    from video_contrast.runner.counts import RunCounts
+    from video_contrast.runner.memory import halved, unless_out_of_memory
+
+    folder = tiny_vlm("smolvlm")
+    captions = [f"{caption} {n}" for caption in CAPTIONS for n in range(6)]
+    with stand_in_gpu() as gpus:
+        model = AutoModelForImageTextToText.from_pretrained(folder).eval().to("cuda")
+        one = GenerativeScorer(model, AutoProcessor.from_pretrained(folder), ScoringOptions(scoring="loglik"))
+        expected = one.score(clip, captions).scores
+        gpus.most = 100_000  # numbers of one tensor: less than the keys of a layer for 30 endings
+        counts = RunCounts()
+        while (result := unless_out_of_memory(lambda: one.score(clip, captions))) is None:
+            one.batch_size = halved(one.batch_size, counts)
+    assert 1 < one.batch_size < 30 and counts.notes
+    np.testing.assert_allclose(result.scores, expected, atol=1e-5)
