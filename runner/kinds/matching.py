@@ -79,7 +79,7 @@ class MatchingScorer(PairScorer):
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(0)
             probabilities = self.head.probabilities(list(clip.frames), captions, self.batch_size)
-        table = to_numpy(probabilities.double())  # [T, k]
+        table = to_numpy(probabilities.cpu().double())  # [T, k]
         scores = table.mean(axis=0) if self.aggregate == "mean" else table.max(axis=0)
         return ScoreResult(scores, [{f"frame{t}": float(p) for t, p in enumerate(column)} for column in table.T])
 

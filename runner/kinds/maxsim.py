@@ -53,7 +53,7 @@ def maxsim(videos: np.ndarray, texts: np.ndarray, dimension: int, *, device: str
     for n, row in enumerate(videos):
         clip = torch.from_numpy(vectors(row, dimension)).to(device, dtype)
         step = max(1, AT_ONCE // len(clip))
-        best = torch.cat([(clip @ block.T).amax(0) for block in flat.split(step)]).double().cpu().numpy()
+        best = torch.cat([(clip @ block.T).amax(0) for block in flat.split(step)]).cpu().double().numpy()
         out[n] = np.add.reduceat(best, places[:-1])
     return out
 
