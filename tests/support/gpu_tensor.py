@@ -87,7 +87,7 @@ class GpuTensor(torch.Tensor):
     data = property(lambda self: self.detach(), _set_data)
 
     def __reduce_ex__(self, protocol: int) -> tuple[Any, ...]:
-        return self.values_.__reduce_ex__(protocol)
+        return self.values_.__reduce_ex__(protocol)  # a file holds numbers, of no GPU
 
     def __deepcopy__(self, memo: dict[int, object]) -> torch.Tensor:
         copy = GpuTensor(self.values_.clone(), self.claimed).requires_grad_(self.requires_grad)
@@ -151,8 +151,7 @@ def _run(func: Any, args: Any, kwargs: Any) -> Any:
     if name == "_local_scalar_dense":
         gpus.wait()
     _check(name, args, tensors)
-    generators = [leaf for leaf in leaves if isinstance(leaf, torch.Generator)]
-    if any(generator.device.type != "cuda" for generator in generators):
+    if any(isinstance(leaf, torch.Generator) for leaf in leaves):  # here there are none but those of the CPU
         raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
     target = gpus.device(kwargs.get("device") or device)
     plain = tree_map(_inner, kwargs) | ({"device": "cpu"} if kwargs.get("device") else {})
@@ -209,8 +208,8 @@ def _copied(there: torch.Tensor, tensor: torch.Tensor, non_blocking: bool = Fals
 
 def _received(values: torch.Tensor, non_blocking: bool) -> torch.Tensor:
     """A copy on the CPU: rubbish until it is waited for."""
-    if not non_blocking:
-        gpus.wait()
-        return values
-    gpus.arriving.append((torch.full_like(values, 77), values))
-    return gpus.arriving[-1][0]
+    if non_blocking:
+        gpus.arriving.append((torch.full_like(values, 77), values))
+        return gpus.arriving[-1][0]
+    gpus.wait()
+    return values
