@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import pytest
 import torch
 from gpu_tensor import Gpus, GpuTensor, gpus, moved
 from torch.utils import _device
@@ -52,13 +53,15 @@ def _made(operation: str) -> None:
     _library.impl(operation, make)
 
 
-for _operation in MADE:
+for _operation in () if torch.backends.cuda.is_built() else MADE:
     _made(_operation)
 
 
 @contextlib.contextmanager
 def stand_in_gpu(count: int = 1) -> Iterator[Gpus]:
-    """As if the machine had `count` GPUs, for torch, accelerate and transformers."""
+    """As if the machine had `count` GPUs, for torch, accelerate and transformers; a CUDA build of torch is let be."""
+    if torch.backends.cuda.is_built():
+        pytest.skip("the stand-in for a GPU needs a CPU build of torch")
     from accelerate.state import AcceleratorState, GradientState, PartialState
 
     _device._device_constructors()  # remembers torch's own functions, before some are replaced
