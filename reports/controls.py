@@ -24,8 +24,8 @@ def controls(runs: Sequence[ConfigRun]) -> Section:
     section = Section(
         "controls",
         "Controls",
-        "What is left when the video, or its order, is taken away. Only a model that loses by shuffled frames uses "
-        "time: the last column is full minus shuffled, with its paired 95 % interval.",
+        "What is left without the video, or without the order of its frames. Only a model that scores lower on "
+        "shuffled frames uses time: the last column is full minus shuffled, with its paired 95 % interval.",
     )
     for of_set in by_set(run for run in runs if any(name.startswith("control:") for name in run.metrics)):
         section.add([_control_table(of_set)], of_set[0].key.short)

@@ -12,7 +12,7 @@ def kinds(runs: Sequence[ConfigRun]) -> Section:
     section = Section(
         "kinds",
         "By kind of negative",
-        "The true caption against the candidates of one kind alone. With one contrast an item, chance is 50 %.",
+        "The true caption against the candidates of one kind alone. With one contrast per item, chance is 50 %.",
     )
     for of_set in by_set(run for run in runs if run.layout != "retrieval"):
         key = of_set[0].key

@@ -22,7 +22,7 @@ def summary(runs: Sequence[ConfigRun]) -> Section:
     choice = [run for run in runs if run.layout != "retrieval"]
     if choice:
         section.parts += [dots(choice, models_of(runs)), accuracy_table(choice, models_of(runs))]
-        section.lead = "Share of items on which the true caption scores highest; a tie counts its share."
+        section.lead = "Share of items on which the true caption scores highest; ties count as a random choice."
     pairs = [run for run in runs if run.layout == "pairs" and "text_score" in run.numbers]
     if pairs:
         section.parts.append(pairs_table(pairs))

@@ -20,8 +20,8 @@ Component = Any  # of gradio, which is imported only where a page is served
 
 JUDGE_RULES = (
     "Watch the video and choose the sentence that describes it best.",
-    "Several may fit, or none: take the most plausible. Forgive spelling.",
-    "Names only tell people apart. If you cannot decide for that or any other reason, choose “not clear”.",
+    "If several fit, or none, choose the most plausible. Ignore spelling mistakes.",
+    "Names only distinguish the people. If you cannot decide, for whatever reason, choose “not clear”.",
 )
 CSS = """
 html { scrollbar-gutter: stable; }
