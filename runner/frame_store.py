@@ -20,6 +20,7 @@ from video_contrast.storage.run_records import VideoFile
 from video_contrast.video import Clip, Counter, EditedFootage, Footage
 
 AnyFootage = Footage | EditedFootage
+_SHAPE = "<i8"
 KEPT_FREE = 0.5  # of the room that the disk has in the beginning
 
 
@@ -70,9 +71,9 @@ def decoded(
     """
     if store is None:
         return footage.decode(numbers, counter, accept_damaged=accept_damaged)
-    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.npy"
+    path = store.folder / f"{_key(store.root, clip, numbers, accept_damaged)}.rgb"
     with suppress(FileNotFoundError):
-        return np.asarray(np.load(path, allow_pickle=False))
+        return _read(path)
     mine = Counter()
     try:
         frames = footage.decode(numbers, mine, accept_damaged=accept_damaged)
@@ -83,8 +84,16 @@ def decoded(
         store.folder.mkdir(parents=True, exist_ok=True)
         if not mine.damaged and shutil.disk_usage(store.folder).free - frames.nbytes > store.reserve:
             with atomic_path(path) as part, open(part, "wb") as handle:
-                np.save(handle, frames)
+                handle.write(np.array(frames.shape, _SHAPE).tobytes())
+                handle.write(np.ascontiguousarray(frames).data)
     return frames
+
+
+def _read(path: Path) -> np.ndarray:
+    """The shape, then the pixels. `np.load` parses a header, which Python 3.11 does not bear in several threads."""
+    with open(path, "rb") as handle:
+        shape = np.frombuffer(handle.read(4 * np.dtype(_SHAPE).itemsize), _SHAPE)
+        return np.fromfile(handle, np.uint8).reshape(tuple(map(int, shape)))
 
 
 def _key(root: Path, clip: Clip, numbers: Sequence[int], accept_damaged: bool) -> str:

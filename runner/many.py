@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -108,8 +109,14 @@ def _frames_key(job: Job) -> tuple[Path, Sampling] | None:
     return None if job.kind.family == "text" or job.video_root is None else (job.video_root, job.sampling)
 
 
+_LOG = logging.getLogger(__name__)
+
+
 class Caught:
-    """Keeps what a block raises as a sentence; an interruption passes, and everything where it is not `enabled`."""
+    """Keeps what a block raises as a sentence (`--debug` logs where).
+
+    An interruption passes, and everything where it is not `enabled`.
+    """
 
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
@@ -123,6 +130,7 @@ class Caught:
             return False
         plain = isinstance(error, VideoContrastError | OSError)
         self.error = " ".join((str(error) if plain else f"unexpected {type(error).__name__}: {error}").split())
+        _LOG.debug("a run failed", exc_info=error)
         return True
 
 

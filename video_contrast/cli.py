@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 something failed, 2 the call was wrong, 130 interrupted, 1
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import sys
 import traceback
@@ -89,6 +90,9 @@ def main(arguments: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
+    if debug:
+        logging.basicConfig()
+        logging.getLogger("video_contrast").setLevel(logging.DEBUG)
     if words[:1] == ["--version"]:
         print(f"video-contrast {__version__}")
         return 0

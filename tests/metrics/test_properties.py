@@ -228,18 +228,15 @@ def test_retrieval_from_embeddings_never_holds_the_matrix() -> None:
     assert peak < 32e6
 
 
-def test_the_import_is_quick_and_light() -> None:
+def test_the_import_brings_no_heavy_library() -> None:
     import subprocess
 
     code = (
-        "import sys, time; start = time.process_time(); import video_contrast.metrics; "
-        "print(time.process_time() - start, *{'torch', 'datasets', 'evaluate', 'scipy', 'pandas'} & set(sys.modules))"
+        "import sys, video_contrast.metrics; "
+        "print(*{'torch', 'datasets', 'evaluate', 'scipy', 'pandas', 'sklearn', 'matplotlib'} & set(sys.modules))"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() for _ in range(3)
-    ]
-    assert all(len(run) == 1 for run in runs)
-    assert min(float(run[0]) for run in runs) < 0.3
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == []
 
 
 def test_a_memory_mapped_matrix_is_read_as_an_array_is(tmp_path) -> None:

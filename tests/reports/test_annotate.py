@@ -262,7 +262,7 @@ def test_judged_items_come_out_as_a_set_and_as_the_human_line(made: Path, tmp_pa
 
 
 def test_no_answers_and_no_such_config_are_said(made: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="unknown config of .*nothing"):
+    with pytest.raises(UsageError, match=r"unknown config of .*nothing"):
         open_set(made).choice_rows("nothing", "test")
     with pytest.raises(UsageError, match="not a multiple-choice"):
         open_set(made).choice_rows("retrieval", "test")

@@ -72,7 +72,7 @@ def test_clips_are_decoded_once_for_all_models_of_one_sampling(place: Path, tmp_
 
 
 def test_a_run_that_fails_does_not_lose_the_others(
-    place: Path, tmp_path: Path, crashing: str, capsys: pytest.CaptureFixture[str]
+    place: Path, tmp_path: Path, crashing: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     words = ["--dataset", str(place / "set"), "--config", "verb_mc", "--store", str(place / "store")]
     models = ["--model", crashing, "--model", str(place / "gone"), "--model", str(place / "clip0")]
@@ -80,7 +80,8 @@ def test_a_run_that_fails_does_not_lose_the_others(
     shown = capsys.readouterr()
     assert "2 of 3 runs failed" in shown.err and "a kernel failed" in shown.err and "no such folder" in shown.err
     assert (tmp_path / "runs" / "clip0" / "run.json").exists()
-    assert main(["score", *models, *words, "--output", str(tmp_path / "runs")]) == 1
+    assert main(["--debug", "score", *models, *words, "--output", str(tmp_path / "runs")]) == 1
+    assert "Traceback" in "\n".join(record.exc_text or "" for record in caplog.records)
     shown = capsys.readouterr()
     assert "verb_mc" in shown.out and "clip0" in shown.out
 

@@ -247,6 +247,19 @@ def test_a_run_whose_folder_was_removed_is_made_again(place: Path, tmp_path: Pat
     assert (run / "run.json").exists()
 
 
+def test_kept_frames_are_read_without_a_parser_that_several_threads_may_not_use(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, clip, store = place / "set", Clip("video0", "clips/00.mp4"), FrameStore.on(tmp_path / "frames", place / "set")
+    first = decoded(clip, footage_of(root, clip), [0, 5], store)
+    counter, footage = Counter(), footage_of(root, clip)
+    with monkeypatch.context() as patch:
+        patch.delattr("ast.parse")  # in Python 3.11, two threads in it at once end in a SystemError
+        again = decoded(clip, footage, [0, 5], store, counter=counter)
+    np.testing.assert_array_equal(again, first)
+    assert counter.decoded == 0
+
+
 def test_frames_that_another_watch_has_removed_are_decoded_again(place: Path, tmp_path: Path) -> None:
     root, clip = place / "set", Clip("video0", "clips/00.mp4")
     store, counters = FrameStore.on(tmp_path / "frames", root), [Counter() for _ in range(3)]

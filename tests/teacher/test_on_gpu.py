@@ -22,7 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def taught(place: Path, output: Path, **changed: Any) -> TeachResult:
-    return teach(str(place / "xclip"), place / "set", output=output, **teacher_set.SETTINGS | {"batch_size": 12} | changed)
+    settings = teacher_set.SETTINGS | {"batch_size": 12} | changed
+    return teach(str(place / "xclip"), place / "set", output=output, **settings)
 
 
 def test_a_training_on_a_gpu_ends_as_on_a_cpu_also_where_it_was_broken_off(place: Path, tmp_path: Path) -> None:
