@@ -31,7 +31,7 @@ Prompts, marks, times and inputs of one tiny checkpoint of each family, as `scor
 `--dataset shapes --config random_mc --frames 4` (`python benchmarks/show_input.py docs/show_input.md`): four frames of
 64 x 64 at {times} seconds, and the caption "{caption}".
 
-Weights are random and sizes tiny: numbers of tokens and shapes differ from those of published checkpoints, nothing else.
+Weights are random and sizes tiny: numbers of tokens and shapes differ from published checkpoints, nothing else does.
 `read` is what the model reads, decoded: at least the last tokens of the video and all that follow. Where it is all of
 the prompt, no `prompt` stands beside it. `<token> (x 9)` stands for nine of them, `\\n` for a new line. "Times told"
 are the seconds that the model gets with the frames; the other families get none.
