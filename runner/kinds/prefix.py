@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from video_contrast.perturbations.pretrained import is_out_of_memory
 from video_contrast.runner.kinds.loading import Tensors
 from video_contrast.untyped import Cache, Tensor, TorchModel
 
@@ -194,6 +195,8 @@ def _repeated(cache: Cache, rows: int) -> Cache:
     try:
         copied.batch_repeat_interleave(rows)
     except (AttributeError, NotImplementedError, RuntimeError, ValueError) as error:
+        if is_out_of_memory(error):
+            raise  # a smaller batch may do
         raise CannotShare(f"{type(cache).__name__} cannot be repeated: {error}") from error
     return copied
 

@@ -138,21 +138,31 @@ def _with_second(tree: Sentence, verb: int, doer: Doer, *, done: Done, parts: tu
         return f"{before} {behind}{comma} {tree.text(joint, end)}", end
     if tree.child(second, "aux", "auxpass") is not None:
         raise Refused(Why.SECOND_VERB)
-    between = tree.text(joint, second)
-    try:
-        other = done_by(tree, second)
-        early, late = _around_agent(tree, other.tails, simple=True)
-        moved = parts[1] != f"{parts[1].split()[0]} {doer.agent}" or any(t.place is Place.LAST for t in other.tails)
-        if other.further is None and alike_verbs(tree.words[verb], tree.words[second]) and not moved:
-            group = VerbGroup(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
-            words = passive_words(tree, group, other.particles, plural=other.plural)
-            subject = tree.text(other.phrase.start, other.phrase.end)
-            return " ".join([before, between, subject, words, *early, behind, *late]), end
-    except Refused:
-        pass
+    both = _both_turned(tree, verb, doer, second=second, between=tree.text(joint, second), parts=parts)
+    if both is not None:
+        return both, end
     if done.tails and behind != f"by {doer.agent}":
         raise Refused(Why.SECOND_VERB)
     return f"{before} {behind} {_who(tree, verb, doer, second=second)}".replace(" ,", ","), end
+
+
+def _both_turned(
+    tree: Sentence, verb: int, doer: Doer, *, second: int, between: str, parts: tuple[str, str]
+) -> str | None:
+    """ "an onion is cut and oil is added by a man"; None where the second verb has no passive that fits the first's."""
+    before, behind = parts
+    try:
+        other = done_by(tree, second)
+        early, late = _around_agent(tree, other.tails, simple=True)
+        moved = behind != f"{behind.split()[0]} {doer.agent}" or any(tail.place is Place.LAST for tail in other.tails)
+        if other.further is not None or moved or not alike_verbs(tree.words[verb], tree.words[second]):
+            return None
+        group = VerbGroup(group_of(tree, verb, doer.phrase.end).auxiliaries, (), second)
+        words = passive_words(tree, group, other.particles, plural=other.plural)
+    except Refused:
+        return None
+    subject = tree.text(other.phrase.start, other.phrase.end)
+    return " ".join([before, between, subject, words, *early, behind, *late])
 
 
 def _who(tree: Sentence, verb: int, doer: Doer, *, second: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from video_contrast.errors import UsageError, VideoContrastError
 from video_contrast.runner.kinds import all_kinds, options_for
@@ -225,16 +226,9 @@ def test_unknown_options_are_usage_errors() -> None:
 def test_a_cache_that_misbehaves_falls_back_and_says_why(
     loaded: Any, clip: ClipFrames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from transformers.cache_utils import DynamicCache, DynamicLayer
+    from transformers.cache_utils import DynamicLayer
 
     expected = scorer(loaded, "llava_onevision").score(clip, CAPTIONS).scores
-
-    class StaticLike(DynamicLayer):
-        """A layer that only its own cache may repeat, and cannot."""
-
-        def batch_repeat_interleave(self, repeats: int) -> None:
-            raise NotImplementedError("static shapes")
-
     forget = {"on": False}
     whole = DynamicLayer.update
 
@@ -251,6 +245,21 @@ def test_a_cache_that_misbehaves_falls_back_and_says_why(
     np.testing.assert_allclose(scores, expected, atol=1e-4)
 
     forget["on"] = False
+    cannot_repeat(monkeypatch, NotImplementedError("static shapes"))
+    one = scorer(loaded, "llava_onevision")
+    scores = one.score(clip, CAPTIONS).scores
+    assert one.sharing == "off: DynamicCache cannot be repeated: static shapes"
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+def cannot_repeat(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Caches are of layers that only the cache itself may repeat, which raises `error`."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    class StaticLike(DynamicLayer):
+        def batch_repeat_interleave(self, repeats: int) -> None:
+            raise error
+
     made = DynamicCache.__init__
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -259,10 +268,17 @@ def test_a_cache_that_misbehaves_falls_back_and_says_why(
         self.layers = [StaticLike() for _ in self.layers]
 
     monkeypatch.setattr(DynamicCache, "__init__", init)
+
+
+def test_memory_that_ends_while_a_cache_is_repeated_is_no_reason_to_share_nothing(
+    loaded: Any, clip: ClipFrames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smaller batch may do, so the runner has to hear of it."""
+    cannot_repeat(monkeypatch, torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB"))
     one = scorer(loaded, "llava_onevision")
-    scores = one.score(clip, CAPTIONS).scores
-    assert one.sharing == "off: DynamicCache cannot be repeated: static shapes"
-    np.testing.assert_allclose(scores, expected, atol=1e-4)
+    with pytest.raises(torch.OutOfMemoryError):
+        one.score(clip, CAPTIONS)
+    assert one.sharing == "on"
 
 
 def test_endings_are_halved_where_the_memory_of_a_gpu_does_not_suffice(tiny_vlm: Any, clip: ClipFrames) -> None:
