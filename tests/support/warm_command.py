@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ def command(folder: Path) -> Iterator[Path]:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
+        _import_all()
         server = os.fork()
         if server == 0:
             try:
@@ -58,25 +60,33 @@ def command(folder: Path) -> Iterator[Path]:
         Path(address).unlink()
 
 
-def serve(listening: socket.socket) -> None:
-    """Answers calls at the socket until this process is ended."""
-    import datasets  # noqa: F401
+def _import_all() -> None:
+    """Imports what commands need and reads their tables. The process of the tests needs most of it itself."""
+    import datasets
     import matplotlib.figure
+    import peft
     import sklearn.linear_model
-    import torch
+    import torch._dynamo  # optimizers import it at their first step
     import transformers
 
     import video_contrast.api
-    import video_contrast.cli  # noqa: F401
+    import video_contrast.cli
+    import video_contrast.teacher.run
     from video_contrast.builders.registry import all_builders
     from video_contrast.perturbations.contrast.generators.frames.generate import load_counts
     from video_contrast.perturbations.contrast.generators.frames.parse import parser_name
     from video_contrast.perturbations.language import lemma, verb_tags
 
+    assert datasets and matplotlib.figure and peft and sklearn.linear_model and torch._dynamo
+    assert video_contrast.api and video_contrast.cli and video_contrast.teacher.run
     assert transformers.AutoModel and transformers.CLIPModel and transformers.AutoProcessor  # made at first use
-    assert matplotlib.figure and sklearn.linear_model and torch
-    assert all_builders() and load_counts() and lemma("cats", "NNS") and verb_tags("runs")  # tables read at first use
+    assert all_builders() and load_counts() and lemma("cats", "NNS") and verb_tags("runs")
     assert parser_name()  # with its model
+
+
+def serve(listening: socket.socket) -> None:
+    """Answers calls at the socket until this process is ended."""
+    _run_once()
     gc.collect()
     gc.freeze()  # calls need not walk what was imported
     listening.settimeout(IDLE)  # where a test run was killed, nobody ends this process
@@ -87,6 +97,18 @@ def serve(listening: socket.socket) -> None:
             listening.close()
             _answer(connection)
         connection.close()
+
+
+def _run_once() -> None:
+    """Scores and reports four clips, so that what libraries prepare at first use (patterns, fonts) is there."""
+    from video_contrast import cli
+
+    with tempfile.TemporaryDirectory() as folder:
+        made, run = f"{folder}/set", f"{folder}/run"
+        shapes = ["build", "shapes", "--config", "verb_mc", "--items", "4", "--output", made]
+        score = ["score", "--model", "bag-of-frames", "--dataset", made, "--output", run, "--store", f"{folder}/store"]
+        for call in (shapes, score, ["report", run, "--output", f"{folder}/report.html"]):
+            assert cli.main([*call, "--quiet"]) == 0, call
 
 
 def _reap(*_: object) -> None:
