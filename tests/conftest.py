@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+gc.set_threshold(200_000, 10, 50)  # memory suffices for the collector to come seldom (2% of the CPU time)
 # The same examples in every run: what fails, fails for everyone. `--hypothesis-profile=default` looks for new ones.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
@@ -47,10 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays, so the collector need not walk it (a tenth of the CPU time), nor come often (5%)."""
+    """What is imported stays, so the collector need not walk it (a tenth of the CPU time)."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 10, 20)
 
 
 @pytest.fixture(scope="session")
